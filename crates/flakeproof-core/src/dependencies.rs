@@ -1,0 +1,61 @@
+//! What a test touched, from the start of its process to its end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+/// What one execution touched, measured in a fresh process from its start.
+///
+/// Paths are absolute. The measurement is honest about its limits: whatever it could not follow
+/// is a [`BlindSpot`], and a blind spot silences the conclusion that nothing was touched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dependencies {
+    /// Source files whose code ran, imports included.
+    pub code: BTreeSet<String>,
+    /// Other files that were opened.
+    pub opened: BTreeSet<String>,
+    /// Directories that were listed: a file added there may have been noticed.
+    pub listed: BTreeSet<String>,
+    /// Names of environment variables that were read.
+    pub variables: BTreeSet<String>,
+    /// What could not be followed.
+    pub blind_spots: Vec<BlindSpot>,
+    /// Functions of the files in `code`, where that granularity was asked for.
+    #[serde(default)]
+    pub functions: BTreeMap<String, Vec<FunctionUse>>,
+}
+
+impl Dependencies {
+    /// The number of files the test depends on.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.code.union(&self.opened).count()
+    }
+}
+
+/// A function of a source file, and whether it ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionUse {
+    /// First line of its body, after the signature.
+    pub body: u32,
+    /// Its last line.
+    pub end: u32,
+    /// Whether it was called.
+    pub ran: bool,
+}
+
+/// Something a measurement cannot follow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum BlindSpot {
+    /// Another program was started; what it read is not known.
+    Process {
+        /// The program.
+        program: String,
+    },
+    /// Native code outside the runtime's own was loaded; it may open files unseen.
+    NativeCode {
+        /// The library.
+        library: String,
+    },
+}

@@ -1,0 +1,135 @@
+//! What a history of runs must be able to do.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Attempt, Findings, Seed, TestId, TreeState};
+
+/// Runs and their executions, kept from one run to the next.
+///
+/// Implementations promise that what [`record`](Self::record) returned from survives a killed
+/// process, and that several processes may write at the same time.
+pub trait History: Send {
+    /// Open a new run; what follows belongs to it.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn begin(&mut self, run: &RunRecord) -> Result<(), HistoryError>;
+
+    /// Keep attempts of the open run, all of them or none.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn record(&mut self, attempts: &[Attempt]) -> Result<(), HistoryError>;
+
+    /// Close the open run with what was found.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn finish(&mut self, findings: &Findings) -> Result<(), HistoryError>;
+
+    /// The latest run before the open one in which the test passed at its first attempt, or
+    /// `None` if there is no such run.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError>;
+
+    /// How long each test took when it last passed.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError>;
+}
+
+/// What is known of a run when it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecord {
+    /// The run's id.
+    pub id: String,
+    /// When it started, as an RFC 3339 time stamp.
+    pub started: String,
+    /// The user's own command.
+    pub command: Vec<String>,
+    /// The seed of all chance.
+    pub seed: Seed,
+    /// The code that ran.
+    pub tree: TreeState,
+    /// What surrounded the code.
+    pub surroundings: Surroundings,
+    /// The version of flakeproof.
+    pub version: String,
+}
+
+/// What surrounds the code and may change without it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Surroundings {
+    /// The runtime and framework: `Python 3.11.7`, `pytest 8.3.5`.
+    pub runtime: Vec<String>,
+    /// A digest of the installed packages and their versions.
+    pub packages: String,
+    /// A digest of the value of each environment variable, by name.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// A run in which a test passed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassRecord {
+    /// The run's id.
+    pub run: String,
+    /// The code that ran.
+    pub tree: TreeState,
+    /// What surrounded it.
+    pub surroundings: Surroundings,
+}
+
+/// Why a history cannot be used.
+///
+/// The text names the file and the cause; the variant says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HistoryError {
+    /// It was written by a newer version.
+    Newer {
+        /// Where it is.
+        place: String,
+        /// The version of its schema.
+        found: u32,
+        /// The newest version this program knows.
+        known: u32,
+    },
+    /// It is damaged, or not a history at all.
+    Unreadable {
+        /// Where it is.
+        place: String,
+        /// What the engine said.
+        cause: String,
+    },
+    /// It cannot be written.
+    Unwritable {
+        /// Where it is.
+        place: String,
+        /// What the engine said.
+        cause: String,
+    },
+}
+
+impl std::fmt::Display for HistoryError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Newer { place, found, known } => write!(
+                f,
+                "the history {place} has schema {found}, and this program knows up to {known}"
+            ),
+            Self::Unreadable { place, cause } => {
+                write!(f, "the history {place} cannot be read: {cause}")
+            }
+            Self::Unwritable { place, cause } => {
+                write!(f, "the history {place} cannot be written: {cause}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for HistoryError {}

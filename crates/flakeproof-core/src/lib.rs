@@ -1,0 +1,37 @@
+//! The words of flakeproof as types.
+//!
+//! A [`Suite`] has tests, each with a [`TestId`]. Running one in an environment gives an
+//! [`Execution`] with an [`Outcome`]. Several [`Attempt`]s at one test, together with what it
+//! depends on and what changed, are the [`Evidence`] on which a [`Verdict`] rests. All of it
+//! together is [`Findings`], which reports render and the history keeps.
+//!
+//! This crate does no I/O and knows no other crate of the workspace.
+
+mod change;
+mod dependencies;
+mod evidence;
+mod execution;
+mod findings;
+mod history;
+mod isolation;
+mod outcome;
+mod seed;
+mod signature;
+pub mod statistics;
+mod suite;
+mod test_id;
+
+pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
+pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
+pub use evidence::{Evidence, Kind, Verdict};
+pub use execution::{Attempt, Execution, Failure, Location, Phase, Stage};
+pub use findings::{
+    ExitCode, Findings, Group, GroupCause, Notice, Policy, RunFacts, SuiteCounts, TestFinding,
+};
+pub use history::{History, HistoryError, PassRecord, RunRecord, Surroundings};
+pub use isolation::Isolation;
+pub use outcome::Outcome;
+pub use seed::Seed;
+pub use signature::Signature;
+pub use suite::{CollectionProblem, Suite, SuiteTest};
+pub use test_id::TestId;

@@ -1,0 +1,119 @@
+//! What makes two failures the same failure.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::Location;
+
+/// A failure with everything removed that differs from run to run.
+///
+/// Addresses, numbers, ids, dates and temporary paths become `#`, so that "port 49152 is in use"
+/// and "port 49153 is in use", raised at the same place, are one failure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Signature(String);
+
+impl Signature {
+    /// Normalise a failure's message and the place that raised it.
+    ///
+    /// The place counts: two `assert` lines in two tests are two failures even when they read
+    /// alike, and a refused connection raised in one helper is one failure for all its callers.
+    #[must_use]
+    pub fn of(message: &str, location: Option<&Location>) -> Self {
+        let mut text = normalised(message.lines().next().unwrap_or_default());
+        if let Some(location) = location {
+            text.push_str(" @ ");
+            text.push_str(&location.to_string());
+        }
+        Self(text)
+    }
+
+    /// A signature that was normalised before, read back from where it was kept.
+    #[must_use]
+    pub fn from_normalised(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The normalised text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What varies between two runs of the same failure, most specific first.
+static VARYING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}",
+        r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?",
+        r"(/private)?/(tmp|var/folders)/[^\s'\x22,:)\]]*",
+        r"0x[0-9a-fA-F]+",
+        r"\b[0-9a-f]{12,}\b",
+        r"-?\d+(\.\d+)?(e[+-]?\d+)?",
+    ]
+    .into_iter()
+    .map(|pattern| Regex::new(pattern).expect("the patterns are fixed and compile"))
+    .collect()
+});
+
+fn normalised(message: &str) -> String {
+    const LONGEST: usize = 300;
+    let mut text = message.trim().to_owned();
+    for pattern in VARYING.iter() {
+        text = pattern.replace_all(&text, "#").into_owned();
+    }
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        text.truncate(text.trim_end().len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(message: &str) -> String {
+        Signature::of(message, None).to_string()
+    }
+
+    #[test]
+    fn ports_addresses_and_temporary_paths_do_not_count() {
+        assert_eq!(
+            of("OSError: [Errno 98] <Server at 0x7f3a> on 127.0.0.1:49152 for /tmp/pytest-3/a.sock"),
+            of("OSError: [Errno 98] <Server at 0x81bc> on 127.0.0.1:50001 for /tmp/pytest-9/a.sock"),
+        );
+    }
+
+    #[test]
+    fn another_exception_is_another_failure() {
+        assert_ne!(of("KeyError: 'a'"), of("ValueError: 'a'"));
+    }
+
+    #[test]
+    fn the_same_words_at_another_place_are_another_failure() {
+        let at = |line| Location { file: "test_a.py".into(), line: Some(line) };
+        let message = "assert 1 == 2";
+        assert_ne!(Signature::of(message, Some(&at(3))), Signature::of(message, Some(&at(9))));
+    }
+
+    proptest! {
+        #[test]
+        fn normalising_twice_changes_nothing(message in ".{0,400}") {
+            let once = normalised(&message);
+            prop_assert_eq!(normalised(&once), once);
+        }
+    }
+}
