@@ -114,9 +114,9 @@ pub enum Evidence {
         /// Why, with the name of the file or variable that stands in the way.
         reason: String,
     },
-    /// Its failure may not be rerun away.
+    /// It was not run again, or not in every way.
     NotRerun {
-        /// The rule that forbids it.
+        /// The rule that forbids it, or what came in between.
         reason: String,
     },
     /// So many tests failed that reruns were not tried.

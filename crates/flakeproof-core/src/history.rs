@@ -79,6 +79,8 @@ pub struct Surroundings {
 pub struct PassRecord {
     /// The run's id.
     pub run: String,
+    /// When it started, as an RFC 3339 time stamp.
+    pub started: String,
     /// The code that ran.
     pub tree: TreeState,
     /// What surrounded it.

@@ -1,1 +1,10 @@
-//! x
+//! Decides what a failing test is.
+//!
+//! [`triage`] is the technique of the rerun thesis (Eloussi 2015, Figures 3.1 and 3.2), written
+//! against [`Adapter`](flakeproof_runner::Adapter) and
+//! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
+//! what a test touches and what changed meet.
+
+pub mod intersect;
+mod partition;
+pub mod triage;

@@ -1,1 +1,16 @@
-//! x
+//! Runs tests: the only room that starts processes.
+//!
+//! An [`Adapter`] finds the tests of a project and opens an [`Environment`], which runs them one
+//! at a time. Callers use these two and never ask which framework is behind them. [`git`] tells
+//! what changed, and [`process`] makes sure that nothing outlives the program.
+
+pub mod adapters;
+mod adapter;
+mod agent;
+mod cancel;
+pub mod git;
+pub mod process;
+
+pub use adapter::{Adapter, Capabilities, Environment, Error, Granularity, Probe, Result};
+pub use agent::protocol;
+pub use cancel::{Cancel, Canceller};

@@ -1,0 +1,254 @@
+"""One interpreter that runs tests on request: the session's own, or a copy made by fork."""
+
+import faulthandler
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from flakeproof_agent.link import Link
+from flakeproof_agent.report import result_message
+from flakeproof_agent.rerun import make_ready_again, remember_for_reruns
+
+#: flakeproof sends this to a test that hangs, to learn where; hardly any program uses it.
+STACKS_SIGNAL = getattr(signal, "SIGPWR", None)
+
+
+class Environment:
+    """Runs tests of a collected session, one at a time, as told over the link."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.session = None
+        self.order = []
+        self.reports = []
+        self.is_silent = False
+        self.is_copy = False
+        self._seeded_by = random.getstate()[1][:-1]
+        self._watch_for_hangs(agent.order["scratch"])
+
+    # What pytest calls.
+
+    def serve(self, session):
+        """Stand in for pytest's loop over the tests."""
+        self.session = session
+        self._send_collected()
+        if session.config.option.collectonly or self._collection_failed():
+            return None
+        if self.agent.is_main:
+            self._make_zygote()
+        self._obey()
+        if session.shouldfail:
+            raise session.Failed(session.shouldfail)
+        if session.shouldstop:
+            raise session.Interrupted(session.shouldstop)
+        return True
+
+    def run_silently(self, item, nextitem):
+        """Run without telling other plugins, so that a rerun is not in the user's own reports.
+
+        Called inside all wrappers of the protocol: warning filters and the like apply.
+        """
+        if not self.is_silent:
+            return None
+        self.reports.extend(runtestprotocol(item, log=False, nextitem=nextitem))
+        return True
+
+    # What flakeproof asks for.
+
+    def _obey(self):
+        while True:
+            command = self.agent.link.receive()
+            verb = command["do"] if command else "bye"
+            if verb == "order":
+                self.order = command["tests"]
+            elif verb == "run":
+                self._run_in_order(command["from"], command["attempt"])
+            elif verb == "rerun":
+                self._rerun(command["test"], command["then"], command["attempt"])
+            elif verb == "snapshot":
+                self._copy_self(command)
+            elif verb == "bye":
+                break
+
+    def _run_in_order(self, start, attempt):
+        """Run ahead without being asked again, until a test fails: then flakeproof decides."""
+        os.environ["FLAKEPROOF_ATTEMPT"] = str(attempt)
+        for position in range(start, len(self.order)):
+            if self._is_stopping():
+                self.agent.link.send({"say": "stopped", "reason": self._is_stopping()})
+                return
+            here = self.order[position]
+            then = self.order[position + 1] if position + 1 < len(self.order) else None
+            if not self._execute(here, then):
+                return
+
+    def _rerun(self, test, then, attempt):
+        os.environ["FLAKEPROOF_ATTEMPT"] = str(attempt)
+        item = self.session.items[test]
+        self.is_silent = True
+        try:
+            make_ready_again(item)
+            self._execute(test, then)
+        finally:
+            self.is_silent = False
+
+    def _execute(self, test, then):
+        """Run one test and send what happened; True if it did not fail."""
+        item = self.session.items[test]
+        nextitem = None if then is None else self.session.items[then]
+        remember_for_reruns(item)
+        self.reports = []
+        begin = time.perf_counter()
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
+        except (KeyboardInterrupt, pytest.exit.Exception) as reason:
+            self.agent.link.send({"say": "interrupted", "test": test, "reason": repr(reason)})
+            raise
+        seconds = time.perf_counter() - begin
+        message = result_message(item, self.reports)
+        message["test"] = test
+        message["seconds"] = seconds
+        if self.agent.probe is not None:
+            message["dependencies"] = self.agent.probe.findings(item.config)
+        self.agent.link.send(message)
+        return message["outcome"] in ("passed", "skipped")
+
+    def _is_stopping(self):
+        return self.session.shouldfail or self.session.shouldstop
+
+    def _collection_failed(self):
+        option = self.session.config.option
+        return self.session.testsfailed and not option.continue_on_collection_errors
+
+    def _send_collected(self):
+        root = getattr(self.session.config, "rootpath", None) or self.session.config.rootdir
+        self.agent.link.send(
+            {
+                "say": "collected",
+                "root": str(root),
+                "tests": [_described(item) for item in self.session.items],
+                "problems": self.agent.problems,
+                "goes_on": not self._collection_failed(),
+                "collect_only": bool(self.session.config.option.collectonly),
+                "threads": threading.active_count(),
+                "selectors": list(getattr(self.session.config.option, "file_or_dir", None) or []),
+            }
+        )
+
+    # Copies of this process.
+
+    def _make_zygote(self):
+        """Keep a copy of this process from before the first test, to make environments from."""
+        if threading.active_count() > 1:
+            return  # A fork would copy locks that no thread is left to release.
+        if _fork_away():
+            return
+        self.agent.link = Link(self.agent.order["socket"])
+        self.agent.link.send({"say": "hello", "name": "zygote", "pid": os.getpid()})
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        while True:
+            command = self.agent.link.receive()
+            if command is None or command["do"] == "bye":
+                os._exit(0)
+            self._copy_self(command)
+
+    def _copy_self(self, command):
+        """Fork; the copy serves on its own link until it is told to end, and never returns."""
+        if _fork_away():
+            return
+        try:
+            self._live_as_copy(command)
+        except BaseException:  # Whatever happens, a copy must not go on as its original would.
+            import traceback
+
+            self.agent.link.send({"say": "trouble", "text": traceback.format_exc()})
+        finally:
+            os._exit(0)
+
+    def _live_as_copy(self, command):
+        self.is_copy = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self._own_output(command["scratch"])
+        self._own_chance()
+        self.use_scratch(self.session.config, command["scratch"])
+        self._watch_for_hangs(command["scratch"])
+        self.agent.link = Link(self.agent.order["socket"])
+        self.agent.link.send({"say": "hello", "name": command["name"], "pid": os.getpid()})
+        self._obey()
+        self.session._setupstate.teardown_exact(None)
+
+    def _own_output(self, scratch):
+        """Send what this copy prints to its own file, and capture into its own buffers.
+
+        The original's capture file is shared with the copy, offset and all: reading it here
+        would take output away there.
+        """
+        manager = self.session.config.pluginmanager.getplugin("capturemanager")
+        capturing = manager is not None and manager._global_capturing
+        if capturing:
+            capturing.stop_capturing()
+            manager._global_capturing = None
+        output = os.open(
+            os.path.join(scratch, "output"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600
+        )
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.close(output)
+        if faulthandler.is_enabled():
+            faulthandler.enable(file=2)
+        if capturing:
+            manager.start_global_capturing()
+
+    def _own_chance(self):
+        """Draw new chance, as a new interpreter would, unless the project fixed it by a seed."""
+        if random.getstate()[1][:-1] == self._seeded_by:
+            random.seed()
+
+    def use_scratch(self, config, scratch):
+        """Put temporary files where they disturb nobody; flakeproof removes the folder."""
+        factory = getattr(config, "_tmp_path_factory", None)
+        if factory is not None:
+            factory._basetemp = None
+            factory._given_basetemp = Path(scratch, "tmp")
+
+    def _watch_for_hangs(self, scratch):
+        if STACKS_SIGNAL is not None:
+            # Kept open for the signal handler, which cannot open files.
+            self._stacks = open(os.path.join(scratch, "stacks"), "w")
+            faulthandler.register(STACKS_SIGNAL, file=self._stacks, all_threads=True)
+
+
+def _fork_away():
+    """Fork twice, so that this process has no child that a test could wait for.
+
+    True in this process, False in the copy, which leads a process group of its own.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        middle = os.fork()
+        if middle:
+            os.waitpid(middle, 0)
+            return True
+        try:
+            if os.fork():
+                os._exit(0)
+        except OSError:
+            os._exit(1)
+    os.setpgid(0, 0)
+    return False
+
+
+def _described(item):
+    file, line, _ = item.location
+    path = getattr(item, "path", None) or getattr(item, "fspath", None)
+    return [item.nodeid, str(path) if path else None, file, None if line is None else line + 1]

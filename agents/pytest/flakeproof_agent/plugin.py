@@ -1,0 +1,131 @@
+"""The hooks: where the agent stands in pytest's own sequence of events."""
+
+import os
+
+import pytest
+
+from flakeproof_agent.environment import Environment
+from flakeproof_agent.link import Link
+from flakeproof_agent.probe import Probe
+
+PROTOCOL = 1
+
+
+class Agent:
+    """What the hooks of one process share."""
+
+    def __init__(self, order):
+        self.order = order
+        self.is_main = order["isolation"] == "same"
+        self.probe = Probe.start(order["probe"], os.path.join(order["scratch"], "touched"))
+        self.link = Link(order["socket"])
+        self.link.send(
+            {
+                "say": "hello",
+                "protocol": PROTOCOL,
+                "name": order["name"],
+                "pid": os.getpid(),
+                "python": ".".join(map(str, os.sys.version_info[:3])),
+                "pytest": pytest.__version__,
+                "path": [entry for entry in os.sys.path if entry],
+            }
+        )
+        request = self.link.receive()
+        if request is None:
+            os._exit(70)
+        #: The tests to keep, as `{"id", "file"}`; None means all that pytest selects.
+        self.only = request.get("only")
+        self.problems = []
+        self.environment = Environment(self)
+
+    def refuse(self, reason, detail=""):
+        self.link.send(
+            {"say": "refused", "name": self.order["name"], "reason": reason, "detail": detail}
+        )
+        raise pytest.UsageError(f"flakeproof cannot run this session: {reason} {detail}")
+
+
+def start(order):
+    """Connect, and give the hooks under the names by which pytest finds them."""
+    agent = Agent(order)
+    os.environ.update(order["environment"])
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(config):
+        option = config.option
+        if getattr(option, "numprocesses", None) or getattr(option, "tx", None):
+            agent.refuse("xdist", str(getattr(option, "numprocesses", None) or ""))
+        if getattr(option, "usepdb", False) or getattr(option, "trace", False):
+            agent.refuse("debugger")
+        if not agent.is_main:
+            _leave_no_trace(option)
+
+    # Last, so that the factory of temporary folders is there.
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionstart(session):
+        if not agent.is_main:
+            _narrow(session.config, agent.only)
+            agent.environment.use_scratch(session.config, order["scratch"])
+
+    @pytest.hookimpl
+    def pytest_collectreport(report):
+        if report.failed:
+            agent.problems.append({"place": report.nodeid, "text": report.longreprtext})
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(items):
+        if agent.only is not None:
+            wanted = {test["id"] for test in agent.only}
+            items[:] = [item for item in items if item.nodeid in wanted]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(session):
+        return agent.environment.serve(session)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(item, nextitem):
+        return agent.environment.run_silently(item, nextitem)
+
+    @pytest.hookimpl
+    def pytest_runtest_logreport(report):
+        agent.environment.reports.append(report)
+
+    @pytest.hookimpl
+    def pytest_internalerror(excrepr):
+        agent.link.send({"say": "trouble", "text": str(excrepr)})
+
+    return {name: hook for name, hook in locals().items() if name.startswith("pytest_")}
+
+
+def _leave_no_trace(option):
+    """Turn off what would overwrite the results of the user's own session.
+
+    A fresh environment runs the user's whole command line again for one test. Reports, caches and
+    selections by the last session belong to the session that the user started.
+    """
+    off = {
+        "xmlpath": None,
+        "htmlpath": None,
+        "json_report_file": None,
+        "report_log": None,
+        "resultlog": None,
+        "lf": False,
+        "failedfirst": False,
+        "newfirst": False,
+        "stepwise": False,
+        "stepwise_skip": False,
+        "cacheclear": False,
+        "maxfail": 0,
+        "no_cov": True,
+        "durations": None,
+    }
+    for name, value in off.items():
+        if hasattr(option, name):
+            setattr(option, name, value)
+
+
+def _narrow(config, only):
+    """Collect only the files of the wanted tests, so that nothing else is imported."""
+    files = sorted({test["file"] for test in only or [] if test["file"]})
+    if files and all(test["file"] for test in only):
+        config.args = files

@@ -1,0 +1,223 @@
+"""What this process touches, from here to its end: the dependencies of a test.
+
+Python's audit events show every execution of a module's code, every file opened from Python,
+every folder listed and every program started. What they do not show is recorded as a blind spot,
+so that flakeproof stays silent instead of guessing.
+
+Everything is also written to a file as it is seen, one `kind value` per line: a test that crashes
+or hangs cannot tell any more what it touched.
+"""
+
+import os
+import sys
+import sysconfig
+
+#: Programs that modules of the standard library start to learn about the system.
+HARMLESS_PROGRAMS = {"ldconfig", "uname", "gcc", "cc", "ld", "objdump", "arch"}
+
+PROCESS_EVENTS = {
+    "subprocess.Popen",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.spawn",
+    "pty.spawn",
+}
+
+LISTING_EVENTS = {"os.listdir", "os.scandir", "glob.glob", "glob.glob/2"}
+
+#: Whose listing of a folder is part of finding tests and modules, not of the test.
+FINDERS = ("<frozen importlib", "/_pytest/", "/importlib/metadata/", "/importlib_metadata/")
+
+
+KINDS = ("code", "opened", "listed", "variable", "program", "native")
+
+
+class Probe:
+    """Records until the process ends; audit hooks cannot be removed."""
+
+    @classmethod
+    def start(cls, granularity, log):
+        """Begin to record, or do nothing and return None."""
+        return None if granularity == "off" else cls(granularity, log)
+
+    def __init__(self, granularity, log):
+        self._seen = {kind: set() for kind in KINDS}
+        self._functions = None
+        self._own = os.path.dirname(os.path.abspath(__file__))
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._note_loaded_modules()
+        sys.addaudithook(self._hear)
+        self._watch_variables()
+        if granularity == "function":
+            self._functions = set()
+            self._watch_functions()
+
+    def _note(self, kind, value):
+        if value not in self._seen[kind]:
+            self._seen[kind].add(value)
+            line = f"{kind} {value}".replace("\n", "\\n") + "\n"
+            os.write(self._log, line.encode("utf-8", "surrogateescape"))
+
+    def _note_loaded_modules(self):
+        for module in list(sys.modules.values()):
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str):
+                self._note("code", os.path.abspath(file))
+                if file.endswith((".so", ".pyd")):
+                    self._hear_native(file)
+
+    def _hear(self, event, arguments):
+        # An exception here would end up in the user's code.
+        try:
+            if event == "open":
+                self._hear_open(*arguments)
+            elif event == "exec":
+                self._hear_code(arguments[0].co_filename)
+            elif event in LISTING_EVENTS:
+                self._hear_listing(arguments[0])
+            elif event in PROCESS_EVENTS:
+                self._hear_process(event, arguments)
+            elif event == "sqlite3.connect":
+                self._add("opened", arguments[0])
+            elif event == "import" and arguments[1]:
+                self._hear_native(arguments[1])
+            elif event == "ctypes.dlopen" and arguments[0]:
+                self._hear_native(arguments[0])
+        except Exception:
+            self._note("program", f"an unreadable {event} event")
+
+    def _hear_code(self, file):
+        if not file.startswith("<"):
+            self._note("code", os.path.abspath(file))
+
+    def _hear_open(self, path, mode, flags):
+        reads = not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_WRONLY
+        if reads:
+            self._add("opened", path)
+
+    def _hear_listing(self, path):
+        caller = sys._getframe(2).f_code.co_filename
+        if not any(finder in caller for finder in FINDERS):
+            self._add("listed", "." if path is None else path)
+
+    def _hear_process(self, event, arguments):
+        program = os.fsdecode(arguments[0]) if arguments and arguments[0] else event
+        if event == "os.system":
+            program = program.split()[0] if program.split() else event
+        if os.path.basename(program) not in HARMLESS_PROGRAMS:
+            self._note("program", program)
+
+    def _hear_native(self, path):
+        path = os.fsdecode(path)
+        if not _is_standard(path):
+            self._note("native", path)
+
+    def _add(self, kind, path):
+        if isinstance(path, (str, bytes, os.PathLike)):
+            path = os.path.abspath(os.fsdecode(path))
+            if not path.endswith(".pyc"):  # The module it belongs to is noted when it runs.
+                self._note(kind, path)
+
+    def _watch_variables(self):
+        note = self._note
+
+        class Watched(type(os.environ)):
+            def __getitem__(self, key):
+                note("variable", os.fsdecode(key))
+                return super().__getitem__(key)
+
+            def __iter__(self):
+                note("variable", "*")
+                return super().__iter__()
+
+        os.environ.__class__ = Watched
+
+    def _watch_functions(self):
+        seen = self._functions
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is None:
+            import threading
+
+            def profile(frame, event, argument):
+                if event == "call":
+                    seen.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+            threading.setprofile(profile)
+            sys.setprofile(profile)
+            return
+
+        def started(code, offset):
+            seen.add((code.co_filename, code.co_firstlineno))
+            return monitoring.DISABLE
+
+        tool = next((n for n in range(3, 6) if monitoring.get_tool(n) is None), None)
+        if tool is None:
+            self._functions = None
+            return
+        monitoring.use_tool_id(tool, "flakeproof")
+        monitoring.register_callback(tool, monitoring.events.PY_START, started)
+        monitoring.set_events(tool, monitoring.events.PY_START)
+
+    def findings(self, config):
+        """All that was touched so far, as the protocol writes it."""
+        self._note_loaded_modules()
+        if getattr(config, "inipath", None):
+            self._note("opened", str(config.inipath))
+        seen = {kind: set(values) for kind, values in self._seen.items()}
+        code = {path for path in map(os.path.realpath, seen["code"])}
+        return {
+            "code": sorted(path for path in code if not path.startswith(self._own)),
+            "opened": sorted(set(map(os.path.realpath, seen["opened"]))),
+            "listed": sorted(set(map(os.path.realpath, seen["listed"]))),
+            "variables": sorted(seen["variable"]),
+            "blind_spots": [{"type": "process", "program": it} for it in sorted(seen["program"])]
+            + [{"type": "native_code", "library": it} for it in sorted(seen["native"])],
+            "functions": self._function_uses(code),
+        }
+
+    def _function_uses(self, code):
+        if self._functions is None:
+            return {}
+        ran = {(os.path.realpath(file), line) for file, line in self._functions}
+        return {
+            path: uses
+            for path in code
+            if path.endswith(".py") and not _is_installed(path)
+            for uses in [_uses_in(path, ran)]
+            if uses is not None
+        }
+
+
+def _uses_in(path, ran):
+    import ast
+
+    try:
+        with open(path, "rb") as source:
+            tree = ast.parse(source.read())
+    except (OSError, SyntaxError, ValueError):
+        return None
+    uses = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno] + [mark.lineno for mark in node.decorator_list])
+            was_called = (path, first) in ran or (path, node.lineno) in ran
+            uses.append({"body": node.body[0].lineno, "end": node.end_lineno, "ran": was_called})
+    return uses
+
+
+def _is_standard(path):
+    """Whether a library belongs to the interpreter, whose file access is audited."""
+    if os.path.sep not in path:
+        return path.startswith(("libc.", "libm.", "libpthread", "libdl", "libpython"))
+    path = os.path.realpath(path)
+    folders = sysconfig.get_paths()
+    standard = [os.path.realpath(folders[key]) for key in ("stdlib", "platstdlib")]
+    inside = any(path.startswith(folder + os.path.sep) for folder in standard)
+    return inside and not _is_installed(path)
+
+
+def _is_installed(path):
+    return "site-packages" in path or "dist-packages" in path

@@ -1,0 +1,387 @@
+//! INTERSECT (thesis, section 3 and Figure 3.2): does a failing test touch the change?
+//!
+//! A test that passed before, and that fails without touching anything that changed since, fails
+//! for another reason than the code. The thesis takes every non-intersection as proof. This
+//! module is sound or silent (DESIGN §4.2): a change that the measurement cannot see, a process
+//! it cannot follow or a different environment makes it say nothing, and say why.
+
+use std::path::Path;
+
+use flakeproof_core::{
+    BlindSpot, Change, ChangeStatus, ChangedFile, Dependencies, FunctionUse, LineRange,
+};
+
+/// What is known about the world when a test's dependencies are compared with the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// What changed in the code.
+    pub change: Change,
+    /// What changed around it since the test passed: runtime, packages. One sentence each.
+    pub new_surroundings: Vec<String>,
+    /// Environment variables that have another value than when the test passed.
+    pub new_variables: Vec<String>,
+    /// Files that the test depends on, that are under no version control, and that changed.
+    pub unversioned: Vec<String>,
+}
+
+/// Whether a test touches the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Contact {
+    /// It depends on these changed files.
+    Touches(Vec<String>),
+    /// It depends on none of the changed files, and all of them could be seen.
+    Disjoint,
+    /// It cannot be said.
+    Silent(String),
+}
+
+/// Variables that the runtime or the C library reads itself, where no measurement sees it.
+const ALWAYS_READ: [&str; 9] =
+    ["TZ", "LANG", "LANGUAGE", "PATH", "HOME", "TMPDIR", "USER", "PYTHONPATH", "PYTHONHASHSEED"];
+const ALWAYS_READ_PREFIXES: [&str; 3] = ["LC_", "LD_", "PYTHON"];
+
+/// Variables that only say how to show things, or number the shells and jobs.
+const NEVER_COUNTS: [&str; 14] = [
+    "COLORTERM",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LINES",
+    "NO_COLOR",
+    "OLDPWD",
+    "PWD",
+    "PYTEST_CURRENT_TEST",
+    "PYTEST_VERSION",
+    "PY_COLORS",
+    "SHLVL",
+    "TERM",
+    "WINDOWID",
+    "_",
+];
+
+/// Whether a test with these dependencies touches the change.
+#[must_use]
+pub fn contact(dependencies: &Dependencies, facts: &Facts) -> Contact {
+    let change = &facts.change;
+    let touched: Vec<String> = change
+        .files
+        .iter()
+        .filter(|file| is_touched(dependencies, &change.root, file))
+        .map(|file| file.path.clone())
+        .collect();
+    if !touched.is_empty() {
+        return Contact::Touches(touched);
+    }
+    match what_cannot_be_seen(dependencies, facts) {
+        Some(reason) => Contact::Silent(reason),
+        None => Contact::Disjoint,
+    }
+}
+
+fn is_touched(dependencies: &Dependencies, root: &str, file: &ChangedFile) -> bool {
+    let path = Path::new(root).join(&file.path);
+    let text = path.to_string_lossy();
+    let is_listed = || {
+        let folder = path.parent().map(Path::to_string_lossy);
+        folder.is_some_and(|folder| dependencies.listed.contains(&*folder))
+    };
+    match file.status {
+        ChangeStatus::Deleted => is_listed(),
+        ChangeStatus::Added => is_used(dependencies, &text) || is_listed(),
+        ChangeStatus::Special => is_used(dependencies, &text),
+        ChangeStatus::Modified if dependencies.opened.contains(&*text) => true,
+        ChangeStatus::Modified if dependencies.code.contains(&*text) => {
+            match (dependencies.functions.get(&*text), &file.lines) {
+                (Some(functions), Some(lines)) => {
+                    lines.iter().any(|range| !is_in_idle_body(functions, *range))
+                }
+                _ => true,
+            }
+        }
+        ChangeStatus::Modified => false,
+    }
+}
+
+fn is_used(dependencies: &Dependencies, path: &str) -> bool {
+    dependencies.code.contains(path) || dependencies.opened.contains(path)
+}
+
+/// Whether a change of these lines stays inside the body of a function that did not run.
+///
+/// Signatures, decorators and everything at the level of a module or class run on import. A
+/// function inside another counts by its own: the innermost body around the change decides, and
+/// it must lie in no body that ran.
+fn is_in_idle_body(functions: &[FunctionUse], range: LineRange) -> bool {
+    // A deletion (count 0) sits between two lines, and both must be inside.
+    let last = range.first + range.count.max(2) - 1;
+    let last = if range.count == 0 { range.first + 1 } else { last.min(range.first + range.count - 1) };
+    functions
+        .iter()
+        .filter(|function| function.body <= range.first && last <= function.end)
+        .max_by_key(|function| function.body)
+        .is_some_and(|innermost| !innermost.ran)
+}
+
+/// The first thing that stands in the way of saying "it touches nothing that changed".
+fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<String> {
+    if let Some(surroundings) = facts.new_surroundings.first() {
+        return Some(surroundings.clone());
+    }
+    if let Some(variable) = facts.new_variables.iter().find(|name| counts(dependencies, name)) {
+        return Some(format!(
+            "the environment variable {variable} differs from the run in which it passed"
+        ));
+    }
+    if let Some(file) = facts.unversioned.first() {
+        return Some(format!("{file} is under no version control and is newer than the pass"));
+    }
+    if facts.change.files.is_empty() {
+        return None;
+    }
+    let processes = dependencies.blind_spots.iter().find_map(|spot| match spot {
+        BlindSpot::Process { program } => Some(program),
+        BlindSpot::NativeCode { .. } => None,
+    });
+    if let Some(program) = processes {
+        return Some(format!("it starts another program ({program}), whose files are not seen"));
+    }
+    facts.change.files.iter().find_map(|file| why_invisible(dependencies, file))
+}
+
+fn counts(dependencies: &Dependencies, variable: &str) -> bool {
+    if NEVER_COUNTS.contains(&variable) {
+        return false;
+    }
+    ALWAYS_READ.contains(&variable)
+        || ALWAYS_READ_PREFIXES.iter().any(|prefix| variable.starts_with(prefix))
+        || dependencies.variables.contains(variable)
+        || dependencies.variables.contains("*")
+}
+
+/// Why a changed file could matter to a test without being seen.
+fn why_invisible(dependencies: &Dependencies, file: &ChangedFile) -> Option<String> {
+    let path = &file.path;
+    match (file.status, role(path)) {
+        (ChangeStatus::Deleted, _) => {
+            Some(format!("{path} was deleted, and a file that is gone cannot be seen in use"))
+        }
+        (ChangeStatus::Special, _) => {
+            Some(format!("{path} is not an ordinary file (a submodule, a link or a new mode)"))
+        }
+        (_, Role::Build) => {
+            Some(format!("{path} decides how the code is built or configured"))
+        }
+        (_, Role::Code) => None,
+        (ChangeStatus::Added, Role::Resource) => {
+            Some(format!("{path} is new, and a test may look whether it exists"))
+        }
+        (ChangeStatus::Modified, Role::Resource) => {
+            dependencies.blind_spots.iter().find_map(|spot| match spot {
+                BlindSpot::NativeCode { library } => Some(format!(
+                    "{path} changed, and native code ({}) may open files unseen",
+                    short(library)
+                )),
+                BlindSpot::Process { .. } => None,
+            })
+        }
+    }
+}
+
+/// What a file is to a test run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Source code whose execution is measured.
+    Code,
+    /// Decides what is built, installed or configured; its effect cannot be seen.
+    Build,
+    /// Anything else, which matters when it is opened.
+    Resource,
+}
+
+fn role(path: &str) -> Role {
+    const BUILD_NAMES: [&str; 18] = [
+        ".env",
+        ".python-version",
+        "Dockerfile",
+        "Makefile",
+        "MANIFEST.in",
+        "Pipfile",
+        "conda.yml",
+        "environment.yaml",
+        "environment.yml",
+        "justfile",
+        "meson.build",
+        "noxfile.py",
+        "pyproject.toml",
+        "pytest.ini",
+        "setup.cfg",
+        "setup.py",
+        "tox.ini",
+        "uv.toml",
+    ];
+    const BUILD_ENDINGS: [&str; 22] = [
+        ".a", ".build", ".c", ".cc", ".cpp", ".cu", ".dll", ".dylib", ".f", ".f90", ".go", ".h",
+        ".hpp", ".lock", ".pth", ".pxd", ".pyi", ".pyx", ".rs", ".so", ".whl", ".cmake",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_requirements = name.contains("requirements") || name.contains("constraints");
+    let is_build = BUILD_NAMES.contains(&name)
+        || BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || name.starts_with("Dockerfile")
+        || name.starts_with("docker-compose")
+        || name.ends_with("lock.json")
+        || is_requirements
+        || path.starts_with(".github/")
+        || path.starts_with(".gitlab");
+    match is_build {
+        true => Role::Build,
+        false if name.ends_with(".py") => Role::Code,
+        false => Role::Resource,
+    }
+}
+
+fn short(library: &str) -> &str {
+    library.rsplit('/').next().unwrap_or(library)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use flakeproof_core::Base;
+
+    use super::*;
+
+    fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+        names.into_iter().map(str::to_owned).collect()
+    }
+
+    fn depends_on<const N: usize>(code: [&str; N]) -> Dependencies {
+        Dependencies { code: set(code), ..Dependencies::default() }
+    }
+
+    fn file(path: &str, status: ChangeStatus) -> ChangedFile {
+        ChangedFile { path: path.into(), status, lines: None }
+    }
+
+    fn changed(files: Vec<ChangedFile>) -> Facts {
+        Facts {
+            change: Change {
+                base: Base::Named { revision: "main".into() },
+                root: "/r".into(),
+                files,
+            },
+            new_surroundings: Vec::new(),
+            new_variables: Vec::new(),
+            unversioned: Vec::new(),
+        }
+    }
+
+    fn silent_about(contact: &Contact) -> &str {
+        match contact {
+            Contact::Silent(reason) => reason,
+            other => panic!("{other:?} is not silent"),
+        }
+    }
+
+    #[test]
+    fn a_test_that_runs_a_changed_file_touches_the_change() {
+        let facts = changed(vec![
+            file("a.py", ChangeStatus::Modified),
+            file("b.py", ChangeStatus::Modified),
+        ]);
+        let contact = contact(&depends_on(["/r/a.py", "/r/test_a.py"]), &facts);
+        assert_eq!(contact, Contact::Touches(vec!["a.py".into()]));
+    }
+
+    #[test]
+    fn other_code_is_disjoint() {
+        let facts = changed(vec![file("b.py", ChangeStatus::Modified)]);
+        assert_eq!(contact(&depends_on(["/r/a.py"]), &facts), Contact::Disjoint);
+    }
+
+    #[test]
+    fn a_deleted_file_silences_because_its_absence_may_be_the_failure() {
+        let facts = changed(vec![file("helper.py", ChangeStatus::Deleted)]);
+        let contact = contact(&depends_on(["/r/a.py"]), &facts);
+        assert!(silent_about(&contact).contains("helper.py"));
+    }
+
+    #[test]
+    fn build_and_lock_files_silence() {
+        for path in ["pyproject.toml", "poetry.lock", "requirements-dev.txt", "src/fast.pyx"] {
+            let facts = changed(vec![file(path, ChangeStatus::Modified)]);
+            let contact = contact(&depends_on(["/r/a.py"]), &facts);
+            assert!(silent_about(&contact).contains(path));
+        }
+    }
+
+    #[test]
+    fn a_data_file_counts_when_it_is_opened_and_only_then() {
+        let facts = changed(vec![file("data.json", ChangeStatus::Modified)]);
+        let mut opens = depends_on(["/r/a.py"]);
+        assert_eq!(contact(&opens, &facts), Contact::Disjoint);
+        opens.opened = set(["/r/data.json"]);
+        assert_eq!(contact(&opens, &facts), Contact::Touches(vec!["data.json".into()]));
+    }
+
+    #[test]
+    fn native_code_may_read_data_unseen_but_not_run_python() {
+        let mut native = depends_on(["/r/a.py"]);
+        native.blind_spots =
+            vec![BlindSpot::NativeCode { library: "/v/site-packages/cv2.so".into() }];
+        let data = changed(vec![file("data.png", ChangeStatus::Modified)]);
+        assert!(silent_about(&contact(&native, &data)).contains("cv2.so"));
+        let code = changed(vec![file("b.py", ChangeStatus::Modified)]);
+        assert_eq!(contact(&native, &code), Contact::Disjoint);
+    }
+
+    #[test]
+    fn another_program_silences_everything_but_an_empty_change() {
+        let mut starts = depends_on(["/r/a.py"]);
+        starts.blind_spots = vec![BlindSpot::Process { program: "node".into() }];
+        let code = changed(vec![file("b.py", ChangeStatus::Modified)]);
+        assert!(silent_about(&contact(&starts, &code)).contains("node"));
+        assert_eq!(contact(&starts, &changed(Vec::new())), Contact::Disjoint);
+    }
+
+    #[test]
+    fn a_new_file_in_a_listed_folder_is_touched() {
+        let mut lists = depends_on(["/r/a.py"]);
+        lists.listed = set(["/r/plugins"]);
+        let facts = changed(vec![file("plugins/new.py", ChangeStatus::Added)]);
+        assert_eq!(contact(&lists, &facts), Contact::Touches(vec!["plugins/new.py".into()]));
+    }
+
+    #[test]
+    fn a_variable_counts_if_it_is_read_or_read_by_everything() {
+        let mut facts = changed(Vec::new());
+        facts.new_variables = vec!["DATABASE_URL".into(), "COLUMNS".into()];
+        let mut reads = depends_on(["/r/a.py"]);
+        assert_eq!(contact(&reads, &facts), Contact::Disjoint);
+        reads.variables = set(["DATABASE_URL"]);
+        assert!(silent_about(&contact(&reads, &facts)).contains("DATABASE_URL"));
+        facts.new_variables = vec!["TZ".into()];
+        assert!(silent_about(&contact(&reads, &facts)).contains("TZ"));
+    }
+
+    #[test]
+    fn at_function_granularity_an_idle_body_does_not_count_and_a_signature_does() {
+        let mut uses = depends_on(["/r/a.py"]);
+        let idle = FunctionUse { body: 11, end: 20, ran: false };
+        let ran = FunctionUse { body: 31, end: 40, ran: true };
+        uses.functions.insert("/r/a.py".into(), vec![idle, ran]);
+        let change_of = |first, count| {
+            let mut modified = file("a.py", ChangeStatus::Modified);
+            modified.lines = Some(vec![LineRange { first, count }]);
+            contact(&uses, &changed(vec![modified]))
+        };
+        assert_eq!(change_of(12, 3), Contact::Disjoint);
+        assert_eq!(change_of(12, 0), Contact::Disjoint);
+        let touches = Contact::Touches(vec!["a.py".into()]);
+        assert_eq!(change_of(10, 1), touches, "the signature of an idle function runs on import");
+        assert_eq!(change_of(19, 3), touches, "the change leaves the body");
+        assert_eq!(change_of(20, 0), touches, "a deletion at the end may have been outside");
+        assert_eq!(change_of(33, 1), touches, "the function ran");
+        assert_eq!(change_of(25, 1), touches, "module level");
+    }
+}

@@ -1,0 +1,52 @@
+//! Failures that look alike (thesis, chapter 8): one cause is not many flaky tests.
+
+use std::collections::HashMap;
+
+use flakeproof_core::{Group, GroupCause, Kind, Signature, TestFinding, Verdict};
+
+/// Put failures with the same signature into groups, and name the cause of each.
+pub(super) fn name_causes(tests: &mut [TestFinding]) -> Vec<Group> {
+    let mut members: HashMap<Signature, Vec<usize>> = HashMap::new();
+    for (at, test) in tests.iter().enumerate().filter(|(_, test)| test.verdict.is_some()) {
+        let failure = test.first_failure().and_then(|attempt| attempt.execution.failure.as_ref());
+        if let Some(failure) = failure {
+            members.entry(failure.signature.clone()).or_default().push(at);
+        }
+    }
+    let mut groups: Vec<(Signature, Vec<usize>)> =
+        members.into_iter().filter(|(_, members)| members.len() > 1).collect();
+    groups.sort_by_key(|(_, members)| members[0]);
+    groups
+        .into_iter()
+        .enumerate()
+        .map(|(number, (signature, members))| {
+            for at in &members {
+                tests[*at].group = Some(number);
+            }
+            let of = |at: &usize| &tests[*at];
+            Group {
+                cause: cause(members.iter().map(of)),
+                tests: members.iter().map(|at| tests[*at].id.clone()).collect(),
+                signature,
+            }
+        })
+        .collect()
+}
+
+/// All healed after a while: an outage. All healed in fresh environments: shared state.
+///
+/// Tests that each passed at once when rerun had no common cause that lasted.
+fn cause<'a>(members: impl Iterator<Item = &'a TestFinding> + Clone) -> GroupCause {
+    let all_healed = |kind| {
+        members
+            .clone()
+            .all(|test| test.verdict == Some(Verdict::Flaky) && test.kind == Some(kind))
+    };
+    if all_healed(Kind::Bursty) {
+        GroupCause::Outage
+    } else if all_healed(Kind::StateDependent) {
+        GroupCause::SharedState
+    } else {
+        GroupCause::SameFailure
+    }
+}

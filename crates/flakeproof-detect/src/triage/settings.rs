@@ -1,0 +1,173 @@
+//! The parameters of the triage.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flakeproof_core::{Failure, Isolation, TestId};
+use flakeproof_runner::Granularity;
+use regex::Regex;
+
+/// The five parameters of the thesis (Figure 3.1) and what was added to them.
+#[derive(Debug, Clone)]
+pub struct TriageSettings {
+    /// Reruns right after a failure, in the same environment (`C_IMM`).
+    pub immediate: u32,
+    /// Reruns after the last test, in the same environment (`C_END`).
+    pub postponed: u32,
+    /// Reruns in a fresh environment (`C_NEW`).
+    pub fresh: u32,
+    /// Failures above which nothing is rerun (`THRESHOLD`).
+    pub limit: RetryLimit,
+    /// How dependencies are measured in the first fresh environment (`MEASURE_COVERAGE`).
+    pub dependencies: Granularity,
+    /// How fresh environments are made where the triage may choose.
+    pub isolation: Isolation,
+    /// Fresh interpreters that may be tried to confirm a pass elsewhere.
+    pub confirmations: u32,
+    /// Environments side by side.
+    pub jobs: usize,
+    /// How long each test took before, to share the suite among the jobs.
+    pub durations: BTreeMap<TestId, Duration>,
+    /// How long to wait before a rerun.
+    pub delay: Duration,
+    /// Which failures may be rerun.
+    pub rerun: RerunRules,
+}
+
+impl Default for TriageSettings {
+    fn default() -> Self {
+        Self {
+            immediate: 1,
+            postponed: 1,
+            fresh: 2,
+            limit: RetryLimit::default(),
+            dependencies: Granularity::File,
+            isolation: Isolation::Fork,
+            confirmations: 5,
+            jobs: 1,
+            durations: BTreeMap::new(),
+            delay: Duration::ZERO,
+            rerun: RerunRules::default(),
+        }
+    }
+}
+
+/// How many tests may fail before reruns stop: then the change is broken, not the tests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RetryLimit {
+    /// This share of the suite, but never fewer than this many tests.
+    Share {
+        /// From 0 to 1.
+        share: f64,
+        /// So that small suites work.
+        at_least: usize,
+    },
+    /// This many tests.
+    Tests(usize),
+}
+
+impl Default for RetryLimit {
+    fn default() -> Self {
+        Self::Share { share: 0.05, at_least: 10 }
+    }
+}
+
+impl RetryLimit {
+    /// The limit for a suite of this size.
+    #[must_use]
+    pub fn of(self, tests: usize) -> usize {
+        match self {
+            Self::Tests(limit) => limit,
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                clippy::cast_precision_loss,
+                reason = "a share of a count is a count"
+            )]
+            Self::Share { share, at_least } => {
+                ((tests as f64 * share).floor() as usize).max(at_least)
+            }
+        }
+    }
+}
+
+/// Which failures may be rerun; all others are real at once.
+#[derive(Debug, Clone, Default)]
+pub struct RerunRules {
+    /// If there are any: only failures that match one of these.
+    pub only: Vec<Regex>,
+    /// No failure that matches one of these.
+    pub except: Vec<Regex>,
+}
+
+/// Reports of memory and race checkers: the fault is there, whether it shows again or not.
+const NEVER_CHANCE: [&str; 6] = [
+    "ERROR: AddressSanitizer",
+    "ERROR: LeakSanitizer",
+    "WARNING: ThreadSanitizer",
+    "WARNING: MemorySanitizer",
+    "UndefinedBehaviorSanitizer",
+    "WARNING: DATA RACE",
+];
+
+impl RerunRules {
+    /// The rule that forbids to rerun this failure, if there is one.
+    #[must_use]
+    pub fn forbids(&self, failure: &Failure, output: &str) -> Option<String> {
+        let is_in = |text: &str| failure.text.contains(text) || output.contains(text);
+        if let Some(report) = NEVER_CHANCE.into_iter().find(|report| is_in(report)) {
+            return Some(format!("a checker reports a fault ({report})"));
+        }
+        let matches = |pattern: &Regex| {
+            pattern.is_match(&failure.message) || pattern.is_match(&failure.text)
+        };
+        if let Some(pattern) = self.except.iter().find(|pattern| matches(pattern)) {
+            return Some(format!("it matches --rerun-except {pattern}"));
+        }
+        let is_left_out = !self.only.is_empty() && !self.only.iter().any(matches);
+        is_left_out.then(|| "it matches no --only-rerun pattern".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::{Phase, Signature};
+
+    use super::*;
+
+    fn failure(message: &str) -> Failure {
+        Failure {
+            phase: Phase::Call,
+            message: message.into(),
+            text: message.into(),
+            location: None,
+            signature: Signature::of(message, None),
+        }
+    }
+
+    #[test]
+    fn small_suites_may_have_ten_failures_and_large_ones_a_share() {
+        let limit = RetryLimit::default();
+        assert_eq!(limit.of(3), 10);
+        assert_eq!(limit.of(1000), 50);
+    }
+
+    #[test]
+    fn a_race_report_is_never_rerun_away() {
+        let rules = RerunRules::default();
+        let output = "WARNING: ThreadSanitizer: data race (pid=1)";
+        assert!(rules.forbids(&failure("exit 66"), output).is_some());
+        assert!(rules.forbids(&failure("exit 66"), "").is_none());
+    }
+
+    #[test]
+    fn patterns_choose_what_is_rerun() {
+        let rules = RerunRules {
+            only: vec![Regex::new("ConnectionError|Timeout").unwrap()],
+            except: vec![Regex::new("certificate").unwrap()],
+        };
+        assert!(rules.forbids(&failure("ConnectionError: refused"), "").is_none());
+        assert!(rules.forbids(&failure("ConnectionError: bad certificate"), "").is_some());
+        assert!(rules.forbids(&failure("assert 1 == 2"), "").is_some());
+    }
+}

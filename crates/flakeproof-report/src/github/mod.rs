@@ -1,0 +1,10 @@
+//! What GitHub Actions shows: [`GithubAnnotations`] beside the code, and [`GithubSummary`] on the
+//! page of the job.
+
+mod annotations;
+mod markdown;
+mod ranking;
+mod summary;
+
+pub use annotations::GithubAnnotations;
+pub use summary::GithubSummary;

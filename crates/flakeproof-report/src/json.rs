@@ -1,0 +1,294 @@
+//! The findings as one JSON document, for programs.
+//!
+//! The shape is a promise to outsiders: it has a version, `"schema"`, and a published JSON schema,
+//! `docs/reference/run-report.schema.json`. A member may be added within a version; renaming or
+//! removing one makes a new version. Every member is always present, `null` where nothing is known.
+
+use std::time::Duration;
+
+use flakeproof_core::{
+    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Notice, Outcome,
+    RunFacts, Seed, Signature, Stage, SuiteCounts, TestFinding, TestId, Verdict,
+};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+
+use crate::{Error, Renderer};
+
+/// The version of the document's shape.
+const SCHEMA: u32 = 1;
+
+/// Renders one JSON document, indented, with a newline at its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Json;
+
+impl Renderer for Json {
+    fn render(&self, findings: &Findings) -> Result<Vec<u8>, Error> {
+        let mut bytes = serde_json::to_vec_pretty(&RunReport::of(findings))?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
+/// The JSON schema of what [`Json`] renders, indented, with a newline at its end.
+#[must_use]
+pub fn json_schema() -> String {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<RunReport<'_>>().to_value();
+    // Another crate of the build may make JSON objects keep their order; the bytes must not care.
+    schema.sort_all_objects();
+    format!("{schema:#}\n")
+}
+
+/// What a run of `flakeproof` found out.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "flakeproof run report")]
+struct RunReport<'a> {
+    /// The version of this document's shape.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: u32,
+    /// The program that wrote the document.
+    tool: ToolReport<'a>,
+    /// What was run, when and how.
+    run: RunFactsReport<'a>,
+    /// How the suite's own run ended, in numbers.
+    suite: SuiteReport,
+    /// Every test that ran, in the suite's order.
+    tests: Vec<TestReport<'a>>,
+    /// Failures that share a signature.
+    groups: Vec<GroupReport<'a>>,
+    /// What the reader should know about the run itself.
+    notices: Vec<NoticeReport<'a>>,
+    /// The number the process ends with.
+    exit_code: u8,
+}
+
+/// The program that wrote the document.
+#[derive(Serialize, JsonSchema)]
+struct ToolReport<'a> {
+    /// Its name.
+    name: &'static str,
+    /// Its version.
+    version: &'a str,
+}
+
+/// What was run, when and how.
+#[derive(Serialize, JsonSchema)]
+struct RunFactsReport<'a> {
+    /// The run's id, which tests see as `FLAKEPROOF_RUN_ID`.
+    id: &'a str,
+    /// Your own command, one string per argument.
+    command: &'a [String],
+    /// The framework and runtime, for people.
+    runner: &'a str,
+    /// When it started, as an RFC 3339 time stamp.
+    started: &'a str,
+    /// How long it all took.
+    seconds: f64,
+    /// The seed of all chance.
+    seed: Seed,
+    /// The revision checked out; `null` outside a repository.
+    revision: Option<&'a str>,
+}
+
+/// How the suite's own run ended, and what its failures are, in numbers.
+#[derive(Serialize, JsonSchema)]
+struct SuiteReport {
+    #[serde(flatten)]
+    counts: SuiteCounts,
+    /// Failures that are flaky.
+    flaky: usize,
+    /// Failures that are real.
+    real: usize,
+    /// Failures of which neither could be shown.
+    unknown: usize,
+}
+
+/// What was found out about one test.
+#[derive(Serialize, JsonSchema)]
+struct TestReport<'a> {
+    /// Its id, as its framework writes it.
+    id: &'a TestId,
+    /// Where it is defined.
+    location: Option<&'a Location>,
+    /// How the suite's own run of it ended.
+    outcome: Outcome,
+    /// What its failure is; `null` if it did not fail.
+    verdict: Option<Verdict>,
+    /// How it is flaky, where the evidence shows it.
+    kind: Option<Kind>,
+    /// What the verdict rests on.
+    evidence: &'a [Evidence],
+    /// Every execution of it, the first one first.
+    attempts: Vec<AttemptReport<'a>>,
+    /// A command that shows the failure again.
+    reproduce: Option<&'a str>,
+    /// The group it belongs to, as an index into `groups`, counted from 0.
+    group: Option<usize>,
+}
+
+/// One execution of a test, and why it was made.
+#[derive(Serialize, JsonSchema)]
+struct AttemptReport<'a> {
+    /// The step of the triage that asked for it.
+    stage: Stage,
+    /// The environment it ran in.
+    isolation: Isolation,
+    /// How it ended.
+    outcome: Outcome,
+    /// How long set-up, test and teardown took together.
+    seconds: f64,
+    /// The failure without what differs from run to run; equal signatures are the same failure.
+    signature: Option<&'a Signature>,
+    /// The failure in one line.
+    message: Option<&'a str>,
+}
+
+/// Tests that failed with the same signature.
+#[derive(Serialize, JsonSchema)]
+struct GroupReport<'a> {
+    /// What they share.
+    signature: &'a Signature,
+    /// Their ids, in the suite's order.
+    tests: &'a [TestId],
+    /// What the reruns say about all of them.
+    cause: GroupCause,
+}
+
+/// Something the reader should know about the run itself.
+#[derive(Serialize, JsonSchema)]
+struct NoticeReport<'a> {
+    /// What happened.
+    what: &'a str,
+    /// What to do about it.
+    next: &'a str,
+}
+
+impl<'a> RunReport<'a> {
+    fn of(findings: &'a Findings) -> Self {
+        Self {
+            schema: SCHEMA,
+            tool: ToolReport { name: "flakeproof", version: &findings.run.version },
+            run: RunFactsReport::of(&findings.run),
+            suite: SuiteReport {
+                counts: findings.suite,
+                flaky: findings.count(Verdict::Flaky),
+                real: findings.count(Verdict::Real),
+                unknown: findings.count(Verdict::Unknown),
+            },
+            tests: findings.tests.iter().map(TestReport::of).collect(),
+            groups: findings.groups.iter().map(GroupReport::of).collect(),
+            notices: findings.notices.iter().map(NoticeReport::of).collect(),
+            exit_code: findings.exit.number(),
+        }
+    }
+}
+
+impl<'a> RunFactsReport<'a> {
+    fn of(run: &'a RunFacts) -> Self {
+        Self {
+            id: &run.id,
+            command: &run.command,
+            runner: &run.runner,
+            started: &run.started,
+            seconds: seconds(run.duration),
+            seed: run.seed,
+            revision: run.revision.as_deref(),
+        }
+    }
+}
+
+impl<'a> TestReport<'a> {
+    fn of(test: &'a TestFinding) -> Self {
+        Self {
+            id: &test.id,
+            location: test.location.as_ref(),
+            outcome: test.outcome,
+            verdict: test.verdict,
+            kind: test.kind,
+            evidence: &test.evidence,
+            attempts: test.attempts.iter().map(AttemptReport::of).collect(),
+            reproduce: test.reproduce.as_deref(),
+            group: test.group,
+        }
+    }
+}
+
+impl<'a> AttemptReport<'a> {
+    fn of(attempt: &'a Attempt) -> Self {
+        let failure = attempt.execution.failure.as_ref();
+        Self {
+            stage: attempt.stage,
+            isolation: attempt.isolation,
+            outcome: attempt.execution.outcome,
+            seconds: seconds(attempt.execution.duration),
+            signature: failure.map(|failure| &failure.signature),
+            message: failure.map(|failure| failure.message.as_str()),
+        }
+    }
+}
+
+impl<'a> GroupReport<'a> {
+    fn of(group: &'a Group) -> Self {
+        Self { signature: &group.signature, tests: &group.tests, cause: group.cause }
+    }
+}
+
+impl<'a> NoticeReport<'a> {
+    fn of(notice: &'a Notice) -> Self {
+        Self { what: &notice.what, next: &notice.next }
+    }
+}
+
+/// Seconds to the microsecond: more digits are noise, and make reports hard to read.
+fn seconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::sample;
+
+    fn rendered(findings: &Findings) -> Value {
+        serde_json::from_slice(&Json.render(findings).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_whole_document_has_the_published_shape() {
+        let text = String::from_utf8(Json.render(&sample::findings()).unwrap()).unwrap();
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn what_is_not_known_is_null_and_never_left_out() {
+        let report = rendered(&sample::of(vec![sample::passed("t.py::test_a")]));
+        assert_eq!(
+            report["tests"][0],
+            json!({
+                "id": "t.py::test_a", "location": null, "outcome": "passed", "verdict": null,
+                "kind": null, "evidence": [], "reproduce": null, "group": null,
+                "attempts": [{
+                    "stage": "first", "isolation": "same", "outcome": "passed", "seconds": 0.25,
+                    "signature": null, "message": null,
+                }],
+            })
+        );
+    }
+
+    #[test]
+    fn the_schema_requires_every_member_of_a_test() {
+        let schema: Value = serde_json::from_str(&json_schema()).unwrap();
+        let required = schema["$defs"]["TestReport"]["required"].as_array().unwrap();
+        assert_eq!(required.len(), 9, "{required:?}");
+        assert_eq!(schema["properties"]["schema"]["const"], 1);
+    }
+
+    #[test]
+    fn seconds_are_rounded_to_the_microsecond() {
+        assert_eq!(seconds(Duration::from_nanos(1_234_567_891)).to_string(), "1.234568");
+    }
+}

@@ -1,0 +1,220 @@
+//! The shape everything hangs on, and the only way to run a test.
+
+use flakeproof_core::{CollectionProblem, Execution, Isolation, Suite, Surroundings, TestId};
+
+/// What can go wrong for us, as opposed to what goes wrong in a test.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// One framework's way to find and run tests.
+pub trait Adapter: Sync {
+    /// Find the tests, in the order in which the user's own command would run them.
+    ///
+    /// # Errors
+    /// When the command does not start, refuses its arguments, or cannot collect.
+    fn discover(&self) -> Result<Suite>;
+
+    /// Open an environment.
+    ///
+    /// [`Isolation::Same`] is the environment of the user's own command. It exists once; asked
+    /// for again, the adapter gives the nearest thing it has to go on with the suite.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>>;
+
+    /// What this adapter can do, known after [`discover`](Self::discover).
+    fn can(&self) -> Capabilities;
+
+    /// Runtime, packages and variables around the code, known after
+    /// [`discover`](Self::discover).
+    fn surroundings(&self) -> Surroundings;
+
+    /// A command that runs this test alone, as the user would type it.
+    fn command_for(&self, test: &TestId) -> String;
+
+    /// The command that runs the whole suite in its own order and, where that matters, with the
+    /// same chance as in this run.
+    fn command_for_all(&self) -> String;
+}
+
+/// One runtime in which tests run one after another and share state.
+pub trait Environment: Send {
+    /// Say which tests will be run, in order.
+    ///
+    /// Fixtures that several tests share are torn down after the last of them, so the
+    /// environment must know what comes next. It may also run ahead up to the next failure.
+    ///
+    /// # Errors
+    /// When the environment is gone.
+    fn expect(&mut self, upcoming: &[TestId]) -> Result<()>;
+
+    /// Run one test and wait for its end.
+    ///
+    /// A test that was just run may be run again; then the order goes on. After a crash or a
+    /// timeout the environment is gone.
+    ///
+    /// # Errors
+    /// Only for trouble that is not the test's.
+    fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution>;
+
+    /// A cheap copy of this environment, with all state that its tests left.
+    ///
+    /// # Errors
+    /// When the adapter cannot copy, see [`Capabilities::snapshot`].
+    fn snapshot(&mut self) -> Result<Box<dyn Environment>>;
+
+    /// Tear down what is still set up, and end.
+    ///
+    /// # Errors
+    /// When it does not end by itself and has to be killed.
+    fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// What an adapter can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The framework and runtime, for people.
+    pub runner: String,
+    /// Whether [`Isolation::Fork`] can be opened; if not, why.
+    pub fork: std::result::Result<(), String>,
+    /// Whether environments can be copied with their state.
+    pub snapshot: bool,
+    /// Whether dependencies can be measured.
+    pub dependencies: bool,
+}
+
+/// What to do and measure besides running the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// Counts the attempts at this test from 1; the test sees it as `FLAKEPROOF_ATTEMPT`.
+    pub attempt: u32,
+    /// How closely to follow what the test touches.
+    pub dependencies: Granularity,
+}
+
+impl Probe {
+    /// Run only.
+    #[must_use]
+    pub fn attempt(attempt: u32) -> Self {
+        Self { attempt, dependencies: Granularity::Off }
+    }
+}
+
+/// How closely to follow what a test touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Granularity {
+    /// Not at all.
+    Off,
+    /// Which files.
+    File,
+    /// Which files, and which functions of the source files.
+    Function,
+}
+
+impl Granularity {
+    /// The granularity as the protocol and the settings write it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::File => "file",
+            Self::Function => "function",
+        }
+    }
+}
+
+/// Trouble that is not a test's.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The user's command cannot be started.
+    #[error("`{command}` does not start: {cause}")]
+    CannotStart {
+        /// The program.
+        command: String,
+        /// What the system said.
+        cause: String,
+    },
+    /// The user's command ended before it had collected anything.
+    #[error("`{command}` ended before it collected tests ({status})")]
+    EndedEarly {
+        /// The command.
+        command: String,
+        /// How it ended, for people.
+        status: String,
+        /// Its exit code, if it has one.
+        code: Option<i32>,
+        /// The end of what it printed.
+        output: String,
+        /// Whether the framework was reached at all.
+        reached_framework: bool,
+    },
+    /// The session cannot be run under flakeproof as it is configured.
+    #[error("this session cannot be run: {reason} {detail}")]
+    Refused {
+        /// A word for the reason, fixed by the protocol.
+        reason: String,
+        /// More about it, for people.
+        detail: String,
+    },
+    /// Files could not be collected, and the framework stops at that.
+    #[error("{} could not be collected", problems.len())]
+    CannotCollect {
+        /// What could not be collected.
+        problems: Vec<CollectionProblem>,
+    },
+    /// The command only lists tests.
+    #[error("the command only collects tests")]
+    CollectOnly {
+        /// What it printed.
+        output: String,
+    },
+    /// The runner itself stopped the session, for example at `--maxfail`.
+    #[error("the runner stopped: {reason}")]
+    Stopped {
+        /// The runner's reason.
+        reason: String,
+    },
+    /// The environment died while no test was running in it.
+    #[error("the environment is gone: {cause}")]
+    EnvironmentLost {
+        /// How it ended.
+        cause: String,
+    },
+    /// Environments cannot be made in this way here.
+    #[error("{what} is not possible here: {why}")]
+    NotPossible {
+        /// What was asked for.
+        what: String,
+        /// Why it cannot be had.
+        why: String,
+    },
+    /// The test is not part of the collected suite.
+    #[error("`{test}` is not in the suite")]
+    UnknownTest {
+        /// The test.
+        test: TestId,
+    },
+    /// The user interrupted.
+    #[error("interrupted")]
+    Cancelled,
+    /// The agent or the runner has a fault of its own.
+    #[error("the agent reports trouble: {0}")]
+    Agent(String),
+    /// The system refused something.
+    #[error("{doing}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Wrap a refusal of the system with what was being done.
+    pub fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Io { doing, source }
+    }
+}

@@ -1,0 +1,3 @@
+//! One folder per framework.
+
+pub mod pytest;

@@ -1,0 +1,82 @@
+//! Commands that show a failure again, as the user would type them.
+
+use std::path::Path;
+
+use flakeproof_core::TestId;
+
+use super::Session;
+use super::launch::hash_seed_of_main;
+
+/// The user's command for one test alone.
+pub(super) fn for_one(session: &Session, test: &TestId) -> String {
+    let collected = session.collected.get().map(|project| &project.collected);
+    let mut words = session.settings.command.clone();
+    for selector in collected.map(|collected| &collected.selectors).into_iter().flatten() {
+        // The last one: an option's value may read the same, but stands before it as a rule.
+        if let Some(at) = words.iter().rposition(|word| word == selector) {
+            words.remove(at);
+        }
+    }
+    let root = collected.map_or("", |collected| &collected.root);
+    words.push(as_typed_in(&session.settings.folder, Path::new(root), test.as_str()));
+    shell(&words)
+}
+
+/// The user's command, with the hash seed of this run if the user left it to chance.
+pub(super) fn for_all(session: &Session) -> String {
+    let command = shell(&session.settings.command);
+    match hash_seed_of_main(session) {
+        Some(seed) => format!("PYTHONHASHSEED={seed} {command}"),
+        None => command,
+    }
+}
+
+/// A test's id as an argument: ids are relative to the root, arguments to the current folder.
+fn as_typed_in(folder: &Path, root: &Path, id: &str) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let Ok(below) = folder.strip_prefix(root) else {
+        return root.join(id).to_string_lossy().into_owned();
+    };
+    if below.as_os_str().is_empty() {
+        return id.to_owned();
+    }
+    let prefix = format!("{}/", below.display());
+    match id.strip_prefix(&prefix) {
+        Some(short) => short.to_owned(),
+        None => root.join(id).to_string_lossy().into_owned(),
+    }
+}
+
+/// Words as a POSIX shell reads them.
+fn shell(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_survive_the_shell() {
+        assert_eq!(quoted("test_a.py::test_x[a b]"), "'test_a.py::test_x[a b]'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted("tests/test_a.py::test_x"), "tests/test_a.py::test_x");
+    }
+
+    #[test]
+    fn an_id_is_written_from_where_the_command_runs() {
+        let typed = |folder: &str, id| as_typed_in(Path::new(folder), Path::new("/p"), id);
+        assert_eq!(typed("/p", "t/test_a.py::x"), "t/test_a.py::x");
+        assert_eq!(typed("/p/t", "t/test_a.py::x"), "test_a.py::x");
+        assert_eq!(typed("/p/t", "u/test_a.py::x"), "/p/u/test_a.py::x");
+        assert_eq!(typed("/q", "t/test_a.py::x"), "/p/t/test_a.py::x");
+    }
+}

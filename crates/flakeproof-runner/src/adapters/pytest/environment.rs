@@ -1,0 +1,372 @@
+//! A live interpreter that runs tests.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select, tick};
+use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
+
+use super::launch::Scratch;
+use super::{Session, touched};
+use crate::adapter::{Environment, Error, Probe, Result};
+use crate::agent::Connection;
+use crate::agent::protocol::{FailureMessage, FromAgent, ResultMessage, ToAgent};
+use crate::process::{Death, Guarded, dump_stacks, interrupt, kill_group};
+
+/// How long the user's own session may take to write its reports and end.
+const SESSION_END: Duration = Duration::from_secs(60);
+/// How long a copy may take to tear down its fixtures.
+const COPY_END: Duration = Duration::from_secs(20);
+/// How long a process that is interrupted or killed may take to be gone.
+const DEATH: Duration = Duration::from_secs(5);
+/// How long a hanging interpreter may take to write down where it hangs.
+const STACKS: Duration = Duration::from_millis(700);
+
+/// An interpreter with a collected suite.
+#[derive(Debug)]
+pub(super) struct PytestEnvironment {
+    session: Arc<Session>,
+    connection: Connection,
+    /// Held until the environment is gone; its temporary files go with it.
+    #[expect(dead_code, reason = "its drop removes the folder")]
+    scratch: Scratch,
+    positions: HashMap<TestId, usize>,
+    /// Where this interpreter says its stacks and, if it is a copy, its output are.
+    notes: PathBuf,
+    /// The announced order, as indices.
+    order: Vec<usize>,
+    /// The next position of the order.
+    next: usize,
+    is_running_ahead: bool,
+    patience_at_end: Duration,
+    /// Only for an interpreter of its own; copies live under the main one's guard.
+    guard: Option<Guarded>,
+}
+
+impl PytestEnvironment {
+    /// The user's own session.
+    pub(super) fn main(session: &Arc<Session>, connection: Connection) -> Result<Self> {
+        let positions = session.project()?.positions.clone();
+        let notes = session.scratch.path().to_path_buf();
+        let scratch = session.scratch.folder("main")?;
+        Ok(Self::new(session, connection, scratch, notes, positions, SESSION_END, None))
+    }
+
+    /// A copy of another environment.
+    pub(super) fn copy(
+        session: &Arc<Session>,
+        connection: Connection,
+        scratch: Scratch,
+    ) -> Result<Self> {
+        let positions = session.project()?.positions.clone();
+        let notes = scratch.path().to_path_buf();
+        Ok(Self::new(session, connection, scratch, notes, positions, COPY_END, None))
+    }
+
+    /// An interpreter of its own.
+    pub(super) fn own(
+        session: &Arc<Session>,
+        connection: Connection,
+        scratch: Scratch,
+        positions: HashMap<TestId, usize>,
+        guard: Guarded,
+    ) -> Self {
+        let notes = scratch.path().to_path_buf();
+        Self::new(session, connection, scratch, notes, positions, COPY_END, Some(guard))
+    }
+
+    fn new(
+        session: &Arc<Session>,
+        connection: Connection,
+        scratch: Scratch,
+        notes: PathBuf,
+        positions: HashMap<TestId, usize>,
+        patience_at_end: Duration,
+        guard: Option<Guarded>,
+    ) -> Self {
+        Self {
+            session: Arc::clone(session),
+            connection,
+            scratch,
+            notes,
+            positions,
+            order: Vec::new(),
+            next: 0,
+            is_running_ahead: false,
+            patience_at_end,
+            guard,
+        }
+    }
+
+    fn index(&self, test: &TestId) -> Result<usize> {
+        let found = self.positions.get(test).copied();
+        found.ok_or_else(|| Error::UnknownTest { test: test.clone() })
+    }
+
+    /// A process that died while it was idle did not die of the next test.
+    fn check_alive(&self) -> Result<()> {
+        if !self.is_running_ahead
+            && self.connection.messages.is_empty()
+            && self.connection.messages.try_recv() == Err(TryRecvError::Disconnected)
+        {
+            return Err(Error::EnvironmentLost { cause: self.cause_of_death() });
+        }
+        Ok(())
+    }
+
+    fn cause_of_death(&self) -> String {
+        match self.session.hub.death_of(self.connection.hello.pid, DEATH) {
+            Some(death) => death.to_string(),
+            None => "it ended in an unknown way".into(),
+        }
+    }
+
+    fn ask_for(&mut self, index: usize, attempt: u32) -> Result<()> {
+        let is_next = self.order.get(self.next) == Some(&index);
+        if is_next && !self.is_running_ahead {
+            self.connection.send(&ToAgent::Run { from: self.next, attempt })?;
+            self.is_running_ahead = true;
+        } else if !is_next {
+            if self.is_running_ahead {
+                return Err(Error::Agent("asked for a test out of the announced order".into()));
+            }
+            let then = self.order.get(self.next).copied();
+            self.connection.send(&ToAgent::Rerun { test: index, then, attempt })?;
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, test: &TestId, index: usize, message: ResultMessage) -> Result<Execution> {
+        if message.test != index {
+            return Err(Error::Agent(format!("a result for another test than `{test}`")));
+        }
+        if self.order.get(self.next) == Some(&index) {
+            self.next += 1;
+            let is_paused = message.outcome.is_failure() || self.next == self.order.len();
+            self.is_running_ahead = !is_paused;
+        }
+        Ok(execution(test, message, &self.session.project()?.collected.root))
+    }
+
+    fn crashed(&self, test: &TestId, begin: Instant) -> Execution {
+        let death = self.session.hub.death_of(self.connection.hello.pid, DEATH);
+        let message = match death {
+            Some(Death::Signal(9)) => "the process was killed by SIGKILL, \
+                by the out-of-memory killer or by somebody else"
+                .to_owned(),
+            Some(death @ Death::Signal(_)) => format!("the process died: {death}"),
+            Some(death @ Death::Exit(_)) => format!("the process ended itself: {death}"),
+            None => "the process died in an unknown way".to_owned(),
+        };
+        self.lost(test, Outcome::Crashed, message, self.last_words(), begin)
+    }
+
+    fn hung(&self, test: &TestId, limit: Duration, begin: Instant) -> Execution {
+        let pid = self.connection.hello.pid;
+        let stacks = self.stacks(pid);
+        let output = captured_so_far(pid);
+        kill_group(pid);
+        self.session.hub.death_of(pid, DEATH);
+        let message = format!("still running after {limit:?}, the time limit for one test");
+        let text = format!("{message}\n\n{stacks}");
+        let mut execution = self.lost(test, Outcome::TimedOut, message, text, begin);
+        execution.output = output;
+        execution
+    }
+
+    fn lost(
+        &self,
+        test: &TestId,
+        outcome: Outcome,
+        message: String,
+        text: String,
+        begin: Instant,
+    ) -> Execution {
+        let text = if text.trim().is_empty() { message.clone() } else { text };
+        Execution {
+            test: test.clone(),
+            outcome,
+            duration: begin.elapsed(),
+            failure: Some(Failure {
+                phase: Phase::Call,
+                // With the test as its place: two crashes are not one failure by that alone.
+                signature: Signature::of(
+                    &format!("{outcome}: {message}"),
+                    Some(&Location { file: test.to_string(), line: None }),
+                ),
+                message,
+                text,
+                location: None,
+            }),
+            note: None,
+            output: String::new(),
+            dependencies: touched::read(&self.notes),
+        }
+    }
+
+    /// What a dead process wrote to stderr at the end: the interpreter's fatal error, if any.
+    fn last_words(&self) -> String {
+        const LONGEST: usize = 8 * 1024;
+        let output = match &self.guard {
+            Some(guard) => guard.stderr(),
+            None => std::fs::read(self.notes.join("output")).map_or_else(
+                |_| super::locked(&self.session.guard).as_ref().map(Guarded::stderr),
+                |bytes| Some(String::from_utf8_lossy(&bytes).into_owned()),
+            )
+            .unwrap_or_default(),
+        };
+        let start = output.len().saturating_sub(LONGEST);
+        let start = (start..output.len()).find(|at| output.is_char_boundary(*at));
+        start.map(|at| output[at..].to_owned()).unwrap_or_default()
+    }
+
+    /// Where the threads of a hanging interpreter are.
+    fn stacks(&self, pid: u32) -> String {
+        let file = self.notes.join("stacks");
+        let before = length(&file);
+        dump_stacks(pid);
+        let (ticks, patience) = (tick(Duration::from_millis(20)), after(STACKS));
+        let mut seen = before;
+        loop {
+            select! {
+                recv(ticks) -> _ => {
+                    let now = length(&file);
+                    if now > before && now == seen {
+                        break;
+                    }
+                    seen = now;
+                }
+                recv(patience) -> _ => break,
+            }
+        }
+        std::fs::read_to_string(&file).unwrap_or_default()
+    }
+}
+
+impl Environment for PytestEnvironment {
+    fn expect(&mut self, upcoming: &[TestId]) -> Result<()> {
+        self.check_alive()?;
+        self.order = upcoming.iter().map(|test| self.index(test)).collect::<Result<_>>()?;
+        self.next = 0;
+        self.connection.send(&ToAgent::Order { tests: self.order.clone() })
+    }
+
+    fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
+        let index = self.index(test)?;
+        self.check_alive()?;
+        self.ask_for(index, probe.attempt)?;
+        let begin = Instant::now();
+        let limit = self.session.settings.timeout;
+        let deadline = limit.map_or_else(never, after);
+        select! {
+            recv(self.connection.messages) -> message => match message {
+                Ok(FromAgent::Result(message)) => self.take_in(test, index, *message),
+                Ok(FromAgent::Stopped { reason } | FromAgent::Interrupted { reason, .. }) => {
+                    self.is_running_ahead = false;
+                    Err(Error::Stopped { reason })
+                }
+                Ok(FromAgent::Trouble { text }) => Err(Error::Agent(text)),
+                Ok(other) => Err(Error::Agent(format!("an unexpected message: {other:?}"))),
+                Err(_) => Ok(self.crashed(test, begin)),
+            },
+            recv(self.session.settings.cancel.signal()) -> _ => {
+                interrupt(self.connection.hello.pid);
+                self.session.hub.death_of(self.connection.hello.pid, DEATH);
+                Err(Error::Cancelled)
+            }
+            recv(deadline) -> _ => Ok(self.hung(test, limit.unwrap_or_default(), begin)),
+        }
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn Environment>> {
+        self.check_alive()?;
+        if self.guard.is_some() {
+            return Err(Error::NotPossible {
+                what: "a snapshot".into(),
+                why: "a spawned interpreter is kept as it is".into(),
+            });
+        }
+        let copy = self.session.copy_of(&mut self.connection)?;
+        Ok(Box::new(copy))
+    }
+
+    fn close(mut self: Box<Self>) -> Result<()> {
+        // An environment that is gone already needs no goodbye.
+        let _ = self.connection.send(&ToAgent::Bye);
+        let deadline = Instant::now() + self.patience_at_end;
+        loop {
+            match self.connection.messages.recv_deadline(deadline) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {
+                    kill_group(self.connection.hello.pid);
+                    return Err(Error::EnvironmentLost {
+                        cause: format!(
+                            "it did not end within {:?} after its last test and was killed",
+                            self.patience_at_end
+                        ),
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl Drop for PytestEnvironment {
+    fn drop(&mut self) {
+        // Nothing of this environment may go on; killing what is gone already does no harm.
+        let is_gone = self.connection.messages.is_empty()
+            && self.connection.messages.try_recv() == Err(TryRecvError::Disconnected);
+        if !is_gone {
+            kill_group(self.connection.hello.pid);
+        }
+    }
+}
+
+/// The execution that a message reports; places below the root are written relative to it.
+fn execution(test: &TestId, message: ResultMessage, root: &str) -> Execution {
+    Execution {
+        test: test.clone(),
+        outcome: message.outcome,
+        duration: Duration::try_from_secs_f64(message.seconds).unwrap_or_default(),
+        failure: message.failure.map(|failure| self::failure(failure, root)),
+        note: message.note,
+        output: message.output,
+        dependencies: message.dependencies,
+    }
+}
+
+/// The failure that a message reports.
+pub(super) fn failure(message: FailureMessage, root: &str) -> Failure {
+    let location = message.file.map(|file| {
+        let relative = Path::new(&file).strip_prefix(root).ok().and_then(Path::to_str);
+        Location { file: relative.unwrap_or(&file).to_owned(), line: message.line }
+    });
+    Failure {
+        phase: message.phase,
+        signature: Signature::of(&message.message, location.as_ref()),
+        message: message.message.lines().next().unwrap_or_default().to_owned(),
+        text: message.text,
+        location,
+    }
+}
+
+/// What pytest captured of a test that is still running: its standard streams are files then.
+fn captured_so_far(pid: u32) -> String {
+    [1, 2]
+        .into_iter()
+        .map(|stream| format!("/proc/{pid}/fd/{stream}"))
+        .filter(|path| std::fs::metadata(path).is_ok_and(|stream| stream.is_file()))
+        .filter_map(|path| std::fs::read(path).ok())
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_owned()
+}
+
+fn length(file: &Path) -> u64 {
+    std::fs::metadata(file).map_or(0, |file| file.len())
+}

@@ -1,0 +1,284 @@
+//! Starting the user's command with the agent in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, after, never, select};
+use serde_json::json;
+
+use super::Session;
+use crate::adapter::{Error, Granularity, Result};
+use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
+use crate::agent::{AgentFile, Arrival, Connection, unpack};
+use crate::process::{Death, Guarded, Instructions};
+
+/// How long a guard may take to report what its command came to.
+const REPORT_PATIENCE: Duration = Duration::from_secs(10);
+
+macro_rules! agent_files {
+    ($($name:literal),*) => {
+        [$(AgentFile {
+            path: concat!("flakeproof_agent/", $name),
+            content: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../agents/pytest/flakeproof_agent/", $name
+            )),
+        }),*]
+    };
+}
+
+const AGENT: &[AgentFile] = &agent_files![
+    "__init__.py",
+    "environment.py",
+    "link.py",
+    "plugin.py",
+    "probe.py",
+    "report.py",
+    "rerun.py"
+];
+
+/// Write the agent where an interpreter can import it.
+pub(super) fn unpack_agent(fallback: &Path) -> Result<PathBuf> {
+    unpack(AGENT, fallback)
+}
+
+/// A folder for temporary files, removed at the end.
+#[derive(Debug)]
+pub(super) struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// A new folder that only this user can enter.
+    pub(super) fn new() -> Result<Self> {
+        tempfile::Builder::new()
+            .prefix("flakeproof-")
+            .tempdir()
+            .map(Self)
+            .map_err(Error::io("make a temporary folder"))
+    }
+
+    /// A folder inside, for one environment.
+    pub(super) fn folder(&self, name: &str) -> Result<Self> {
+        tempfile::Builder::new()
+            .prefix(&format!("{name}-"))
+            .tempdir_in(self.path())
+            .map(Self)
+            .map_err(Error::io("make a temporary folder"))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.path().to_string_lossy().into_owned()
+    }
+}
+
+/// One start of the user's command.
+#[derive(Debug)]
+pub(super) struct Launch {
+    name: String,
+    isolation: &'static str,
+    granularity: Granularity,
+    scratch: PathBuf,
+    hash_seed: Option<u32>,
+}
+
+/// A command that was started, before it has collected.
+#[derive(Debug)]
+pub(super) struct Started {
+    /// Keeps the command alive; the caller takes it.
+    pub(super) guarded: Option<Guarded>,
+    arrival: Receiver<Arrival>,
+    guard: Receiver<Arrival>,
+    command: String,
+}
+
+impl Launch {
+    /// The user's own session.
+    pub(super) fn main(session: &Session) -> Self {
+        Self {
+            name: "main".into(),
+            isolation: "same",
+            granularity: Granularity::Off,
+            scratch: session.scratch.path().to_path_buf(),
+            hash_seed: hash_seed_of_main(session),
+        }
+    }
+
+    /// A new interpreter for some tests.
+    pub(super) fn fresh(
+        session: &Session,
+        name: &str,
+        scratch: &Scratch,
+        granularity: Granularity,
+    ) -> Self {
+        let seed = session.settings.seed.split(name).hash_seed();
+        Self {
+            name: name.to_owned(),
+            isolation: "spawn",
+            granularity,
+            scratch: scratch.path().to_path_buf(),
+            hash_seed: is_hash_seed_free().then_some(seed),
+        }
+    }
+
+    /// Start the command under guard.
+    pub(super) fn start(self, session: &Arc<Session>) -> Result<Started> {
+        let guard_name = format!("guard-of-{}", self.name);
+        let arrival = session.hub.expect(&self.name);
+        let guard = session.hub.expect(&guard_name);
+        let settings = &session.settings;
+        let guarded = Guarded::start(&Instructions {
+            command: settings.command.clone(),
+            folder: settings.folder.clone(),
+            variables: self.variables(session),
+            socket: session.hub.socket().to_path_buf(),
+            guard_name,
+            is_shown: settings.is_output_shown && self.isolation == "same",
+        })?;
+        Ok(Started {
+            guarded: Some(guarded),
+            arrival,
+            guard,
+            command: settings.command.join(" "),
+        })
+    }
+
+    /// What makes any pytest below this command load the agent, and how the agent undoes it.
+    fn variables(&self, session: &Session) -> BTreeMap<String, Option<String>> {
+        let own = |name: &str| std::env::var(name).ok();
+        let agent = session.agent.to_string_lossy();
+        let mut variables = BTreeMap::from([
+            ("PYTHONPATH".to_owned(), Some(joined(&agent, ":", own("PYTHONPATH")))),
+            (
+                "PYTEST_ADDOPTS".to_owned(),
+                Some(joined("-p flakeproof_agent", " ", own("PYTEST_ADDOPTS"))),
+            ),
+        ]);
+        if let Some(seed) = self.hash_seed {
+            variables.insert("PYTHONHASHSEED".to_owned(), Some(seed.to_string()));
+        }
+        let restore: BTreeMap<&String, Option<String>> =
+            variables.keys().map(|name| (name, own(name))).collect();
+        let order = json!({
+            "socket": session.hub.socket(),
+            "name": self.name,
+            "isolation": self.isolation,
+            "probe": self.granularity.word(),
+            "scratch": self.scratch,
+            "restore": restore,
+            "environment": {
+                "FLAKEPROOF": "1",
+                "FLAKEPROOF_ATTEMPT": "1",
+                "FLAKEPROOF_RUN_ID": session.settings.run,
+                "FLAKEPROOF_SEED": session.settings.seed.to_string(),
+            },
+        });
+        variables.insert("FLAKEPROOF_AGENT".to_owned(), Some(order.to_string()));
+        variables
+    }
+}
+
+impl Started {
+    /// Wait until the tests are collected.
+    pub(super) fn collect(
+        &mut self,
+        session: &Session,
+        only: Option<Vec<Wanted>>,
+        patience: Option<Duration>,
+    ) -> Result<(Connection, Collected)> {
+        let deadline = patience.map_or_else(never, after);
+        let cancel = session.settings.cancel.signal();
+        let guard = match self.guard.recv_timeout(REPORT_PATIENCE) {
+            Ok(Arrival::Connected(guard)) => guard,
+            _ => return Err(Error::Agent("the guard process did not start".into())),
+        };
+        let pid = self.started(&guard)?;
+        let mut connection = loop {
+            select! {
+                recv(self.arrival) -> first => match first {
+                    Ok(Arrival::Connected(connection)) => break connection,
+                    Ok(Arrival::Refused { reason, detail }) => {
+                        return Err(Error::Refused { reason, detail });
+                    }
+                    Err(_) => return Err(Error::Agent("the agent's line is closed".into())),
+                },
+                recv(guard.messages) -> message => match message {
+                    Ok(FromAgent::Died { pid: dead, .. }) if dead != pid => {}
+                    _ => return Err(self.ended(session, pid, false)),
+                },
+                recv(cancel) -> _ => return Err(Error::Cancelled),
+                recv(deadline) -> _ => return Err(self.too_slow()),
+            }
+        };
+        if connection.hello.protocol != Some(VERSION) {
+            return Err(Error::Agent("the agent speaks another version of the protocol".into()));
+        }
+        connection.send(&ToAgent::Collect { only })?;
+        loop {
+            select! {
+                recv(connection.messages) -> message => match message {
+                    Ok(FromAgent::Collected(collected)) => return Ok((connection, collected)),
+                    Ok(FromAgent::Trouble { text }) => return Err(Error::Agent(text)),
+                    Ok(FromAgent::Refused { reason, detail, .. }) => {
+                        return Err(Error::Refused { reason, detail });
+                    }
+                    Ok(_) => {}
+                    Err(_) => return Err(self.ended(session, pid, true)),
+                },
+                recv(cancel) -> _ => return Err(Error::Cancelled),
+                recv(deadline) -> _ => return Err(self.too_slow()),
+            }
+        }
+    }
+
+    /// The process of the command, once the guard has started it.
+    fn started(&self, guard: &Connection) -> Result<u32> {
+        match guard.messages.recv_timeout(REPORT_PATIENCE) {
+            Ok(FromAgent::Started { pid }) => Ok(pid),
+            Ok(FromAgent::Unstartable { cause }) => {
+                Err(Error::CannotStart { command: self.command.clone(), cause })
+            }
+            _ => Err(Error::Agent("the guard process did not start the command".into())),
+        }
+    }
+
+    fn ended(&self, session: &Session, pid: u32, reached_framework: bool) -> Error {
+        let death = session.hub.death_of(pid, REPORT_PATIENCE);
+        Error::EndedEarly {
+            command: self.command.clone(),
+            status: death.map_or_else(|| "in an unknown way".into(), |death| death.to_string()),
+            code: death.and_then(Death::code),
+            output: String::new(),
+            reached_framework,
+        }
+    }
+
+    fn too_slow(&self) -> Error {
+        Error::EndedEarly {
+            command: self.command.clone(),
+            status: "it did not finish collecting in time".into(),
+            code: None,
+            output: String::new(),
+            reached_framework: true,
+        }
+    }
+}
+
+/// The hash seed of the user's own session; `None` where the user fixed it.
+pub(super) fn hash_seed_of_main(session: &Session) -> Option<u32> {
+    is_hash_seed_free().then(|| session.settings.seed.split("main").hash_seed())
+}
+
+fn is_hash_seed_free() -> bool {
+    std::env::var_os("PYTHONHASHSEED").is_none_or(|value| value == "random" || value.is_empty())
+}
+
+fn joined(first: &str, by: &str, second: Option<String>) -> String {
+    match second {
+        Some(second) if !second.is_empty() => format!("{first}{by}{second}"),
+        _ => first.to_owned(),
+    }
+}

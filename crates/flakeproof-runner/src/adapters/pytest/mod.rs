@@ -1,0 +1,305 @@
+//! pytest: collected once in the user's own process, copied by fork, checked by spawn.
+//!
+//! The user's command is started as it is, with an agent loaded through pytest's own plugin
+//! mechanism. After collection the agent leaves a copy of the process, the *zygote*: everything
+//! imported, no test run. The process itself goes on as the suite's own environment. Fresh
+//! environments are forked from the zygote in milliseconds, or spawned as new interpreters.
+
+mod command;
+mod environment;
+mod launch;
+mod spawned;
+mod surroundings;
+mod touched;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, after, select};
+use flakeproof_core::{Isolation, Location, Seed, Suite, SuiteTest, Surroundings, TestId};
+
+use self::environment::PytestEnvironment;
+use self::launch::Scratch;
+use self::spawned::SpawnedEnvironment;
+use crate::adapter::{Adapter, Capabilities, Environment, Error, Result};
+use crate::agent::protocol::{Collected, Hello, ToAgent};
+use crate::agent::{Arrival, Connection, Hub};
+use crate::cancel::Cancel;
+use crate::process::Guarded;
+
+/// How long a copy of a live process may take to introduce itself.
+const COPY_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What to run and how.
+#[derive(Debug, Clone)]
+pub struct PytestSettings {
+    /// The user's own command.
+    pub command: Vec<String>,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// How long one test may take.
+    pub timeout: Option<Duration>,
+    /// The run's id, for the tests to see.
+    pub run: String,
+    /// The seed from which hash seeds are derived.
+    pub seed: Seed,
+    /// Whether what pytest prints is shown as it comes.
+    pub is_output_shown: bool,
+    /// Ends the work early.
+    pub cancel: Cancel,
+}
+
+/// Runs the tests of a pytest project.
+#[derive(Debug)]
+pub struct PytestAdapter {
+    session: Arc<Session>,
+}
+
+/// What the environments of one adapter share.
+#[derive(Debug)]
+struct Session {
+    settings: PytestSettings,
+    hub: Hub,
+    scratch: Scratch,
+    agent: PathBuf,
+    opened: AtomicU32,
+    collected: OnceLock<Project>,
+    main: Mutex<Option<Connection>>,
+    zygote: Mutex<Zygote>,
+    /// Declared last: dropped, and so killed, after everything that talks to its processes.
+    guard: Mutex<Option<Guarded>>,
+}
+
+/// What collection told about the project.
+#[derive(Debug)]
+struct Project {
+    hello: Hello,
+    collected: Collected,
+    positions: HashMap<TestId, usize>,
+    /// How long collection took, to know when a fresh one hangs.
+    took: Duration,
+}
+
+/// The untouched copy from which environments are forked.
+#[derive(Debug)]
+enum Zygote {
+    Awaited(Receiver<Arrival>),
+    Ready(Box<Connection>),
+    Impossible(String),
+}
+
+impl PytestAdapter {
+    /// Prepare to run a command; nothing is started yet.
+    ///
+    /// # Errors
+    /// When no temporary folder or socket can be made.
+    pub fn new(settings: PytestSettings) -> Result<Self> {
+        let scratch = Scratch::new()?;
+        let hub = Hub::start(scratch.path())?;
+        let agent = launch::unpack_agent(scratch.path())?;
+        Ok(Self {
+            session: Arc::new(Session {
+                settings,
+                hub,
+                scratch,
+                agent,
+                opened: AtomicU32::new(0),
+                collected: OnceLock::new(),
+                main: Mutex::new(None),
+                zygote: Mutex::new(Zygote::Impossible("nothing is collected yet".into())),
+                guard: Mutex::new(None),
+            }),
+        })
+    }
+
+    /// The end of what the user's command printed so far.
+    #[must_use]
+    pub fn output(&self) -> String {
+        locked(&self.session.guard).as_ref().map(Guarded::output).unwrap_or_default()
+    }
+}
+
+impl Adapter for PytestAdapter {
+    fn discover(&self) -> Result<Suite> {
+        let session = &self.session;
+        let begin = Instant::now();
+        let zygote = session.hub.expect("zygote");
+        let launch = launch::Launch::main(session);
+        let mut started = launch.start(session)?;
+        *locked(&session.guard) = started.guarded.take();
+        let (connection, collected) = match started.collect(session, None, None) {
+            Ok(both) => both,
+            Err(error) => return Err(self.with_output(error)),
+        };
+        if collected.collect_only || !collected.goes_on {
+            wait_for_end_of(&connection);
+            return Err(match collected.goes_on {
+                true => Error::CollectOnly { output: self.end() },
+                false => Error::CannotCollect { problems: collected.problems },
+            });
+        }
+        *locked(&session.zygote) = match collected.threads {
+            0 | 1 => Zygote::Awaited(zygote),
+            threads => Zygote::Impossible(format!(
+                "importing the tests started {} threads, which a fork would not copy",
+                threads - 1
+            )),
+        };
+        let suite = suite_of(&collected);
+        let project = Project {
+            hello: connection.hello.clone(),
+            positions: suite.positions(),
+            collected,
+            took: begin.elapsed(),
+        };
+        *locked(&session.main) = Some(connection);
+        // A second discovery would start the user's command again; callers keep the suite.
+        let _ = session.collected.set(project);
+        Ok(suite)
+    }
+
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
+        let session = &self.session;
+        match how {
+            Isolation::Same => {
+                if let Some(main) = locked(&session.main).take() {
+                    let environment = PytestEnvironment::main(session, main)?;
+                    return Ok(Box::new(environment));
+                }
+                match session.fork() {
+                    Ok(environment) => Ok(Box::new(environment)),
+                    Err(Error::NotPossible { .. }) => Ok(Box::new(SpawnedEnvironment::new(session))),
+                    Err(error) => Err(error),
+                }
+            }
+            Isolation::Fork => Ok(Box::new(session.fork()?)),
+            Isolation::Spawn => Ok(Box::new(SpawnedEnvironment::new(session))),
+        }
+    }
+
+    fn can(&self) -> Capabilities {
+        let fork = match &*locked(&self.session.zygote) {
+            Zygote::Awaited(_) | Zygote::Ready(_) => Ok(()),
+            Zygote::Impossible(why) => Err(why.clone()),
+        };
+        let runner = self.session.collected.get().map_or_else(String::new, |project| {
+            format!("pytest {}, Python {}", project.hello.pytest, project.hello.python)
+        });
+        Capabilities { runner, snapshot: fork.is_ok(), fork, dependencies: true }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        self.session
+            .collected
+            .get()
+            .map_or_else(Surroundings::default, |project| surroundings::of(&project.hello))
+    }
+
+    fn command_for(&self, test: &TestId) -> String {
+        command::for_one(&self.session, test)
+    }
+
+    fn command_for_all(&self) -> String {
+        command::for_all(&self.session)
+    }
+}
+
+impl PytestAdapter {
+    /// Complete an error with what the command printed to its end.
+    fn with_output(&self, error: Error) -> Error {
+        match error {
+            Error::EndedEarly { command, status, code, reached_framework, .. } => {
+                let output = self.end();
+                Error::EndedEarly { command, status, code, output, reached_framework }
+            }
+            other => other,
+        }
+    }
+
+    /// End what is left of the command, and give all that it printed.
+    fn end(&self) -> String {
+        let guard = locked(&self.session.guard).take();
+        guard.map(|mut guard| guard.end()).unwrap_or_default()
+    }
+}
+
+impl Session {
+    /// A name for the next environment.
+    fn next_name(&self) -> String {
+        format!("environment-{}", self.opened.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// What collection told.
+    fn project(&self) -> Result<&Project> {
+        self.collected.get().ok_or_else(|| Error::Agent("nothing was collected yet".into()))
+    }
+
+    /// A copy of the process from before the first test.
+    fn fork(self: &Arc<Self>) -> Result<PytestEnvironment> {
+        let mut zygote = locked(&self.zygote);
+        if let Zygote::Awaited(arrival) = &*zygote {
+            *zygote = match arrival.recv_timeout(COPY_PATIENCE) {
+                Ok(Arrival::Connected(connection)) => Zygote::Ready(Box::new(connection)),
+                _ => Zygote::Impossible("the copy of the interpreter did not answer".into()),
+            };
+        }
+        let copied = match &mut *zygote {
+            Zygote::Ready(connection) => self.copy_of(connection),
+            Zygote::Impossible(why) => {
+                Err(Error::NotPossible { what: "a fork".into(), why: why.clone() })
+            }
+            Zygote::Awaited(_) => Err(Error::Agent("the zygote is still awaited".into())),
+        };
+        if let Err(Error::EnvironmentLost { cause }) = &copied {
+            let why = format!("the copy of the interpreter is gone: {cause}");
+            *zygote = Zygote::Impossible(why.clone());
+            return Err(Error::NotPossible { what: "a fork".into(), why });
+        }
+        copied
+    }
+
+    /// A copy of a live process, with all its state.
+    fn copy_of(self: &Arc<Self>, original: &mut Connection) -> Result<PytestEnvironment> {
+        let name = self.next_name();
+        let arrival = self.hub.expect(&name);
+        let scratch = self.scratch.folder(&name)?;
+        original.send(&ToAgent::Snapshot { name, scratch: scratch.text() })?;
+        select! {
+            recv(arrival) -> first => match first {
+                Ok(Arrival::Connected(connection)) => {
+                    PytestEnvironment::copy(self, connection, scratch)
+                }
+                _ => Err(Error::EnvironmentLost { cause: "its copy did not connect".into() }),
+            },
+            recv(self.settings.cancel.signal()) -> _ => Err(Error::Cancelled),
+            recv(after(COPY_PATIENCE)) -> _ => {
+                Err(Error::EnvironmentLost { cause: "it does not answer".into() })
+            }
+        }
+    }
+}
+
+fn suite_of(collected: &Collected) -> Suite {
+    let tests = collected
+        .tests
+        .iter()
+        .map(|(id, _, file, line)| SuiteTest {
+            id: TestId::from(id.as_str()),
+            location: file.clone().map(|file| Location { file, line: *line }),
+        })
+        .collect();
+    Suite { tests, problems: collected.problems.clone() }
+}
+
+/// Let a session that runs no test write its own reports and end.
+fn wait_for_end_of(connection: &Connection) {
+    let deadline = Instant::now() + COPY_PATIENCE;
+    while connection.messages.recv_deadline(deadline).is_ok() {}
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

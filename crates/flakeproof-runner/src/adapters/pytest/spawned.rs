@@ -1,0 +1,140 @@
+//! A real new interpreter for a few tests.
+//!
+//! It starts with the first test it is asked for, because it collects only the files it needs:
+//! what it imports, from its very start, is what the test depends on.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flakeproof_core::{CollectionProblem, Execution, Failure, Outcome, Phase, Signature, TestId};
+
+use super::Session;
+use super::environment::PytestEnvironment;
+use super::launch::Launch;
+use crate::adapter::{Environment, Error, Probe, Result};
+use crate::agent::protocol::Wanted;
+
+/// The least time that a fresh collection gets.
+const COLLECTION: Duration = Duration::from_secs(60);
+
+/// An interpreter that will start when it is needed.
+#[derive(Debug)]
+pub(super) struct SpawnedEnvironment {
+    session: Arc<Session>,
+    upcoming: Vec<TestId>,
+    live: Option<Box<PytestEnvironment>>,
+}
+
+impl SpawnedEnvironment {
+    pub(super) fn new(session: &Arc<Session>) -> Self {
+        Self { session: Arc::clone(session), upcoming: Vec::new(), live: None }
+    }
+
+    fn start(&self, test: &TestId, probe: Probe) -> Result<Box<PytestEnvironment>> {
+        let session = &self.session;
+        let upcoming =
+            if self.upcoming.is_empty() { std::slice::from_ref(test) } else { &self.upcoming };
+        let wanted = upcoming.iter().map(|test| self.wanted(test)).collect::<Result<Vec<_>>>()?;
+        let name = session.next_name();
+        let scratch = session.scratch.folder(&name)?;
+        let launch = Launch::fresh(session, &name, &scratch, probe.dependencies);
+        let mut started = launch.start(session)?;
+        let Some(mut guard) = started.guarded.take() else {
+            return Err(Error::Agent("the command has no guard".into()));
+        };
+        let patience = COLLECTION.max(session.project()?.took * 10);
+        let collected = started.collect(session, Some(wanted), Some(patience));
+        let (connection, collected) = match collected {
+            Err(Error::EndedEarly { command, status, code, reached_framework, .. }) => {
+                let output = guard.end();
+                return Err(Error::EndedEarly { command, status, code, output, reached_framework });
+            }
+            other => other?,
+        };
+        if !collected.goes_on || (collected.tests.is_empty() && !collected.problems.is_empty()) {
+            return Err(Error::CannotCollect { problems: collected.problems });
+        }
+        let positions = super::suite_of(&collected).positions();
+        let mut live =
+            Box::new(PytestEnvironment::own(session, connection, scratch, positions, guard));
+        if !self.upcoming.is_empty() {
+            live.expect(&self.upcoming)?;
+        }
+        Ok(live)
+    }
+
+    fn wanted(&self, test: &TestId) -> Result<Wanted> {
+        let project = self.session.project()?;
+        let index = project.positions.get(test).copied();
+        let index = index.ok_or_else(|| Error::UnknownTest { test: test.clone() })?;
+        let file = project.collected.tests.get(index).and_then(|(_, file, ..)| file.clone());
+        Ok(Wanted { id: test.to_string(), file })
+    }
+}
+
+impl Environment for SpawnedEnvironment {
+    fn expect(&mut self, upcoming: &[TestId]) -> Result<()> {
+        self.upcoming = upcoming.to_vec();
+        match &mut self.live {
+            Some(live) => live.expect(upcoming),
+            None => Ok(()),
+        }
+    }
+
+    fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
+        let begin = Instant::now();
+        if self.live.is_none() {
+            match self.start(test, probe) {
+                Ok(live) => self.live = Some(live),
+                // A test whose file does not even import in a fresh interpreter fails there.
+                Err(Error::CannotCollect { problems }) => {
+                    let text = problems.iter().map(text_of).collect::<Vec<_>>().join("\n");
+                    return Ok(failed(test, Outcome::Errored, &text, begin.elapsed()));
+                }
+                Err(Error::EndedEarly { status, output, .. }) => {
+                    let text = format!("{output}\nthe interpreter ended while collecting: {status}");
+                    return Ok(failed(test, Outcome::Crashed, &text, begin.elapsed()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match &mut self.live {
+            Some(live) => live.run(test, probe),
+            None => Err(Error::Agent("the interpreter was not started".into())),
+        }
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn Environment>> {
+        match &mut self.live {
+            Some(live) => live.snapshot(),
+            None => Ok(Box::new(Self::new(&self.session))),
+        }
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.live.map_or(Ok(()), Environment::close)
+    }
+}
+
+fn text_of(problem: &CollectionProblem) -> String {
+    format!("{}\n{}", problem.place, problem.text)
+}
+
+fn failed(test: &TestId, outcome: Outcome, text: &str, duration: Duration) -> Execution {
+    let message = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
+    Execution {
+        test: test.clone(),
+        outcome,
+        duration,
+        failure: Some(Failure {
+            phase: Phase::Setup,
+            message: message.trim().to_owned(),
+            text: text.to_owned(),
+            location: None,
+            signature: Signature::of(message, None),
+        }),
+        note: None,
+        output: String::new(),
+        dependencies: None,
+    }
+}

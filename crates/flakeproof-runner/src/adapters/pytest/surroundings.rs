@@ -1,0 +1,45 @@
+//! What surrounds the tests of a Python project and may change without it.
+
+use std::collections::BTreeMap;
+
+use flakeproof_core::Surroundings;
+
+use crate::agent::protocol::Hello;
+
+/// The surroundings of an interpreter that introduced itself.
+pub(super) fn of(hello: &Hello) -> Surroundings {
+    Surroundings {
+        runtime: vec![format!("Python {}", hello.python), format!("pytest {}", hello.pytest)],
+        packages: packages_in(&hello.path),
+        variables: variables(),
+    }
+}
+
+/// A digest of the names of all installed packages, which carry their versions.
+fn packages_in(path: &[String]) -> String {
+    let mut names: Vec<String> = path
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".dist-info") || name.ends_with(".egg-info"))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    digest(names.join("\n").as_bytes())
+}
+
+/// A digest of each variable's value: enough to see that it changed, and no secret is kept.
+fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let is_ours = name.starts_with("FLAKEPROOF");
+            (!is_ours).then(|| (name, digest(value.as_encoded_bytes())))
+        })
+        .collect()
+}
+
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
+}

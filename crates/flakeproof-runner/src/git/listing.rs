@@ -1,0 +1,193 @@
+//! What differs from the revision checked out: `git status` and `git ls-files`, read.
+//!
+//! The second is asked because the first keeps quiet about files that the user told git to
+//! trust (`--assume-unchanged`, `--skip-worktree`). Edits there are edits all the same.
+
+use std::collections::BTreeSet;
+
+use super::path::RepositoryPath;
+use super::program::{Failure, ask};
+use super::repository::Repository;
+
+/// The files of a work tree that differ from HEAD, or may.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// HEAD, unless there is no commit.
+    pub(super) revision: Option<String>,
+    /// The branch, unless HEAD is detached.
+    pub(super) branch: Option<String>,
+    /// Files known to git that differ, staged or not.
+    pub(super) edited: BTreeSet<RepositoryPath>,
+    /// Files unknown to git and not ignored; a nested repository is one entry.
+    pub(super) untracked: BTreeSet<RepositoryPath>,
+    /// Files that git was told not to look at.
+    pub(super) unwatched: BTreeSet<RepositoryPath>,
+}
+
+impl Listing {
+    /// List the work tree now.
+    pub(super) fn of(repository: &Repository) -> Result<Self, Failure> {
+        let status = [
+            "status",
+            "--porcelain=v2",
+            "-z",
+            "--branch",
+            "--no-ahead-behind",
+            "--no-renames",
+            "--untracked-files=all",
+            "--ignored=no",
+            "--ignore-submodules=none",
+        ];
+        let root = repository.root();
+        let mut listing = parse_status(&ask(root, &status)?).ok_or(Failure::Unreadable)?;
+        let tags = ask(root, &["ls-files", "-v", "-z"])?;
+        for (path, distrust) in parse_tags(&tags).ok_or(Failure::Unreadable)? {
+            let is_there = || path.beneath(root).symlink_metadata().is_ok();
+            if !path.is_own() && (distrust == Distrust::AssumedUnchanged || is_there()) {
+                listing.unwatched.insert(path);
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Every path of the listing.
+    pub(super) fn paths(&self) -> BTreeSet<&RepositoryPath> {
+        self.edited.iter().chain(&self.untracked).chain(&self.unwatched).collect()
+    }
+}
+
+/// Why git does not look at a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Distrust {
+    /// The user promised not to edit it.
+    AssumedUnchanged,
+    /// It need not be in the work tree: in a sparse checkout most are not.
+    Skipped,
+}
+
+/// Read `git status --porcelain=v2 --branch -z`; `None` if that is not what it is.
+fn parse_status(printed: &[u8]) -> Option<Listing> {
+    let mut listing = Listing::default();
+    let mut records = printed.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    while let Some(record) = records.next() {
+        let (kind, rest) = split_at_space(record)?;
+        let path = match kind {
+            b"#" => {
+                read_header(rest, &mut listing);
+                continue;
+            }
+            b"!" => continue,
+            b"?" => {
+                insert(&mut listing.untracked, RepositoryPath::new(rest));
+                continue;
+            }
+            b"1" => after_fields(rest, 7)?,
+            b"u" => after_fields(rest, 9)?,
+            // A rename although none were asked for: both names differ.
+            b"2" => {
+                insert(&mut listing.edited, RepositoryPath::new(records.next()?));
+                after_fields(rest, 8)?
+            }
+            _ => return None,
+        };
+        insert(&mut listing.edited, RepositoryPath::new(path));
+    }
+    Some(listing)
+}
+
+fn read_header(header: &[u8], listing: &mut Listing) {
+    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+    match split_at_space(header) {
+        Some((b"branch.oid", value)) => {
+            listing.revision = (value != b"(initial)").then(|| text(value));
+        }
+        Some((b"branch.head", value)) => {
+            listing.branch = (value != b"(detached)").then(|| text(value));
+        }
+        // Headers are an open set by git's own documentation.
+        Some(_) | None => {}
+    }
+}
+
+fn insert(paths: &mut BTreeSet<RepositoryPath>, path: RepositoryPath) {
+    if !path.is_own() {
+        paths.insert(path);
+    }
+}
+
+fn split_at_space(record: &[u8]) -> Option<(&[u8], &[u8])> {
+    let space = record.iter().position(|byte| *byte == b' ')?;
+    Some((&record[..space], &record[space + 1..]))
+}
+
+fn after_fields(record: &[u8], fields: usize) -> Option<&[u8]> {
+    (0..fields).try_fold(record, |rest, _| Some(split_at_space(rest)?.1))
+}
+
+/// Read `git ls-files -v -z`: the files that git does not look at.
+fn parse_tags(printed: &[u8]) -> Option<Vec<(RepositoryPath, Distrust)>> {
+    let mut distrusted = Vec::new();
+    for record in printed.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        let [tag, b' ', path @ ..] = record else { return None };
+        let distrust = match tag {
+            b'S' | b's' => Distrust::Skipped,
+            tag if tag.is_ascii_lowercase() => Distrust::AssumedUnchanged,
+            _ => continue,
+        };
+        distrusted.push((RepositoryPath::new(path), distrust));
+    }
+    Some(distrusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn paths(names: &[&str]) -> BTreeSet<RepositoryPath> {
+        names.iter().map(|name| RepositoryPath::from(*name)).collect()
+    }
+
+    #[test]
+    fn every_kind_of_record_is_read() {
+        let printed = b"# branch.oid 1234\0# branch.head main\0# stash 2\0\
+            1 .M N... 100644 100644 100644 aa bb with space.py\0\
+            2 R. N... 100644 100644 100644 aa bb R100 new\nname.py\0old.py\0\
+            u UU N... 100644 100644 100644 100644 aa bb cc both.py\0\
+            ? nested/\0! ignored.py\0? .flakeproof/history.db\0";
+        let listing = parse_status(printed).unwrap();
+        assert_eq!(listing.revision.as_deref(), Some("1234"));
+        assert_eq!(listing.branch.as_deref(), Some("main"));
+        let edited = paths(&["with space.py", "new\nname.py", "old.py", "both.py"]);
+        assert_eq!(listing.edited, edited);
+        assert_eq!(listing.untracked, paths(&["nested"]));
+    }
+
+    #[test]
+    fn a_record_of_an_unknown_kind_is_not_skipped_over() {
+        assert_eq!(parse_status(b"9 what is this\0"), None);
+        assert_eq!(parse_status(b"1 .M N... too short\0"), None);
+        assert_eq!(parse_tags(b"Hno-space\0"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_makes_the_parsers_panic(
+            printed in prop::collection::vec(
+                prop::sample::select(b"12u?!# \0/.HhSs\xffa".to_vec()), 0..80,
+            ),
+        ) {
+            let _ = parse_status(&printed);
+            let _ = parse_tags(&printed);
+        }
+
+        #[test]
+        fn an_untracked_path_comes_back_whatever_it_contains(name in "[^\0]{1,20}[^\0/]") {
+            prop_assume!(!RepositoryPath::from(name.as_str()).is_own());
+            let printed = format!("? {name}\0");
+            let listing = parse_status(printed.as_bytes()).unwrap();
+            prop_assert_eq!(listing.untracked, paths(&[&name]));
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `git diff -U0`, read: which lines of which file differ.
+//!
+//! Only headers are read. Inside a hunk every line starts with `+`, `-` or `\`, so a line that
+//! starts with `diff ` or `@@ ` is a header whatever the files contain.
+
+use std::collections::BTreeMap;
+
+use flakeproof_core::LineRange;
+
+use super::path::RepositoryPath;
+
+/// The lines that differ, per file, as they are numbered on the new side.
+///
+/// A file whose lines are not known (binary, deleted, a header that is not understood) is not in
+/// the map.
+pub(super) fn parse_patch(printed: &[u8]) -> BTreeMap<RepositoryPath, Vec<LineRange>> {
+    let mut sections = Vec::new();
+    for line in printed.split(|byte| *byte == b'\n') {
+        if line.starts_with(b"diff ") {
+            sections.push(Section::default());
+        } else if let Some(section) = sections.last_mut() {
+            section.read(line);
+        }
+    }
+    let mut files = BTreeMap::new();
+    for section in sections {
+        let Some(path) = section.path else { continue };
+        // Two sections are a change of type, which has no lines.
+        let lines = if files.contains_key(&path) { None } else { section.lines };
+        files.insert(path, lines);
+    }
+    files
+        .into_iter()
+        .filter_map(|(path, lines)| Some((path, lines.filter(|lines| !lines.is_empty())?)))
+        .collect()
+}
+
+/// What is printed about one file.
+struct Section {
+    path: Option<RepositoryPath>,
+    /// `None` once a hunk was not understood.
+    lines: Option<Vec<LineRange>>,
+    /// Whether no hunk has begun, so that `+++` is a header and not an added line.
+    is_at_its_head: bool,
+}
+
+impl Default for Section {
+    fn default() -> Self {
+        Self { path: None, lines: Some(Vec::new()), is_at_its_head: true }
+    }
+}
+
+impl Section {
+    fn read(&mut self, line: &[u8]) {
+        if let Some(hunk) = line.strip_prefix(b"@@ ") {
+            self.is_at_its_head = false;
+            match (parse_hunk(hunk), &mut self.lines) {
+                (Some(range), Some(lines)) => lines.push(range),
+                (_, lines) => *lines = None,
+            }
+        } else if let Some(name) = line.strip_prefix(b"+++ ").filter(|_| self.is_at_its_head) {
+            self.path = parse_name(name);
+        }
+    }
+}
+
+/// `-12,3 +11,0 @@ …` as the lines of the new side.
+fn parse_hunk(hunk: &[u8]) -> Option<LineRange> {
+    let mut fields = hunk.split(|byte| *byte == b' ');
+    let (old, new) = (fields.next()?, fields.next()?);
+    if !old.starts_with(b"-") || fields.next()? != b"@@" {
+        return None;
+    }
+    let range = std::str::from_utf8(new.strip_prefix(b"+")?).ok()?;
+    let (first, count) = range.split_once(',').unwrap_or((range, "1"));
+    let (first, count): (u32, u32) = (first.parse().ok()?, count.parse().ok()?);
+    first.checked_add(count)?;
+    Some(LineRange { first, count })
+}
+
+/// `b/path`, or `"b/pa\tth"` where the path has characters that git quotes.
+fn parse_name(name: &[u8]) -> Option<RepositoryPath> {
+    if let Some(quoted) = name.strip_prefix(b"\"") {
+        let path = unquoted(quoted.strip_suffix(b"\"")?)?;
+        return path.strip_prefix(b"b/").map(RepositoryPath::new);
+    }
+    // git marks the end of a name with spaces by a tab; a tab in a name is quoted.
+    let name = name.strip_suffix(b"\t").unwrap_or(name);
+    name.strip_prefix(b"b/").map(RepositoryPath::new)
+}
+
+fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = text.iter().copied();
+    let mut plain = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        if byte != b'\\' {
+            plain.push(byte);
+            continue;
+        }
+        plain.push(match bytes.next()? {
+            b'a' => 0x07,
+            b'b' => 0x08,
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'v' => 0x0b,
+            b'f' => 0x0c,
+            b'r' => b'\r',
+            sign @ (b'"' | b'\\') => sign,
+            digit @ b'0'..=b'3' => octal([digit, bytes.next()?, bytes.next()?])?,
+            _ => return None,
+        });
+    }
+    Some(plain)
+}
+
+fn octal(digits: [u8; 3]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn range(first: u32, count: u32) -> LineRange {
+        LineRange { first, count }
+    }
+
+    fn lines_of(printed: &str, path: &str) -> Option<Vec<LineRange>> {
+        parse_patch(printed.as_bytes()).remove(&RepositoryPath::from(path))
+    }
+
+    #[test]
+    fn hunks_are_ranges_of_the_new_side_and_a_deletion_is_empty() {
+        let printed = "diff --git a/a b/a\n--- a/a\n+++ b/a\n\
+            @@ -1 +1 @@ def f():\n-x\n+y\n@@ -5,2 +4,0 @@\n-p\n-q\n@@ -9,0 +8,3 @@\n+r\n+s\n+t\n";
+        let expected = vec![range(1, 1), range(4, 0), range(8, 3)];
+        assert_eq!(lines_of(printed, "a"), Some(expected));
+    }
+
+    #[test]
+    fn content_that_looks_like_a_header_is_content() {
+        let printed = "diff --git a/a b/a\n--- a/a\n+++ b/a\n\
+            @@ -1 +1,2 @@\n--- a/old\n+++ b/other\n+@@ -1 +7 @@\n";
+        assert_eq!(lines_of(printed, "a"), Some(vec![range(1, 2)]));
+        assert_eq!(lines_of(printed, "other"), None);
+    }
+
+    #[test]
+    fn the_lines_of_a_binary_or_deleted_file_and_of_a_change_of_type_are_not_known() {
+        let binary = "diff --git a/a b/a\nindex 1..2\nBinary files a/a and b/a differ\n";
+        assert_eq!(lines_of(binary, "a"), None);
+        let deleted = "diff --git a/a b/a\n--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
+        assert!(parse_patch(deleted.as_bytes()).is_empty());
+        let one = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y\n";
+        assert_eq!(lines_of(&one.repeat(2), "a"), None);
+    }
+
+    #[test]
+    fn a_hunk_that_is_not_understood_makes_all_lines_of_the_file_unknown() {
+        let printed = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n@@ -1 +99999999999 @@\n";
+        assert_eq!(lines_of(printed, "a"), None);
+    }
+
+    #[test]
+    fn names_are_unquoted() {
+        let name = |text: &str| parse_name(text.as_bytes());
+        assert_eq!(name("b/with space\t"), Some(RepositoryPath::from("with space")));
+        let odd = "\"b/tab\\t quote\\\" back\\\\ line\\n \\303\\274\"";
+        assert_eq!(name(odd), Some(RepositoryPath::from("tab\t quote\" back\\ line\n ü")));
+        assert_eq!(name("\"b/open"), None);
+        assert_eq!(name("\"b/\\q\""), None);
+        assert_eq!(name("\"b/\\777\""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_makes_the_parser_panic(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "diff --git ", "\n", "@@ ", " @@", "-1", "+1", ",", "0", "+++ ", "b/", "\"",
+                    "\\", "3", "a", "\t", "4294967295", "ü", " ",
+                ]),
+                0..40,
+            ),
+        ) {
+            let _ = parse_patch(pieces.concat().as_bytes());
+        }
+
+        #[test]
+        fn no_bytes_make_the_parser_panic(printed in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse_patch(&printed);
+            let _ = unquoted(&printed);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Calling the `git` program.
+//!
+//! Every call is read-only, asks nobody anything, and gives the same bytes whatever the user's
+//! language, pager and variables are. A call that hangs or floods is killed. Should flakeproof
+//! itself be killed, git ends at its next write, and until then it only reads.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, bounded};
+
+use crate::process::kill_group;
+
+/// How long a call may take. Only a file system that hangs is slower.
+const DEADLINE: Duration = Duration::from_secs(120);
+/// How much a call may print.
+const STDOUT_CAP: u64 = 256 * 1024 * 1024;
+/// How much of its complaints is kept.
+const STDERR_CAP: u64 = 64 * 1024;
+
+/// Variables that would point git at another repository or change what it means by a path. They
+/// are set when flakeproof runs inside a git hook.
+const FOREIGN_VARIABLES: [&str; 12] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_DIFF_OPTS",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+];
+
+/// Why a call gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// There is no git.
+    #[error("git is not installed")]
+    Missing,
+    /// The system did not start it, or its output could not be read.
+    #[error("git cannot be run")]
+    Io(#[source] std::io::Error),
+    /// It ended with another exit code than 0.
+    #[error("{stderr}")]
+    Refused {
+        /// The exit code, unless a signal ended it.
+        code: Option<i32>,
+        /// What it said.
+        stderr: String,
+    },
+    /// It did not end in time.
+    #[error("no answer within {} seconds", DEADLINE.as_secs())]
+    TooSlow,
+    /// It printed more than anyone wants to read.
+    #[error("more than {} MiB of output", STDOUT_CAP / 1024 / 1024)]
+    TooMuch,
+    /// It printed what no known version prints.
+    #[error("output that is not understood")]
+    Unreadable,
+}
+
+impl Failure {
+    /// The reason in full, for a message.
+    pub(super) fn reason(&self) -> String {
+        match self {
+            Self::Io(source) => format!("{self}: {source}"),
+            Self::Missing
+            | Self::Refused { .. }
+            | Self::TooSlow
+            | Self::TooMuch
+            | Self::Unreadable => self.to_string(),
+        }
+    }
+}
+
+/// Ask git a question about the repository that contains `folder`; gives what it printed.
+pub(super) fn ask(folder: &Path, question: &[&str]) -> Result<Vec<u8>, Failure> {
+    let mut command = command(folder);
+    command.args(question);
+    answer_of(command, DEADLINE)
+}
+
+/// git with everything set that all calls share.
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new("git");
+    command
+        .arg("-C")
+        .arg(folder)
+        .args(["--no-pager", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"])
+        // Otherwise a diff rewrites the index to remember that a touched file is the same.
+        .args(["-c", "diff.autoRefreshIndex=false"])
+        // Also `git status` fails if the user's order file does not exist.
+        .args(["-c", "diff.orderFile=/dev/null"])
+        .env("LC_ALL", "C")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        // A git that does not know the variable above still finds no protocol to fetch with.
+        .env("GIT_ALLOW_PROTOCOL", "none");
+    for variable in FOREIGN_VARIABLES {
+        command.env_remove(variable);
+    }
+    // What a developer has configured must not decide whether a test passes.
+    #[cfg(test)]
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command
+}
+
+fn answer_of(mut command: Command, deadline: Duration) -> Result<Vec<u8>, Failure> {
+    let end = Instant::now() + deadline;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::Missing,
+        _ => Failure::Io(error),
+    })?;
+    let stdout = child.stdout.take().map(|stream| read_aside(stream, STDOUT_CAP));
+    let stderr = child.stderr.take().map(|stream| read_aside(stream, STDERR_CAP));
+    let printed = awaited(stdout, end).and_then(|printed| {
+        let is_flood = u64::try_from(printed.len()).is_ok_and(|size| size > STDOUT_CAP);
+        if is_flood { Err(Failure::TooMuch) } else { Ok((printed, awaited(stderr, end)?)) }
+    });
+    if printed.is_err() {
+        kill_group(child.id());
+    }
+    let status = child.wait().map_err(Failure::Io)?;
+    let (stdout, stderr) = printed?;
+    if status.success() {
+        return Ok(stdout);
+    }
+    let stderr = String::from_utf8_lossy(&stderr).trim().to_owned();
+    Err(Failure::Refused { code: status.code(), stderr })
+}
+
+/// Read a stream in the background, up to one byte more than `cap`.
+fn read_aside(stream: impl Read + Send + 'static, cap: u64) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, receiver) = bounded(1);
+    std::thread::spawn(move || {
+        let mut stream = stream;
+        let mut kept = Vec::new();
+        let outcome = stream.by_ref().take(cap + 1).read_to_end(&mut kept).map(|_| kept);
+        // Nobody listens any more when the call was given up.
+        let _ = sender.send(outcome);
+        // The rest is dropped, so that git does not block on a full pipe.
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    receiver
+}
+
+fn awaited(
+    stream: Option<Receiver<std::io::Result<Vec<u8>>>>,
+    end: Instant,
+) -> Result<Vec<u8>, Failure> {
+    let Some(stream) = stream else { return Ok(Vec::new()) };
+    let read = stream.recv_deadline(end).map_err(|_| Failure::TooSlow)?;
+    read.map_err(Failure::Io)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_killed_at_its_deadline() {
+        let answer = answer_of(shell("exec sleep 1000"), Duration::ZERO);
+        assert!(matches!(answer, Err(Failure::TooSlow)), "{answer:?}");
+    }
+
+    #[test]
+    fn a_flood_of_complaints_does_not_block_and_is_cut() {
+        let answer = answer_of(shell("head -c 1000000 /dev/zero >&2; exit 3"), DEADLINE);
+        let Err(Failure::Refused { code, stderr }) = answer else { panic!("{answer:?}") };
+        assert_eq!(code, Some(3));
+        assert!(stderr.len() <= 64 * 1024 + 1);
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_missing() {
+        let answer = answer_of(Command::new("/nonexistent/git"), DEADLINE);
+        assert!(matches!(answer, Err(Failure::Missing)), "{answer:?}");
+    }
+}

@@ -1,0 +1,237 @@
+//! A work tree of git's, and where its branch left the default branch.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use flakeproof_core::Base;
+
+use super::program::{Failure, ask};
+
+/// A repository with a work tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    root: PathBuf,
+}
+
+/// Why there is no repository to ask.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRepository {
+    /// There is no `git` program.
+    #[error("git is not installed")]
+    GitMissing,
+    /// The folder is in no work tree.
+    #[error("not inside a git work tree")]
+    NotARepository,
+    /// There is a repository, but git does not want to read it.
+    #[error("git refuses to read the repository: {message}")]
+    Refused {
+        /// What git says, with its advice; several lines.
+        message: String,
+    },
+}
+
+impl Repository {
+    /// The repository whose work tree contains a folder.
+    ///
+    /// # Errors
+    ///
+    /// There is no git, no work tree (a bare repository has none), or git refuses, usually
+    /// because the repository belongs to another user (`safe.directory`).
+    pub fn containing(folder: &Path) -> Result<Self, NoRepository> {
+        let printed = ask(folder, &["rev-parse", "--show-toplevel"]).map_err(why_not)?;
+        let path = Path::new(OsStr::from_bytes(without_newline(&printed)));
+        let root = path.canonicalize().map_err(|_| NoRepository::NotARepository)?;
+        Ok(Self { root })
+    }
+
+    /// The canonical path of the work tree.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where HEAD left the default branch; HEAD itself if it is on that branch.
+    ///
+    /// The default branch is the one `origin/HEAD` points to, else the first that exists of
+    /// `origin/main`, `origin/master`, `main` and `master`. `None` if there is none, if there is
+    /// no commit, or if a shallow clone does not reach back that far.
+    #[must_use]
+    pub fn merge_base(&self) -> Option<Base> {
+        let reference = self.default_branch()?;
+        let printed = ask(&self.root, &["merge-base", "HEAD", &reference]).ok()?;
+        let revision = as_hash(without_newline(&printed))?;
+        let short = ["refs/remotes/", "refs/heads/"];
+        let branch = short.into_iter().find_map(|prefix| reference.strip_prefix(prefix));
+        Some(Base::MergeBase { revision, branch: branch.unwrap_or(&reference).to_owned() })
+    }
+
+    /// The full hash of a commit, if the revision is one and it is here.
+    pub(super) fn commit(&self, revision: &str) -> Result<Option<String>, Failure> {
+        // No revision looks like this, and nothing else may be made of it.
+        if revision.starts_with(['-', '^']) || revision.contains('\0') {
+            return Ok(None);
+        }
+        let commit = format!("{revision}^{{commit}}");
+        let question = ["rev-parse", "--verify", "--quiet", "--end-of-options", &commit];
+        match ask(&self.root, &question) {
+            Ok(printed) => Ok(as_hash(without_newline(&printed))),
+            // Quiet about what is not there, and loud about what is ambiguous or no commit.
+            Err(Failure::Refused { .. }) => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn default_branch(&self) -> Option<String> {
+        let candidates = [
+            "refs/remotes/origin/HEAD",
+            "refs/remotes/origin/main",
+            "refs/remotes/origin/master",
+            "refs/heads/main",
+            "refs/heads/master",
+        ];
+        let format = ["for-each-ref", "--format=%(refname) %(symref)"];
+        let printed = ask(&self.root, &[&format[..], &candidates].concat()).ok()?;
+        let printed = String::from_utf8_lossy(&printed);
+        let existing: Vec<(&str, &str)> =
+            printed.lines().filter_map(|line| line.split_once(' ')).collect();
+        candidates.into_iter().find_map(|candidate| {
+            let (name, target) = existing.iter().find(|(name, _)| *name == candidate)?;
+            Some(if target.is_empty() { *name } else { *target }.to_owned())
+        })
+    }
+}
+
+fn why_not(failure: Failure) -> NoRepository {
+    let absent = ["not a git repository", "must be run in a work tree", "fatal: cannot change to"];
+    match failure {
+        Failure::Missing => NoRepository::GitMissing,
+        Failure::Refused { stderr, .. } if absent.iter().any(|sign| stderr.contains(sign)) => {
+            NoRepository::NotARepository
+        }
+        Failure::Refused { .. }
+        | Failure::Io(_)
+        | Failure::TooSlow
+        | Failure::TooMuch
+        | Failure::Unreadable => NoRepository::Refused { message: failure.reason() },
+    }
+}
+
+fn without_newline(printed: &[u8]) -> &[u8] {
+    printed.strip_suffix(b"\n").unwrap_or(printed)
+}
+
+fn as_hash(printed: &[u8]) -> Option<String> {
+    let is_hash = printed.len() >= 40 && printed.iter().all(u8::is_ascii_hexdigit);
+    is_hash.then(|| String::from_utf8_lossy(printed).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sandbox::Sandbox;
+    use super::*;
+
+    fn merge_base(revision: String, branch: &str) -> Option<Base> {
+        Some(Base::MergeBase { revision, branch: branch.to_owned() })
+    }
+
+    #[test]
+    fn a_subfolder_and_a_worktree_have_the_root_they_are_in() {
+        let sandbox = Sandbox::with([("services/api/a.py", "1\n")]);
+        let inside = Repository::containing(&sandbox.path("services/api")).unwrap();
+        assert_eq!(inside.root(), sandbox.path("").canonicalize().unwrap());
+        let elsewhere = tempfile::tempdir().unwrap();
+        let worktree = elsewhere.path().join("tree");
+        sandbox.git(&["worktree", "add", "-q", "-b", "other", worktree.to_str().unwrap()]);
+        let repository = Repository::containing(&worktree).unwrap();
+        assert_eq!(repository.root(), worktree.canonicalize().unwrap());
+        assert_eq!(repository.tree_state().branch.as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn a_folder_without_a_work_tree_is_no_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let none = Err(NoRepository::NotARepository);
+        assert_eq!(Repository::containing(folder.path()), none);
+        assert_eq!(Repository::containing(&folder.path().join("missing")), none);
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let bare = folder.path().join("bare.git");
+        sandbox.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+        assert_eq!(Repository::containing(&bare), none);
+    }
+
+    #[test]
+    fn a_repository_of_another_user_is_refused_with_gits_advice() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let mut command = sandbox.command();
+        command.env("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1").args(["rev-parse", "--show-toplevel"]);
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let reason = why_not(Failure::Refused { code: output.status.code(), stderr });
+        let NoRepository::Refused { message } = reason else { panic!("{reason:?}") };
+        assert!(message.contains("safe.directory"), "{message}");
+    }
+
+    #[test]
+    fn the_merge_base_is_where_the_branch_left_main() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let left_at = sandbox.head();
+        sandbox.git(&["checkout", "-q", "-b", "topic"]);
+        sandbox.commit([("a.py", "2\n")]);
+        assert_eq!(sandbox.repository().merge_base(), merge_base(left_at, "main"));
+    }
+
+    #[test]
+    fn on_the_default_branch_the_merge_base_is_head() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        assert_eq!(sandbox.repository().merge_base(), merge_base(sandbox.head(), "main"));
+    }
+
+    #[test]
+    fn the_branch_that_origin_calls_its_head_comes_first() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let first = sandbox.head();
+        sandbox.git(&["update-ref", "refs/remotes/origin/develop", "HEAD"]);
+        let head = "refs/remotes/origin/HEAD";
+        sandbox.git(&["symbolic-ref", head, "refs/remotes/origin/develop"]);
+        sandbox.commit([("a.py", "2\n")]);
+        sandbox.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+        assert_eq!(sandbox.repository().merge_base(), merge_base(first, "origin/develop"));
+        sandbox.git(&["symbolic-ref", head, "refs/remotes/origin/gone"]);
+        assert_eq!(sandbox.repository().merge_base(), merge_base(sandbox.head(), "origin/main"));
+    }
+
+    #[test]
+    fn without_a_commit_or_a_default_branch_there_is_no_merge_base() {
+        assert_eq!(Sandbox::empty().repository().merge_base(), None);
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        sandbox.git(&["branch", "-m", "main", "trunk"]);
+        assert_eq!(sandbox.repository().merge_base(), None);
+    }
+
+    #[test]
+    fn a_shallow_clone_that_does_not_reach_the_merge_base_has_none() {
+        let origin = Sandbox::with([("a.py", "1\n")]);
+        origin.git(&["checkout", "-q", "-b", "topic"]);
+        origin.commit([("a.py", "2\n")]);
+        origin.git(&["checkout", "-q", "main"]);
+        origin.commit([("b.py", "1\n")]);
+        let clone = origin.cloned(&["--depth=1", "--no-single-branch", "--branch=topic"]);
+        assert_eq!(clone.repository().merge_base(), None);
+    }
+
+    #[test]
+    fn only_a_commit_that_is_here_is_a_revision() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let repository = sandbox.repository();
+        let commit = |revision: &str| repository.commit(revision).unwrap();
+        sandbox.git(&["tag", "-a", "v1", "-m", "one"]);
+        for known in ["HEAD", "main", "v1", &sandbox.head()[..8], "@"] {
+            assert_eq!(commit(known), Some(sandbox.head()), "{known}");
+        }
+        let unknown = ["", "-", "--all", "--help", "^HEAD", "HEAD..HEAD", "HEAD:a.py", "a\0b"];
+        for revision in unknown.into_iter().chain(["no-such-branch", &"1".repeat(40)]) {
+            assert_eq!(commit(revision), None, "{revision:?}");
+        }
+    }
+}

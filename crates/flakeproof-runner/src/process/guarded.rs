@@ -1,0 +1,201 @@
+//! A command under guard, and the signals that are sent to processes of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
+
+use super::descendants;
+use super::guard::GUARD;
+use super::tail::Tail;
+use crate::{Error, Result};
+
+/// What to run under guard.
+#[derive(Debug, Clone)]
+pub(crate) struct Instructions {
+    /// The program and its arguments.
+    pub(crate) command: Vec<String>,
+    /// Where it runs.
+    pub(crate) folder: PathBuf,
+    /// Variables set on top of our own; `None` removes one.
+    pub(crate) variables: BTreeMap<String, Option<String>>,
+    /// The agents' socket, to which the guard reports.
+    pub(crate) socket: PathBuf,
+    /// The name under which the guard reports.
+    pub(crate) guard_name: String,
+    /// Whether what it prints is also shown to the user as it comes.
+    pub(crate) is_shown: bool,
+}
+
+/// A running command that cannot outlive us.
+#[derive(Debug)]
+pub(crate) struct Guarded {
+    guard: Child,
+    /// Open as long as the command may live.
+    lifeline: Option<ChildStdin>,
+    stdout: Tail,
+    stderr: Tail,
+}
+
+impl Guarded {
+    /// Start a command. Whether it really started is what the guard reports.
+    pub(crate) fn start(instructions: &Instructions) -> Result<Self> {
+        let program = std::env::current_exe().map_err(Error::io("find flakeproof's own program"))?;
+        let mut command = Command::new(program);
+        command
+            .arg(GUARD)
+            .arg(&instructions.socket)
+            .arg(&instructions.guard_name)
+            .args(&instructions.command)
+            .current_dir(&instructions.folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A Ctrl-C at the terminal reaches flakeproof only, which then decides.
+            .process_group(0);
+        for (name, value) in &instructions.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let mut guard = command.spawn().map_err(Error::io("start the guard process"))?;
+        let copy = |shown: bool, stream: Box<dyn Write + Send>| shown.then_some(stream);
+        let (stdout, stderr) = (guard.stdout.take(), guard.stderr.take());
+        let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
+            return Err(Error::Agent("the guard has no output".into()));
+        };
+        Ok(Self {
+            lifeline: guard.stdin.take(),
+            guard,
+            stdout: Tail::follow(stdout, copy(instructions.is_shown, Box::new(std::io::stdout()))),
+            stderr: Tail::follow(stderr, copy(instructions.is_shown, Box::new(std::io::stderr()))),
+        })
+    }
+
+    /// The end of what the command printed so far, stdout first.
+    pub(crate) fn output(&self) -> String {
+        let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+        if stdout.is_empty() || stderr.is_empty() {
+            return stdout + &stderr;
+        }
+        format!("{}\n{stderr}", stdout.trim_end())
+    }
+
+    /// The end of what the command printed to stderr so far.
+    pub(crate) fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Kill what is left of the command, and give all that it printed.
+    pub(crate) fn end(&mut self) -> String {
+        drop(self.lifeline.take());
+        let _ = self.guard.wait();
+        self.stdout.finish();
+        self.stderr.finish();
+        self.output()
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        drop(self.lifeline.take());
+        let _ = self.guard.wait();
+    }
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// It ended itself.
+    Exit(i32),
+    /// A signal ended it.
+    Signal(i32),
+}
+
+impl Death {
+    /// The exit code, if it ended itself.
+    #[must_use]
+    pub fn code(self) -> Option<i32> {
+        match self {
+            Self::Exit(code) => Some(code),
+            Self::Signal(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Death {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exit(code) => write!(f, "exit code {code}"),
+            Self::Signal(number) => match signal_name(*number) {
+                Some(name) => write!(f, "signal {number}, {name}"),
+                None => write!(f, "signal {number}"),
+            },
+        }
+    }
+}
+
+fn signal_name(number: i32) -> Option<&'static str> {
+    let known = [
+        (Signal::ABORT, "SIGABRT"),
+        (Signal::BUS, "SIGBUS"),
+        (Signal::FPE, "SIGFPE"),
+        (Signal::HUP, "SIGHUP"),
+        (Signal::ILL, "SIGILL"),
+        (Signal::INT, "SIGINT"),
+        (Signal::KILL, "SIGKILL"),
+        (Signal::PIPE, "SIGPIPE"),
+        (Signal::QUIT, "SIGQUIT"),
+        (Signal::SEGV, "SIGSEGV"),
+        (Signal::TERM, "SIGTERM"),
+        (Signal::TRAP, "SIGTRAP"),
+        (Signal::USR1, "SIGUSR1"),
+        (Signal::USR2, "SIGUSR2"),
+        (Signal::XCPU, "SIGXCPU"),
+    ];
+    known.into_iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| name)
+}
+
+/// Become the parent of processes below us whose own parent ends, where the system can do it.
+pub fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_child_subreaper(Some(getpid()));
+}
+
+/// Kill every process below this one. The last act of a program that ends.
+pub fn kill_everything_below() {
+    while descendants::kill_all() > 0 {
+        std::thread::yield_now();
+    }
+}
+
+/// Kill a process and its group.
+pub(crate) fn kill_group(pid: u32) {
+    send(pid, Signal::KILL, kill_process_group);
+    send(pid, Signal::KILL, kill_process);
+}
+
+/// Ask a process to stop as Ctrl-C would.
+pub(crate) fn interrupt(pid: u32) {
+    send(pid, Signal::INT, kill_process);
+}
+
+/// Ask an agent to write down where its threads are.
+pub(crate) fn dump_stacks(pid: u32) {
+    #[cfg(target_os = "linux")]
+    send(pid, Signal::POWER, kill_process);
+    #[cfg(not(target_os = "linux"))]
+    let _ = pid;
+}
+
+fn send(pid: u32, signal: Signal, how: fn(Pid, Signal) -> rustix::io::Result<()>) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // A process that is gone already needs no signal.
+        let _ = how(pid, signal);
+    }
+}

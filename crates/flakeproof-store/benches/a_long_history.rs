@@ -1,0 +1,120 @@
+//! Does a long history slow a run down?
+//!
+//! `cargo bench -p flakeproof-store` asks it of 1,000,000 executions (100 runs of 10,000 tests);
+//! without `--bench` the history is a hundred times shorter.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use std::time::{Duration, Instant};
+
+use flakeproof_core::{
+    Attempt, Execution, Failure, History, HistoryError, Isolation, Outcome, Phase, RunRecord, Seed,
+    Signature, Stage, Surroundings, TreeState,
+};
+use flakeproof_store::SqliteHistory;
+
+const RUNS: usize = 100;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let is_bench = std::env::args().any(|argument| argument == "--bench");
+    let tests = if is_bench { 10_000 } else { 100 };
+    let folder = tempfile::tempdir()?;
+    let mut history = SqliteHistory::in_project(folder.path())?;
+
+    let filling = Instant::now();
+    fill(&mut history, tests)?;
+    let megabytes = folder.path().join(".flakeproof/history.db").metadata()?.len() / 1_000_000;
+    println!("{} executions, {megabytes} MB, in {:?}", RUNS * tests, filling.elapsed());
+
+    drop(history);
+    let opening = Instant::now();
+    let mut history = SqliteHistory::in_project(folder.path())?;
+    println!("open                        {:?}", opening.elapsed());
+    history.begin(&run(RUNS))?;
+    measure("record of one pass", tests, |test| history.record(&[attempt(test, Outcome::Passed)]))?;
+    measure("record of one failure", tests, |test| {
+        history.record(&[attempt(test, Outcome::Failed)])
+    })?;
+    measure("last_pass", tests, |test| history.last_pass(&id(test).into()).map(drop))?;
+    measure("durations", 10, |_| history.durations().map(drop))?;
+    Ok(())
+}
+
+/// One test in ten never passed, and one in ten not since the first run.
+fn fill(history: &mut SqliteHistory, tests: usize) -> Result<(), HistoryError> {
+    for number in 0..RUNS {
+        history.begin(&run(number))?;
+        let outcome = |test| match test % 10 {
+            0 => Outcome::Failed,
+            1 if number > 0 => Outcome::Failed,
+            _ => Outcome::Passed,
+        };
+        let attempts: Vec<_> = (0..tests).map(|test| attempt(test, outcome(test))).collect();
+        attempts.chunks(1000).try_for_each(|chunk| history.record(chunk))?;
+    }
+    Ok(())
+}
+
+fn measure(
+    what: &str,
+    times: usize,
+    mut work: impl FnMut(usize) -> Result<(), HistoryError>,
+) -> Result<(), HistoryError> {
+    let mut taken: Vec<Duration> = Vec::with_capacity(times);
+    for number in 0..times {
+        let start = Instant::now();
+        work(number.wrapping_mul(7919) % times)?;
+        taken.push(start.elapsed());
+    }
+    taken.sort_unstable();
+    let quantile = |per_cent: usize| taken[(times - 1) * per_cent / 100];
+    println!(
+        "{what:<27} median {:?}, 99 % within {:?}, slowest {:?}",
+        quantile(50),
+        quantile(99),
+        quantile(100)
+    );
+    Ok(())
+}
+
+fn id(test: usize) -> String {
+    format!("tests/unit/test_module_{}.py::TestClass::test_function[{test}]", test % 97)
+}
+
+fn run(number: usize) -> RunRecord {
+    RunRecord {
+        id: number.to_string(),
+        started: "2026-11-15T02:53:00Z".into(),
+        command: vec!["pytest".into()],
+        seed: Seed(7),
+        tree: TreeState::default(),
+        surroundings: Surroundings::default(),
+        version: "0.1.0".into(),
+    }
+}
+
+fn attempt(test: usize, outcome: Outcome) -> Attempt {
+    let message = format!("KeyError: 'key of {}'", test % 89);
+    let failure = outcome.is_failure().then(|| Failure {
+        phase: Phase::Call,
+        signature: Signature::from_normalised(message.clone()),
+        message,
+        text: String::new(),
+        location: None,
+    });
+    Attempt {
+        stage: Stage::First,
+        isolation: Isolation::Same,
+        number: 1,
+        position: u32::try_from(test).ok(),
+        execution: Execution {
+            test: id(test).into(),
+            outcome,
+            duration: Duration::from_micros(1234),
+            failure,
+            note: None,
+            output: String::new(),
+            dependencies: None,
+        },
+    }
+}

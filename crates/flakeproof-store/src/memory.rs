@@ -1,0 +1,94 @@
+//! A history that lasts as long as the process.
+//!
+//! It stands in where nothing can be written, so that a run in a read-only project works like any
+//! other. It keeps only what it can be asked for.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flakeproof_core::{
+    Attempt, Findings, History, HistoryError, Outcome, PassRecord, RunRecord, Stage, TestId,
+};
+
+/// A history that lasts as long as the process.
+#[derive(Debug, Default)]
+pub struct MemoryHistory {
+    runs: Vec<RunRecord>,
+    open: Option<usize>,
+    passes: BTreeMap<TestId, Passes>,
+}
+
+/// What is known of the passes of one test.
+#[derive(Debug, Default)]
+struct Passes {
+    /// The runs in which it passed at its first attempt, as indices, oldest first.
+    first: Vec<usize>,
+    /// How long it took when it last passed.
+    duration: Duration,
+}
+
+impl MemoryHistory {
+    /// An empty history.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn open_run(&self) -> Result<usize, HistoryError> {
+        self.open.ok_or_else(|| unwritable("no run is open"))
+    }
+}
+
+impl History for MemoryHistory {
+    fn begin(&mut self, run: &RunRecord) -> Result<(), HistoryError> {
+        if self.runs.iter().any(|known| known.id == run.id) {
+            return Err(unwritable(&format!("it has a run {} already", run.id)));
+        }
+        self.open = Some(self.runs.len());
+        self.runs.push(run.clone());
+        Ok(())
+    }
+
+    fn record(&mut self, attempts: &[Attempt]) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        let passed = |attempt: &&Attempt| attempt.execution.outcome == Outcome::Passed;
+        for attempt in attempts.iter().filter(passed) {
+            let passes = self.passes.entry(attempt.execution.test.clone()).or_default();
+            passes.duration = attempt.execution.duration;
+            if attempt.stage == Stage::First {
+                passes.first.push(run);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, _findings: &Findings) -> Result<(), HistoryError> {
+        self.open_run()?;
+        self.open = None;
+        Ok(())
+    }
+
+    fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError> {
+        let before = self.open.unwrap_or(self.runs.len());
+        let pass = self
+            .passes
+            .get(test)
+            .and_then(|passes| passes.first.iter().rev().find(|run| **run < before))
+            .and_then(|run| self.runs.get(*run));
+        Ok(pass.map(|run| PassRecord {
+            run: run.id.clone(),
+            started: run.started.clone(),
+            tree: run.tree.clone(),
+            surroundings: run.surroundings.clone(),
+        }))
+    }
+
+    fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError> {
+        let duration = |(test, passes): (&TestId, &Passes)| (test.clone(), passes.duration);
+        Ok(self.passes.iter().map(duration).collect())
+    }
+}
+
+fn unwritable(cause: &str) -> HistoryError {
+    HistoryError::Unwritable { place: "in memory".into(), cause: cause.into() }
+}

@@ -1,0 +1,113 @@
+//! How a database file is opened, or made.
+//!
+//! The promises of the history rest on three settings. A write-ahead log lets one process write
+//! while others read. `synchronous = NORMAL` hands every commit to the operating system before the
+//! call returns, so a killed process loses nothing. The busy timeout makes a second writer wait
+//! instead of fail.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use flakeproof_core::HistoryError;
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
+
+use crate::migrations::{SchemaVersion, migrate};
+use crate::place::Place;
+
+/// How long to wait for another process's lock.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait between two tries where SQLite does not wait by itself.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Open the file at `place`, make it if it is missing, and bring its schema up to date.
+///
+/// A file that is not a history, or is one of a newer version, is left as it is.
+///
+/// # Errors
+/// When the file is damaged, not a history, of a newer version, or cannot be written.
+pub(crate) fn open(place: &Place) -> Result<Connection, HistoryError> {
+    let mut connection = connect(place)?;
+    let fault = |error| place.fault(&error);
+    connection.busy_timeout(PATIENCE).map_err(fault)?;
+    SchemaVersion::of(&connection, place)?;
+    if connection.is_readonly(MAIN_DB).map_err(fault)? {
+        return Err(place.unwritable("the file is read-only"));
+    }
+    log_ahead(&connection, || std::thread::sleep(PAUSE)).map_err(fault)?;
+    connection.pragma_update(None, "synchronous", "NORMAL").map_err(fault)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(fault)?;
+    migrate(&mut connection, place)?;
+    Ok(connection)
+}
+
+/// Make `folder/.flakeproof`, which keeps itself out of version control, unless it is there.
+///
+/// # Errors
+/// When it cannot be made.
+pub(crate) fn make_project_folder(folder: &Path) -> Result<(), HistoryError> {
+    let place = Place::new(folder)?;
+    let ignore = folder.join(".gitignore");
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        // Also when a killed process left the folder without it.
+        _ if ignore.exists() => Ok(()),
+        _ => std::fs::write(ignore, "*\n"),
+    }
+    .map_err(|error| place.unwritable(error))
+}
+
+fn connect(place: &Place) -> Result<Connection, HistoryError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    if place.path().is_dir() {
+        return Err(place.unreadable("it is a folder"));
+    }
+    Connection::open_with_flags(place.path(), flags).map_err(|error| {
+        if place.path().exists() { place.unreadable(error) } else { place.unwritable(error) }
+    })
+}
+
+/// Switch to a write-ahead log, which stays so for all who open the file later.
+///
+/// On a file system without shared memory SQLite keeps its other journal; all promises hold there
+/// too, only readers and writers wait for each other.
+fn log_ahead(connection: &Connection, pause: impl Fn()) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        let switched = connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()));
+        // While another process is about to write, SQLite does not wait here but fails at once:
+        // it holds a read lock already, and waiting with it could be a deadlock.
+        match switched {
+            Err(error) if is_busy(&error) && start.elapsed() < PATIENCE => pause(),
+            other => return other,
+        }
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_switch_to_a_log_waits_for_a_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let connect = || Connection::open(folder.path().join("history.db")).unwrap();
+        let (writer, connection) = (connect(), connect());
+        writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let pauses = Cell::new(0);
+        let end_writing = || {
+            pauses.set(pauses.get() + 1);
+            writer.execute_batch("CREATE TABLE a (b); COMMIT").unwrap();
+        };
+        log_ahead(&connection, end_writing).unwrap();
+        assert_eq!(pauses.get(), 1);
+    }
+}

@@ -1,0 +1,283 @@
+//! What every history promises, asked of each implementation.
+//!
+//! A claim is a function of a fresh, empty history; `contract!` makes one test of it for each
+//! implementation.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flakeproof_core::{
+    Attempt, Execution, ExitCode, Failure, Findings, History, HistoryError, Isolation, Outcome,
+    Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts, Surroundings, TestId,
+    TreeState,
+};
+use flakeproof_store::{MemoryHistory, SqliteHistory};
+
+macro_rules! contract {
+    ($($claim:ident)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $claim() {
+                let project = tempfile::tempdir().expect("a temporary folder");
+                let mut history = super::SqliteHistory::in_project(project.path()).expect("opens");
+                super::$claim(&mut history);
+            })*
+        }
+        mod memory {
+            $(#[test]
+            fn $claim() {
+                super::$claim(&mut super::MemoryHistory::new());
+            })*
+        }
+    };
+}
+
+contract! {
+    an_empty_history_knows_no_pass
+    a_pass_in_an_earlier_run_is_found_with_its_tree_and_surroundings
+    the_open_run_does_not_count_as_an_earlier_one
+    after_the_end_of_a_run_it_counts
+    the_latest_of_several_passes_is_found
+    a_failure_hides_no_earlier_pass
+    only_a_pass_at_the_first_attempt_counts
+    only_the_outcome_passed_is_a_pass
+    a_run_that_was_never_finished_counts
+    tests_with_similar_ids_are_different_tests
+    an_id_with_odd_characters_comes_back_unchanged
+    a_duration_is_that_of_the_last_pass
+    a_pass_at_a_later_attempt_gives_a_duration_too
+    a_test_that_never_passed_has_no_duration
+    recording_nothing_is_allowed
+    many_attempts_are_kept_in_one_call
+    recording_without_an_open_run_is_an_error
+    finishing_without_an_open_run_is_an_error
+    a_finished_run_takes_no_more_attempts
+    two_runs_cannot_have_one_id
+    a_refused_run_leaves_the_open_one_open
+}
+
+fn an_empty_history_knows_no_pass(history: &mut dyn History) {
+    assert_eq!(history.last_pass(&"test_a".into()), Ok(None));
+    assert_eq!(history.durations(), Ok(BTreeMap::new()));
+}
+
+fn a_pass_in_an_earlier_run_is_found_with_its_tree_and_surroundings(history: &mut dyn History) {
+    let earlier = run("1");
+    complete(history, &earlier, &[first("test_a", Outcome::Passed)]);
+    history.begin(&run("2")).expect("begins");
+    let pass = history.last_pass(&"test_a".into()).expect("is read").expect("is there");
+    assert_eq!(pass.run, "1");
+    assert_eq!(pass.tree, earlier.tree);
+    assert_eq!(pass.surroundings, earlier.surroundings);
+}
+
+fn the_open_run_does_not_count_as_an_earlier_one(history: &mut dyn History) {
+    history.begin(&run("1")).expect("begins");
+    history.record(&[first("test_a", Outcome::Passed)]).expect("records");
+    assert_eq!(history.last_pass(&"test_a".into()), Ok(None));
+}
+
+fn after_the_end_of_a_run_it_counts(history: &mut dyn History) {
+    complete(history, &run("1"), &[first("test_a", Outcome::Passed)]);
+    assert_eq!(last_pass(history, "test_a"), Some("1".into()));
+}
+
+fn the_latest_of_several_passes_is_found(history: &mut dyn History) {
+    for id in ["z", "m", "a"] {
+        complete(history, &run(id), &[first("test_a", Outcome::Passed)]);
+    }
+    history.begin(&run("open")).expect("begins");
+    assert_eq!(last_pass(history, "test_a"), Some("a".into()));
+}
+
+fn a_failure_hides_no_earlier_pass(history: &mut dyn History) {
+    complete(history, &run("1"), &[first("test_a", Outcome::Passed)]);
+    complete(history, &run("2"), &[first("test_a", Outcome::Failed)]);
+    history.begin(&run("3")).expect("begins");
+    assert_eq!(last_pass(history, "test_a"), Some("1".into()));
+}
+
+fn only_a_pass_at_the_first_attempt_counts(history: &mut dyn History) {
+    for stage in [Stage::Immediate, Stage::Postponed, Stage::Fresh] {
+        let again = Attempt { stage, number: 2, ..first("test_a", Outcome::Passed) };
+        complete(history, &run(stage.word()), &[first("test_a", Outcome::Failed), again]);
+    }
+    assert_eq!(last_pass(history, "test_a"), None);
+}
+
+fn only_the_outcome_passed_is_a_pass(history: &mut dyn History) {
+    for outcome in Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Passed) {
+        complete(history, &run(outcome.word()), &[first("test_a", outcome)]);
+    }
+    assert_eq!(last_pass(history, "test_a"), None);
+}
+
+fn a_run_that_was_never_finished_counts(history: &mut dyn History) {
+    history.begin(&run("1")).expect("begins");
+    history.record(&[first("test_a", Outcome::Passed)]).expect("records");
+    history.begin(&run("2")).expect("begins");
+    assert_eq!(last_pass(history, "test_a"), Some("1".into()));
+}
+
+fn tests_with_similar_ids_are_different_tests(history: &mut dyn History) {
+    complete(history, &run("1"), &[first("test_a[1]", Outcome::Passed)]);
+    for other in ["test_a", "TEST_A[1]", "test_a[1] ", "test_a[_]", "test_a%"] {
+        assert_eq!(last_pass(history, other), None, "{other}");
+    }
+}
+
+fn an_id_with_odd_characters_comes_back_unchanged(history: &mut dyn History) {
+    let odd = ["", "t'); DROP TABLE run; --", "t[\u{0}]", "t[é\u{301} 测试 🦀]", "t[\n\t\\]"];
+    let attempts = odd.map(|id| first(id, Outcome::Passed));
+    complete(history, &run("1"), &attempts);
+    let durations = history.durations().expect("is read");
+    let kept: Vec<_> = durations.keys().map(TestId::as_str).collect();
+    let mut expected = odd.to_vec();
+    expected.sort_unstable();
+    assert_eq!(kept, expected);
+}
+
+fn a_duration_is_that_of_the_last_pass(history: &mut dyn History) {
+    let took = |outcome, microseconds| {
+        let mut attempt = first("test_a", outcome);
+        attempt.execution.duration = Duration::from_micros(microseconds);
+        attempt
+    };
+    complete(history, &run("1"), &[took(Outcome::Passed, 900)]);
+    complete(history, &run("2"), &[took(Outcome::Passed, 17), took(Outcome::Failed, 5000)]);
+    assert_eq!(
+        history.durations(),
+        Ok(BTreeMap::from([("test_a".into(), Duration::from_micros(17))]))
+    );
+}
+
+fn a_pass_at_a_later_attempt_gives_a_duration_too(history: &mut dyn History) {
+    let again = Attempt { stage: Stage::Fresh, number: 2, ..first("test_a", Outcome::Passed) };
+    complete(history, &run("1"), &[first("test_a", Outcome::Failed), again]);
+    assert!(history.durations().expect("is read").contains_key("test_a"));
+}
+
+fn a_test_that_never_passed_has_no_duration(history: &mut dyn History) {
+    complete(history, &run("1"), &[first("test_a", Outcome::Crashed)]);
+    assert_eq!(history.durations(), Ok(BTreeMap::new()));
+}
+
+fn recording_nothing_is_allowed(history: &mut dyn History) {
+    history.begin(&run("1")).expect("begins");
+    assert_eq!(history.record(&[]), Ok(()));
+}
+
+fn many_attempts_are_kept_in_one_call(history: &mut dyn History) {
+    let attempts: Vec<_> =
+        (0..3000).map(|number| first(&format!("test_{number}"), Outcome::Passed)).collect();
+    complete(history, &run("1"), &attempts);
+    assert_eq!(history.durations().expect("is read").len(), 3000);
+    assert_eq!(last_pass(history, "test_2999"), Some("1".into()));
+}
+
+fn recording_without_an_open_run_is_an_error(history: &mut dyn History) {
+    let recorded = history.record(&[first("test_a", Outcome::Passed)]);
+    assert!(matches!(recorded, Err(HistoryError::Unwritable { .. })), "{recorded:?}");
+}
+
+fn finishing_without_an_open_run_is_an_error(history: &mut dyn History) {
+    let finished = history.finish(&findings());
+    assert!(matches!(finished, Err(HistoryError::Unwritable { .. })), "{finished:?}");
+}
+
+fn a_finished_run_takes_no_more_attempts(history: &mut dyn History) {
+    complete(history, &run("1"), &[]);
+    let recorded = history.record(&[first("test_a", Outcome::Passed)]);
+    assert!(matches!(recorded, Err(HistoryError::Unwritable { .. })), "{recorded:?}");
+    assert_eq!(last_pass(history, "test_a"), None);
+}
+
+fn two_runs_cannot_have_one_id(history: &mut dyn History) {
+    complete(history, &run("1"), &[]);
+    let begun = history.begin(&run("1"));
+    assert!(matches!(begun, Err(HistoryError::Unwritable { .. })), "{begun:?}");
+}
+
+fn a_refused_run_leaves_the_open_one_open(history: &mut dyn History) {
+    history.begin(&run("1")).expect("begins");
+    history.begin(&run("1")).expect_err("has the same id");
+    history.record(&[first("test_a", Outcome::Passed)]).expect("records");
+    history.finish(&findings()).expect("finishes");
+    assert_eq!(last_pass(history, "test_a"), Some("1".into()));
+}
+
+fn complete(history: &mut dyn History, run: &RunRecord, attempts: &[Attempt]) {
+    history.begin(run).expect("begins");
+    history.record(attempts).expect("records");
+    history.finish(&findings()).expect("finishes");
+}
+
+fn last_pass(history: &dyn History, test: &str) -> Option<String> {
+    history.last_pass(&test.into()).expect("is read").map(|pass| pass.run)
+}
+
+fn run(id: &str) -> RunRecord {
+    RunRecord {
+        id: id.into(),
+        started: "2026-11-15T02:53:00Z".into(),
+        command: vec!["pytest".into(), "-k".into(), "it's \"odd\"".into()],
+        seed: Seed(u64::MAX),
+        tree: TreeState {
+            revision: Some(format!("revision of {id}")),
+            branch: None,
+            edited: BTreeMap::from([("src/a \"b\".py".into(), "digest".into())]),
+            is_complete: true,
+        },
+        surroundings: Surroundings {
+            runtime: vec![format!("Python of {id}")],
+            packages: "digest".into(),
+            variables: BTreeMap::from([("LANG".into(), "digest".into())]),
+        },
+        version: "0.1.0".into(),
+    }
+}
+
+fn first(test: &str, outcome: Outcome) -> Attempt {
+    let failure = outcome.is_failure().then(|| Failure {
+        phase: Phase::Call,
+        message: "KeyError: 'a'".into(),
+        text: "Traceback".into(),
+        location: None,
+        signature: Signature::of("KeyError: 'a'", None),
+    });
+    Attempt {
+        stage: Stage::First,
+        isolation: Isolation::Same,
+        number: 1,
+        position: Some(0),
+        execution: Execution {
+            test: test.into(),
+            outcome,
+            duration: Duration::from_millis(3),
+            failure,
+            note: None,
+            output: String::new(),
+            dependencies: None,
+        },
+    }
+}
+
+fn findings() -> Findings {
+    Findings {
+        run: RunFacts {
+            id: "1".into(),
+            command: vec!["pytest".into()],
+            runner: "pytest 8.3.5".into(),
+            started: "2026-11-15T02:53:00Z".into(),
+            duration: Duration::from_millis(61_500),
+            seed: Seed(7),
+            revision: None,
+            version: "0.1.0".into(),
+        },
+        suite: SuiteCounts::default(),
+        tests: vec![],
+        groups: vec![],
+        notices: vec![],
+        exit: ExitCode::Clean,
+    }
+}

@@ -1,0 +1,114 @@
+//! `flakeproof run`, as it is typed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use flakeproof_core::Seed;
+
+use crate::settings::{
+    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, RawSettings, Reporter,
+};
+
+/// Run a test suite, rerun what fails, and say of each failure: flaky, real or unknown.
+///
+/// The command after `--` is run as it is: `flakeproof run -- pytest -q tests`. Every option can
+/// also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// Reruns of a failing test right after it failed, in the same environment.
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_RETRIES", help_heading = RERUNS)]
+    retries: Option<u32>,
+    /// Reruns of a failing test after the last test, in the same environment.
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_POSTPONED", help_heading = RERUNS)]
+    postponed: Option<u32>,
+    /// Reruns of a failing test in a fresh environment.
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_FRESH", help_heading = RERUNS)]
+    fresh: Option<u32>,
+    /// Share of failing tests above which nothing is rerun; never below 10 tests.
+    #[arg(long, value_name = "N%", env = "FLAKEPROOF_THRESHOLD", help_heading = RERUNS)]
+    threshold: Option<Limit>,
+    /// Failing tests above which nothing is rerun, as a number or a share, with no lower bound.
+    #[arg(long, value_name = "N|N%", env = "FLAKEPROOF_MAX_TESTS_TO_RETRY", help_heading = RERUNS)]
+    max_tests_to_retry: Option<Limit>,
+    /// How closely to measure what a failing test touches.
+    #[arg(long, value_name = "HOW", env = "FLAKEPROOF_DEPENDENCIES", help_heading = RERUNS)]
+    dependencies: Option<Dependencies>,
+    /// How fresh environments are made; a verdict never rests on a fork alone.
+    #[arg(long, value_name = "HOW", env = "FLAKEPROOF_ISOLATION", help_heading = RERUNS)]
+    isolation: Option<Isolate>,
+    /// Rerun only failures whose text matches; all others are real. Repeatable.
+    #[arg(long, value_name = "REGEX", env = "FLAKEPROOF_ONLY_RERUN", help_heading = RERUNS)]
+    only_rerun: Vec<Pattern>,
+    /// Never rerun failures whose text matches; they are real. Repeatable.
+    #[arg(long, value_name = "REGEX", env = "FLAKEPROOF_RERUN_EXCEPT", help_heading = RERUNS)]
+    rerun_except: Vec<Pattern>,
+    /// Wait this long before each rerun.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_RERUN_DELAY", help_heading = RERUNS)]
+    rerun_delay: Option<HumanDuration>,
+    /// A revision at which the tests passed, to compare the code with.
+    #[arg(long, value_name = "REV", env = "FLAKEPROOF_BASE", help_heading = RERUNS)]
+    base: Option<String>,
+
+    /// Kill a test that runs longer than this.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
+    timeout: Option<HumanDuration>,
+    /// Environments side by side.
+    #[arg(short, long, value_name = "N", env = "FLAKEPROOF_JOBS")]
+    jobs: Option<u32>,
+    /// What a run with only flaky failures is.
+    #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_FLAKY_RESULT")]
+    flaky_result: Option<FlakyResult>,
+    /// Write a report: `json=FILE`, `junit=FILE`, `markdown=FILE`; `-` is stdout. Repeatable.
+    #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_REPORTER")]
+    reporter: Vec<Reporter>,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    store: Option<PathBuf>,
+    /// Also show what the test runner itself prints.
+    #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
+    show_runner: bool,
+    /// The seed of all chance, to repeat a run.
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
+    pub(crate) seed: Option<Seed>,
+    /// Use this profile of the configuration file.
+    #[arg(short = 'P', long, value_name = "NAME", env = "FLAKEPROOF_PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// The configuration file.
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The command that runs your tests.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+const RERUNS: &str = "Reruns and evidence";
+
+impl RunArguments {
+    /// The options as one layer of settings.
+    pub(crate) fn layer(&self) -> RawSettings {
+        RawSettings {
+            retries: self.retries,
+            postponed: self.postponed,
+            fresh: self.fresh,
+            threshold: self.threshold,
+            max_tests_to_retry: self.max_tests_to_retry,
+            dependencies: self.dependencies,
+            isolation: self.isolation,
+            only_rerun: some(&self.only_rerun),
+            rerun_except: some(&self.rerun_except),
+            rerun_delay: self.rerun_delay,
+            base: self.base.clone(),
+            timeout: self.timeout,
+            jobs: self.jobs,
+            flaky_result: self.flaky_result,
+            reporter: some(&self.reporter),
+            store: self.store.clone(),
+            show_runner: self.show_runner.then_some(true),
+        }
+    }
+}
+
+fn some<T: Clone>(values: &[T]) -> Option<Vec<T>> {
+    (!values.is_empty()).then(|| values.to_vec())
+}

@@ -1,0 +1,150 @@
+//! What changed since a test last passed, in the code and around it.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::SystemTime;
+
+use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId};
+use flakeproof_detect::intersect::Facts;
+use flakeproof_runner::git::Repository;
+
+/// Answers for one run what changed since a test passed.
+pub(super) struct ChangeSince<'a> {
+    repository: &'a Result<Repository, String>,
+    named: Option<&'a str>,
+    now: Surroundings,
+    tracked: OnceCell<Result<HashSet<String>, String>>,
+}
+
+impl<'a> ChangeSince<'a> {
+    /// Against a named revision, or the last pass of each test.
+    pub(super) fn new(
+        repository: &'a Result<Repository, String>,
+        named: Option<&'a str>,
+        now: Surroundings,
+    ) -> Self {
+        Self { repository, named, now, tracked: OnceCell::new() }
+    }
+
+    /// What changed since this test passed, or why that is not known.
+    pub(super) fn facts(
+        &self,
+        history: &dyn History,
+        test: &TestId,
+        touched: &Dependencies,
+    ) -> Result<Facts, String> {
+        let repository = self.repository.as_ref().map_err(Clone::clone)?;
+        let pass = match self.named {
+            Some(_) => None,
+            None => history.last_pass(test).map_err(|error| error.to_string())?,
+        };
+        let base = match (self.named, &pass) {
+            (Some(revision), _) => Base::Named { revision: revision.to_owned() },
+            (None, Some(PassRecord { tree, .. })) => match &tree.revision {
+                Some(revision) => Base::PassOnRecord { revision: revision.clone() },
+                None => return Err("it passed before the first commit was made".to_owned()),
+            },
+            (None, None) => repository.merge_base().ok_or_else(|| {
+                "no run on record has it passing, and there is no default branch to compare with \
+                 (name a revision with `--base`)"
+                    .to_owned()
+            })?,
+        };
+        let then = pass.as_ref().map(|pass| &pass.tree);
+        let change = repository.change_since(base, then).map_err(|error| error.to_string())?;
+        let mut facts = Facts {
+            change,
+            new_surroundings: Vec::new(),
+            new_variables: Vec::new(),
+            unversioned: Vec::new(),
+        };
+        if let Some(pass) = &pass {
+            facts.new_surroundings = new_surroundings(&pass.surroundings, &self.now);
+            facts.new_variables = differing(&pass.surroundings.variables, &self.now.variables);
+            facts.unversioned = self.newer_and_unversioned(repository, touched, pass)?;
+        }
+        Ok(facts)
+    }
+
+    /// Files that the test depends on, that git does not know, and that are newer than the pass.
+    fn newer_and_unversioned(
+        &self,
+        repository: &Repository,
+        touched: &Dependencies,
+        pass: &PassRecord,
+    ) -> Result<Vec<String>, String> {
+        let passed: jiff::Timestamp =
+            pass.started.parse().map_err(|_| "the time of its last pass is not known".to_owned())?;
+        let tracked = self
+            .tracked
+            .get_or_init(|| repository.tracked_files().map_err(|error| error.to_string()))
+            .as_ref()
+            .map_err(Clone::clone)?;
+        let is_known = |path: &str| {
+            Path::new(path)
+                .strip_prefix(repository.root())
+                .ok()
+                .and_then(Path::to_str)
+                .is_some_and(|path| tracked.contains(path))
+        };
+        let is_newer = |path: &&String| {
+            std::fs::metadata(path)
+                .and_then(|file| file.modified())
+                .is_ok_and(|time| time > SystemTime::from(passed))
+        };
+        Ok(touched
+            .code
+            .union(&touched.opened)
+            .filter(|path| !belongs_to_the_machine(path) && !is_known(path))
+            .filter(is_newer)
+            .cloned()
+            .collect())
+    }
+}
+
+/// Files whose change is covered by the digest of packages, or that every run writes anew.
+fn belongs_to_the_machine(path: &str) -> bool {
+    let temporary = std::env::temp_dir();
+    let parts = [
+        "/site-packages/",
+        "/dist-packages/",
+        "/lib/python",
+        "/__pycache__/",
+        "/.pytest_cache/",
+        "/.flakeproof/",
+        "/.hypothesis/",
+        "/.git/",
+    ];
+    ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
+        || Path::new(path).starts_with(temporary)
+        || parts.iter().any(|part| path.contains(part))
+}
+
+fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {
+    let mut differences = Vec::new();
+    if then.runtime != now.runtime {
+        differences.push(format!(
+            "it passed with {}, and this is {}",
+            then.runtime.join(", "),
+            now.runtime.join(", ")
+        ));
+    }
+    if then.packages != now.packages {
+        differences.push("the installed packages differ from the run in which it passed".into());
+    }
+    differences
+}
+
+/// Names whose value is not the same on both sides.
+fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let mut names: Vec<String> = then
+        .keys()
+        .chain(now.keys())
+        .filter(|name| then.get(*name) != now.get(*name))
+        .cloned()
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

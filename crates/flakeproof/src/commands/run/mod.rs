@@ -1,0 +1,187 @@
+//! `flakeproof run`: run a suite, rerun what fails, say what each failure is.
+
+mod change;
+mod interrupt;
+mod recorder;
+mod reports;
+mod trouble;
+
+use std::path::Path;
+use std::time::Instant;
+
+use flakeproof_core::{
+    ExitCode, Findings, Notice, RunFacts, RunRecord, Seed, Suite, SuiteCounts, TreeState, Verdict,
+};
+use flakeproof_detect::triage::{self, Triaged};
+use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::git::Repository;
+use flakeproof_runner::{Adapter, Cancel, Error};
+
+use crate::cli::RunArguments;
+use crate::problem::Problem;
+use crate::settings::RunSettings;
+use crate::view;
+
+use change::ChangeSince;
+use recorder::Recorder;
+
+/// Run the command.
+pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
+    let begin = Instant::now();
+    let started = jiff::Timestamp::now();
+    let folder = std::env::current_dir().map_err(|error| {
+        Problem::broken(
+            format!("the current folder cannot be read: {error}"),
+            "change to a folder that exists",
+        )
+    })?;
+    let settings = RunSettings::resolve(typed, &folder)?;
+    let chance = entropy(&started);
+    let seed = settings.seed.unwrap_or(Seed(chance % 1_000_000_000));
+    let id = format!("{}-{:06x}", started.strftime("%Y%m%d-%H%M%S"), chance >> 40);
+    let cancel = interrupt::listen();
+    let code = code_in(&folder);
+
+    let adapter = adapter_for(&settings, &id, seed, &cancel).map_err(trouble::explain)?;
+    let mut progress = view::Progress::start();
+    let discovered = adapter.discover();
+    let suite = match discovered {
+        Err(Error::CollectOnly { output }) => {
+            view::verbatim(&output);
+            return Ok(ExitCode::Clean);
+        }
+        other => other.map_err(trouble::explain)?,
+    };
+    if suite.tests.is_empty() {
+        return Err(trouble::no_tests(&settings.command));
+    }
+    let code = code.join().unwrap_or_else(|_| Code::unknown());
+    let surroundings = adapter.surroundings();
+    let mut recorder = Recorder::open(&settings.store);
+    recorder.begin(&RunRecord {
+        id: id.clone(),
+        started: started.to_string(),
+        command: settings.command.clone(),
+        seed,
+        tree: code.tree.clone(),
+        surroundings: surroundings.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    });
+    let mut triage_settings = settings.triage.clone();
+    triage_settings.durations = recorder.durations();
+    let change = ChangeSince::new(&code.repository, settings.base.as_deref(), surroundings);
+
+    let triaged = {
+        let history = recorder.shared();
+        let since = |test: &_, touched: &_| change.facts(&*history.borrow(), test, touched);
+        let mut sink = |event: triage::Event| {
+            progress.show(&event);
+            recorder.keep(event);
+        };
+        triage::triage(&adapter, &suite, &triage_settings, &since, &cancel, &mut sink)
+    };
+    progress.end();
+    let triaged = triaged.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+
+    let facts = RunFacts {
+        id,
+        command: settings.command.clone(),
+        runner: adapter.can().runner,
+        started: started.to_string(),
+        duration: begin.elapsed(),
+        seed,
+        revision: code.tree.revision.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let exit = exit_of(&triaged, &settings, &recorder);
+    let mut findings = findings(triaged, &suite, facts, exit);
+    recorder.finish(&findings);
+    findings.notices.extend(recorder.notices());
+    reports::write(&findings, &settings)?;
+    Ok(findings.exit)
+}
+
+/// The code under test, as git knows it.
+struct Code {
+    repository: Result<Repository, String>,
+    tree: TreeState,
+}
+
+impl Code {
+    fn unknown() -> Self {
+        let why = "git could not be asked".to_owned();
+        Self { repository: Err(why), tree: TreeState::default() }
+    }
+}
+
+/// Ask git while the tests are being collected.
+fn code_in(folder: &Path) -> std::thread::JoinHandle<Code> {
+    let folder = folder.to_path_buf();
+    std::thread::spawn(move || match Repository::containing(&folder) {
+        Ok(repository) => {
+            let tree = repository.tree_state();
+            Code { repository: Ok(repository), tree }
+        }
+        Err(why) => Code { repository: Err(why.to_string()), tree: TreeState::default() },
+    })
+}
+
+fn adapter_for(
+    settings: &RunSettings,
+    id: &str,
+    seed: Seed,
+    cancel: &Cancel,
+) -> Result<PytestAdapter, Error> {
+    PytestAdapter::new(PytestSettings {
+        command: settings.command.clone(),
+        folder: settings.folder.clone(),
+        timeout: settings.timeout,
+        run: id.to_owned(),
+        seed,
+        is_output_shown: settings.is_runner_shown,
+        cancel: cancel.clone(),
+    })
+}
+
+/// How the run ends. A history that cannot be read must not make a red build green.
+fn exit_of(triaged: &Triaged, settings: &RunSettings, recorder: &Recorder) -> ExitCode {
+    let exit = triage::exit_code(&triaged.tests, triaged.is_interrupted, settings.policy);
+    let has_flaky = triaged.tests.iter().any(|test| test.verdict == Some(Verdict::Flaky));
+    match exit {
+        ExitCode::Clean if has_flaky && recorder.is_unreadable() => ExitCode::Failures,
+        exit => exit,
+    }
+}
+
+fn findings(triaged: Triaged, suite: &Suite, run: RunFacts, exit: ExitCode) -> Findings {
+    let mut counts = SuiteCounts { tests: suite.tests.len(), ..SuiteCounts::default() };
+    for test in &triaged.tests {
+        counts.add(test.outcome);
+    }
+    let mut notices = triaged.notices;
+    let mut exit = exit;
+    for problem in &suite.problems {
+        notices.push(Notice {
+            what: format!("{} could not be collected: {}", problem.place, last_line(&problem.text)),
+            next: "its tests did not run; mend the import".into(),
+        });
+        if exit == ExitCode::Clean || exit == ExitCode::Flaky {
+            exit = ExitCode::Failures;
+        }
+    }
+    Findings { run, suite: counts, tests: triaged.tests, groups: triaged.groups, notices, exit }
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given").trim()
+}
+
+/// A number that no other run has.
+fn entropy(now: &jiff::Timestamp) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&now.as_nanosecond().to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    let mut first = [0; 8];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(first)
+}

@@ -1,0 +1,97 @@
+//! Keeping what happens, and going on when it cannot be kept.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use flakeproof_core::{Findings, History, HistoryError, Notice, RunRecord, TestId};
+use flakeproof_detect::triage::Event;
+use flakeproof_store::{MemoryHistory, SqliteHistory};
+
+use crate::settings::Store;
+
+/// The history of this project; in memory if it cannot be kept on disk.
+pub(super) struct Recorder {
+    history: Rc<RefCell<dyn History>>,
+    trouble: Option<HistoryError>,
+}
+
+impl Recorder {
+    /// Open the history. Trouble with it never stops a run.
+    pub(super) fn open(store: &Store) -> Self {
+        let opened = match store {
+            Store::Project(folder) => SqliteHistory::in_project(folder),
+            Store::File(path) => SqliteHistory::open(path),
+        };
+        match opened {
+            Ok(history) => Self { history: Rc::new(RefCell::new(history)), trouble: None },
+            Err(trouble) => Self {
+                history: Rc::new(RefCell::new(MemoryHistory::new())),
+                trouble: Some(trouble),
+            },
+        }
+    }
+
+    /// The history, for those who read it while the run goes on.
+    pub(super) fn shared(&self) -> Rc<RefCell<dyn History>> {
+        Rc::clone(&self.history)
+    }
+
+    pub(super) fn begin(&mut self, run: &RunRecord) {
+        let begun = self.history.borrow_mut().begin(run);
+        self.note(begun);
+    }
+
+    pub(super) fn keep(&mut self, event: Event) {
+        if let (Event::Attempt(attempt), None) = (event, &self.trouble) {
+            let kept = self.history.borrow_mut().record(std::slice::from_ref(&attempt));
+            self.note(kept);
+        }
+    }
+
+    pub(super) fn finish(&mut self, findings: &Findings) {
+        if self.trouble.is_none() {
+            let finished = self.history.borrow_mut().finish(findings);
+            self.note(finished);
+        }
+    }
+
+    /// How long each test took before, as far as it is known.
+    pub(super) fn durations(&self) -> BTreeMap<TestId, Duration> {
+        self.history.borrow().durations().unwrap_or_default()
+    }
+
+    /// Whether there is a history that could not be read.
+    pub(super) fn is_unreadable(&self) -> bool {
+        match &self.trouble {
+            Some(HistoryError::Newer { .. } | HistoryError::Unreadable { .. }) => true,
+            Some(HistoryError::Unwritable { .. }) | None => false,
+        }
+    }
+
+    /// What the user should know about it.
+    pub(super) fn notices(&self) -> Option<Notice> {
+        let trouble = self.trouble.as_ref()?;
+        let next = match trouble {
+            HistoryError::Newer { .. } => {
+                "update flakeproof, or name another file with `--store`; without the history, \
+                 flaky failures count as failures"
+            }
+            HistoryError::Unreadable { .. } => {
+                "move the file away, or name another with `--store`; without the history, \
+                 flaky failures count as failures"
+            }
+            HistoryError::Unwritable { .. } => {
+                "this run is not kept; name a place that can be written with `--store`"
+            }
+        };
+        Some(Notice { what: trouble.to_string(), next: next.to_owned() })
+    }
+
+    fn note(&mut self, done: Result<(), HistoryError>) {
+        if let Err(trouble) = done {
+            self.trouble.get_or_insert(trouble);
+        }
+    }
+}

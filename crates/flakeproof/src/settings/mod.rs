@@ -1,0 +1,16 @@
+//! What is meant: the layers of settings, laid over each other once.
+//!
+//! Command line > `FLAKEPROOF_…` > profile > file > default. After [`RunSettings::resolve`]
+//! nothing can be invalid any more.
+
+mod file;
+mod raw;
+mod run;
+mod values;
+
+pub(crate) use file::ConfigurationFile;
+pub(crate) use raw::RawSettings;
+pub(crate) use run::{RunSettings, Store};
+pub(crate) use values::{
+    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, Reporter, ReporterKind,
+};

@@ -1,0 +1,66 @@
+//! One layer of settings, where everything may be missing.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::values::{
+    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, Reporter,
+};
+
+macro_rules! layer {
+    ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {
+        /// One layer of settings: the command line, a profile, or the file itself.
+        #[derive(Debug, Clone, Default, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub(crate) struct RawSettings {
+            $($(#[$doc])* pub(crate) $name: Option<$kind>,)*
+        }
+
+        /// A whole configuration file: the base layer, and profiles that lie over it.
+        ///
+        /// Spelled out instead of flattened, because flattening loses unknown keys' places.
+        #[derive(Debug, Clone, Default, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub(super) struct FileSettings {
+            #[serde(default)]
+            profile: BTreeMap<String, RawSettings>,
+            $($(#[$doc])* $name: Option<$kind>,)*
+        }
+
+        impl FileSettings {
+            /// The base layer and the profiles.
+            pub(super) fn into_layers(self) -> (RawSettings, BTreeMap<String, RawSettings>) {
+                (RawSettings { $($name: self.$name,)* }, self.profile)
+            }
+        }
+
+        impl RawSettings {
+            /// This layer, with gaps filled from the one below.
+            pub(crate) fn over(self, below: Self) -> Self {
+                Self { $($name: self.$name.or(below.$name),)* }
+            }
+        }
+    };
+}
+
+layer! {
+    retries: u32,
+    postponed: u32,
+    fresh: u32,
+    threshold: Limit,
+    max_tests_to_retry: Limit,
+    dependencies: Dependencies,
+    isolation: Isolate,
+    only_rerun: Vec<Pattern>,
+    rerun_except: Vec<Pattern>,
+    rerun_delay: HumanDuration,
+    base: String,
+    timeout: HumanDuration,
+    jobs: u32,
+    flaky_result: FlakyResult,
+    reporter: Vec<Reporter>,
+    store: PathBuf,
+    show_runner: bool,
+}

@@ -1,0 +1,108 @@
+//! `flakeproof run`, as it is meant.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flakeproof_core::{Isolation, Policy, Seed};
+use flakeproof_detect::triage::{RerunRules, RetryLimit, TriageSettings};
+use flakeproof_runner::Granularity;
+
+use super::{ConfigurationFile, Dependencies, FlakyResult, Isolate, Limit, RawSettings, Reporter};
+use crate::cli::RunArguments;
+use crate::problem::Problem;
+
+/// Everything that a run needs to know.
+#[derive(Debug)]
+pub(crate) struct RunSettings {
+    pub(crate) command: Vec<String>,
+    pub(crate) folder: PathBuf,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) triage: TriageSettings,
+    pub(crate) base: Option<String>,
+    pub(crate) policy: Policy,
+    pub(crate) reporters: Vec<Reporter>,
+    pub(crate) store: Store,
+    pub(crate) is_runner_shown: bool,
+    pub(crate) seed: Option<Seed>,
+}
+
+/// Where the history is.
+#[derive(Debug)]
+pub(crate) enum Store {
+    /// In the project's own folder for it.
+    Project(PathBuf),
+    /// In a file that was named.
+    File(PathBuf),
+}
+
+impl RunSettings {
+    /// Lay the layers over each other.
+    pub(crate) fn resolve(typed: &RunArguments, folder: &Path) -> Result<Self, Problem> {
+        let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
+        let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
+        let triage = triage(&settings);
+        Ok(Self {
+            command: typed.command.clone(),
+            folder: folder.to_path_buf(),
+            timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            base: settings.base,
+            policy: match settings.flaky_result {
+                Some(FlakyResult::Fail) => Policy::Fail,
+                Some(FlakyResult::Pass) | None => Policy::Pass,
+            },
+            reporters: settings.reporter.unwrap_or_default(),
+            store: match settings.store {
+                Some(path) => Store::File(folder.join(path)),
+                None => Store::Project(file.project),
+            },
+            is_runner_shown: settings.show_runner.unwrap_or(false),
+            seed: typed.seed,
+            triage,
+        })
+    }
+}
+
+fn triage(settings: &RawSettings) -> TriageSettings {
+    let default = TriageSettings::default();
+    let patterns = |given: &Option<Vec<super::Pattern>>| {
+        given.iter().flatten().map(|pattern| pattern.0.clone()).collect()
+    };
+    TriageSettings {
+        immediate: settings.retries.unwrap_or(default.immediate),
+        postponed: settings.postponed.unwrap_or(default.postponed),
+        fresh: settings.fresh.unwrap_or(default.fresh),
+        limit: limit(settings.threshold, settings.max_tests_to_retry).unwrap_or(default.limit),
+        dependencies: match settings.dependencies {
+            Some(Dependencies::Off) => Granularity::Off,
+            Some(Dependencies::File) => Granularity::File,
+            Some(Dependencies::Function) => Granularity::Function,
+            None => default.dependencies,
+        },
+        isolation: match settings.isolation {
+            Some(Isolate::Fork) => Isolation::Fork,
+            Some(Isolate::Spawn) => Isolation::Spawn,
+            None => default.isolation,
+        },
+        jobs: settings.jobs.map_or(default.jobs, |jobs| jobs.max(1) as usize),
+        delay: settings.rerun_delay.map_or(default.delay, |delay| delay.0),
+        rerun: RerunRules {
+            only: patterns(&settings.only_rerun),
+            except: patterns(&settings.rerun_except),
+        },
+        ..default
+    }
+}
+
+/// The number of tests to retry is meant literally; the threshold leaves room for small suites.
+fn limit(threshold: Option<Limit>, most: Option<Limit>) -> Option<RetryLimit> {
+    const SMALL_SUITE: usize = 10;
+    match (most, threshold) {
+        (Some(Limit::Tests(tests)), _) => Some(RetryLimit::Tests(tests)),
+        (Some(Limit::Share(share)), _) => Some(RetryLimit::Share { share, at_least: 0 }),
+        (None, Some(Limit::Tests(tests))) => Some(RetryLimit::Tests(tests.max(SMALL_SUITE))),
+        (None, Some(Limit::Share(share))) => {
+            Some(RetryLimit::Share { share, at_least: SMALL_SUITE })
+        }
+        (None, None) => None,
+    }
+}

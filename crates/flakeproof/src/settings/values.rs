@@ -1,0 +1,201 @@
+//! Single values, read alike from the command line and from a file.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use regex::Regex;
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// A time as people write it: `30s`, `1m30s`, `500ms`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HumanDuration(pub(crate) Duration);
+
+impl FromStr for HumanDuration {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = || format!("`{text}` is not a time: write for example 30s, 1m30s or 500ms");
+        if let Ok(seconds) = text.parse::<f64>() {
+            return Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| advice());
+        }
+        let time: jiff::SignedDuration = text.parse().map_err(|_| advice())?;
+        Duration::try_from(time).map(Self).map_err(|_| advice())
+    }
+}
+
+/// A number of tests, or a share of the suite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Limit {
+    Tests(usize),
+    /// From 0 to 1.
+    Share(f64),
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = || format!("`{text}` is neither a number of tests (10) nor a share (5%)");
+        match text.trim().strip_suffix('%') {
+            Some(percent) => percent
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|percent| (0.0..=100.0).contains(percent))
+                .map(|percent| Self::Share(percent / 100.0))
+                .ok_or_else(advice),
+            None => text.trim().parse().map(Self::Tests).map_err(|_| advice()),
+        }
+    }
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern(pub(crate) Regex);
+
+impl FromStr for Pattern {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Regex::new(text).map(Self).map_err(|error| error.to_string())
+    }
+}
+
+/// A report to write, as `type=path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reporter {
+    pub(crate) kind: ReporterKind,
+    pub(crate) path: PathBuf,
+}
+
+/// A format of reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReporterKind {
+    Json,
+    Junit,
+    Markdown,
+}
+
+impl FromStr for Reporter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = "write json=FILE, junit=FILE or markdown=FILE";
+        let (kind, path) =
+            text.split_once('=').ok_or_else(|| format!("`{text}` names no file: {advice}"))?;
+        let kind = match kind {
+            "json" => ReporterKind::Json,
+            "junit" => ReporterKind::Junit,
+            "markdown" => ReporterKind::Markdown,
+            other => return Err(format!("there is no reporter `{other}`: {advice}")),
+        };
+        if path.is_empty() {
+            return Err(format!("`{text}` names no file: {advice}"));
+        }
+        Ok(Self { kind, path: path.into() })
+    }
+}
+
+/// Reads a value from a string, or from a number where that says the same.
+struct FromText<T>(std::marker::PhantomData<T>);
+
+impl<T: FromStr<Err = String>> Visitor<'_> for FromText<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a number")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        number.to_string().parse().map_err(E::custom)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        number.to_string().parse().map_err(E::custom)
+    }
+}
+
+macro_rules! read_from_text {
+    ($($kind:ty),*) => {
+        $(impl<'de> Deserialize<'de> for $kind {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(FromText(std::marker::PhantomData))
+            }
+        })*
+    };
+}
+
+read_from_text!(HumanDuration, Limit, Pattern, Reporter);
+
+/// How closely to measure what a failing test touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Dependencies {
+    /// Not at all.
+    Off,
+    /// Which files.
+    File,
+    /// Which functions of the source files.
+    Function,
+}
+
+/// How fresh environments are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Isolate {
+    /// From a copy of the interpreter with everything imported.
+    Fork,
+    /// As new interpreters.
+    Spawn,
+}
+
+/// What a run with only flaky failures is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FlakyResult {
+    /// A success.
+    Pass,
+    /// A failure, with exit code 3.
+    Fail,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let read = |text: &str| text.parse::<HumanDuration>().map(|time| time.0);
+        assert_eq!(read("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(read("1m30s"), Ok(Duration::from_secs(90)));
+        assert_eq!(read("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(read("1.5"), Ok(Duration::from_millis(1500)));
+        assert!(read("-1s").is_err());
+        assert!(read("soon").is_err());
+    }
+
+    #[test]
+    fn limits_are_counts_or_shares() {
+        assert_eq!("12".parse(), Ok(Limit::Tests(12)));
+        assert_eq!("5%".parse(), Ok(Limit::Share(0.05)));
+        assert!("5 percent".parse::<Limit>().is_err());
+        assert!("-3".parse::<Limit>().is_err());
+        assert!("101%".parse::<Limit>().is_err());
+    }
+
+    #[test]
+    fn a_reporter_needs_a_known_type_and_a_file() {
+        assert!("json=out.json".parse::<Reporter>().is_ok());
+        assert!("xml=out.xml".parse::<Reporter>().is_err());
+        assert!("json".parse::<Reporter>().is_err());
+        assert!("json=".parse::<Reporter>().is_err());
+    }
+}

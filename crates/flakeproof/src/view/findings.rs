@@ -1,0 +1,204 @@
+//! The end of a run, as a person reads it: failures, verdicts with their evidence, numbers.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use anstyle::Style;
+use flakeproof_core::{
+    Findings, Group, GroupCause, Kind, Outcome, SuiteCounts, TestFinding, Verdict,
+};
+use flakeproof_report::words;
+
+use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
+
+/// Lines of a failure's text that are shown; the beginning and the end matter most.
+const HEAD: usize = 12;
+const TAIL: usize = 30;
+
+/// Print the findings: to stdout, or to stderr where stdout carries data.
+pub(crate) fn findings(findings: &Findings, is_stdout_taken: bool) {
+    let text = rendered(findings);
+    // A reader that went away has all it wanted.
+    let _ = if is_stdout_taken {
+        anstream::stderr().lock().write_all(text.as_bytes())
+    } else {
+        anstream::stdout().lock().write_all(text.as_bytes())
+    };
+}
+
+fn rendered(findings: &Findings) -> String {
+    let mut text = String::new();
+    for verdict in [Verdict::Unknown, Verdict::Real] {
+        for test in with(findings, verdict) {
+            failure(&mut text, test, verdict);
+        }
+    }
+    for verdict in [Verdict::Flaky, Verdict::Unknown, Verdict::Real] {
+        section(&mut text, findings, verdict);
+    }
+    for notice in &findings.notices {
+        let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
+    }
+    closing(&mut text, findings);
+    text
+}
+
+fn with(findings: &Findings, verdict: Verdict) -> impl Iterator<Item = &TestFinding> {
+    findings.tests.iter().filter(move |test| test.verdict == Some(verdict))
+}
+
+/// The failure itself, for those that a developer has to look at.
+fn failure(text: &mut String, test: &TestFinding, verdict: Verdict) {
+    let Some(attempt) = test.first_failure() else { return };
+    let style = style_of(verdict);
+    let _ = writeln!(text, "{style}──── {} {style:#}", test.id);
+    if let Some(failure) = &attempt.execution.failure {
+        excerpt(text, &failure.text);
+    }
+    if !attempt.execution.output.trim().is_empty() {
+        excerpt(text, &attempt.execution.output);
+    }
+    text.push('\n');
+}
+
+fn excerpt(text: &mut String, long: &str) {
+    let lines: Vec<&str> = long.trim_end().lines().collect();
+    if lines.len() <= HEAD + TAIL + 1 {
+        let _ = writeln!(text, "{}", lines.join("\n"));
+        return;
+    }
+    let left_out = lines.len() - HEAD - TAIL;
+    let _ = writeln!(text, "{}", lines[..HEAD].join("\n"));
+    let _ = writeln!(text, "{DIM}  … {left_out} lines …{DIM:#}");
+    let _ = writeln!(text, "{}", lines[lines.len() - TAIL..].join("\n"));
+}
+
+/// All tests with one verdict; an outage is told once.
+fn section(text: &mut String, findings: &Findings, verdict: Verdict) {
+    let is_told_as_group = |test: &&TestFinding| {
+        test.group
+            .and_then(|at| findings.groups.get(at))
+            .is_some_and(|group| group.cause != GroupCause::SameFailure)
+    };
+    for test in with(findings, verdict).filter(|test| !is_told_as_group(test)) {
+        finding(text, test, verdict);
+    }
+    if verdict == Verdict::Flaky {
+        let told = findings.groups.iter().filter(|group| group.cause != GroupCause::SameFailure);
+        for group in told {
+            self::group(text, findings, group);
+        }
+    }
+}
+
+fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
+    let style = style_of(verdict);
+    let word = verdict.word().to_uppercase();
+    let kind = test.kind.map(|kind| format!(" {DIM}({kind}){DIM:#}")).unwrap_or_default();
+    let _ = writeln!(text, "{style}{word:<8}{style:#}{STRONG}{}{STRONG:#}{kind}", test.id);
+    if let Some(failure) = test.first_failure().and_then(|it| it.execution.failure.as_ref()) {
+        let place = failure.location.as_ref().map(|it| format!(" {DIM}{it}{DIM:#}"));
+        line(text, &format!("{}{}", shortened(&failure.message), place.unwrap_or_default()));
+    }
+    evidence(text, test);
+    text.push('\n');
+}
+
+fn group(text: &mut String, findings: &Findings, group: &Group) {
+    let _ = writeln!(text, "{CHANCE}FLAKY   {CHANCE:#}{STRONG}{}{STRONG:#}", words::group(group));
+    let members: Vec<&TestFinding> =
+        findings.tests.iter().filter(|test| group.tests.contains(&test.id)).collect();
+    for test in &members {
+        line(text, test.id.as_str());
+    }
+    if let Some(first) = members.first() {
+        evidence(text, first);
+    }
+    text.push('\n');
+}
+
+/// Why, what to type next.
+fn evidence(text: &mut String, test: &TestFinding) {
+    for evidence in &test.evidence {
+        line(text, &format!("{DIM}·{DIM:#} {}", words::evidence(evidence)));
+    }
+    if test.kind == Some(Kind::StateDependent) {
+        line(text, "next: `flakeproof hunt` finds the test that pollutes it");
+    }
+    if let Some(command) = &test.reproduce {
+        line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));
+    }
+}
+
+fn line(text: &mut String, words: &str) {
+    let _ = writeln!(text, "        {words}");
+}
+
+fn shortened(message: &str) -> String {
+    const LONGEST: usize = 160;
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
+fn style_of(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Flaky => CHANCE,
+        Verdict::Real => BAD,
+        Verdict::Unknown => OPEN,
+    }
+}
+
+/// The numbers, and what they come to.
+fn closing(text: &mut String, findings: &Findings) {
+    let seconds = findings.run.duration.as_secs_f64();
+    let _ = writeln!(
+        text,
+        "{} in {seconds:.1} s {DIM}({}, seed {}){DIM:#}",
+        counts(&findings.suite),
+        findings.run.runner,
+        findings.run.seed
+    );
+    if findings.suite.failures() == 0 {
+        let style = if findings.exit.number() == 0 { GOOD } else { BAD };
+        let words = if findings.exit.number() == 0 { "all clear" } else { "not all tests ran" };
+        let _ = writeln!(text, "{style}{words}{style:#}");
+        return;
+    }
+    let verdicts: Vec<String> = [Verdict::Real, Verdict::Unknown, Verdict::Flaky]
+        .into_iter()
+        .filter(|verdict| findings.count(*verdict) > 0)
+        .map(|verdict| {
+            let style = style_of(verdict);
+            format!("{style}{} {verdict}{style:#}", findings.count(verdict))
+        })
+        .collect();
+    let outages = findings.groups.iter().filter(|group| group.cause == GroupCause::Outage).count();
+    let outages = match outages {
+        0 => String::new(),
+        1 => " (one outage among them)".to_owned(),
+        count => format!(" ({count} outages among them)"),
+    };
+    let _ = writeln!(text, "{}{outages}", verdicts.join(", "));
+}
+
+fn counts(suite: &SuiteCounts) -> String {
+    let number = |outcome| match outcome {
+        Outcome::Passed => suite.passed,
+        Outcome::Failed => suite.failed,
+        Outcome::Errored => suite.errored,
+        Outcome::Skipped => suite.skipped,
+        Outcome::Crashed => suite.crashed,
+        Outcome::TimedOut => suite.timed_out,
+    };
+    let parts: Vec<String> = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| number(*outcome) > 0)
+        .map(|outcome| format!("{} {outcome}", number(outcome)))
+        .collect();
+    let not_run = suite.tests - suite.run.min(suite.tests);
+    let rest = if not_run > 0 { format!(", {not_run} not run") } else { String::new() };
+    let tests = if suite.tests == 1 { "1 test" } else { &format!("{} tests", suite.tests) };
+    format!("{tests}: {}{rest}", parts.join(", "))
+}

@@ -1,0 +1,44 @@
+//! The terminal: the only place that prints. stdout is data, stderr is progress.
+
+mod findings;
+mod progress;
+mod styles;
+
+use std::io::Write;
+
+use crate::problem::Problem;
+
+pub(crate) use findings::findings;
+pub(crate) use progress::Progress;
+use styles::{BAD, DIM, STRONG};
+
+/// Say what went wrong and what to do.
+pub(crate) fn problem(problem: &Problem) {
+    let mut err = anstream::stderr().lock();
+    if !problem.details.trim().is_empty() {
+        let _ = writeln!(err, "{}\n", problem.details.trim_end());
+    }
+    let is_error = problem.exit.number() != 0;
+    let (style, word) = if is_error { (BAD, "error") } else { (STRONG, "note") };
+    let _ = writeln!(err, "{style}{word}{style:#}: {}", problem.what);
+    let _ = writeln!(err, "{STRONG}next{STRONG:#}:  {}", problem.next);
+}
+
+/// Say that the interrupt was heard.
+pub(crate) fn interrupted() {
+    let mut err = anstream::stderr().lock();
+    let text = "interrupted: ending the tests and keeping what was found (again: stop at once)";
+    let _ = writeln!(err, "\n{DIM}{text}{DIM:#}");
+}
+
+/// Pass on what another program printed.
+pub(crate) fn verbatim(text: &str) {
+    data(text.as_bytes());
+}
+
+/// Write data to stdout.
+pub(crate) fn data(bytes: &[u8]) {
+    let mut out = std::io::stdout().lock();
+    // A reader that went away has all it wanted.
+    let _ = out.write_all(bytes).and_then(|()| out.flush());
+}

@@ -1,0 +1,100 @@
+//! How far the run is, on stderr.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use flakeproof_core::{Outcome, Stage};
+use flakeproof_detect::triage::Event;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A bar on a terminal; one line per stage elsewhere.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    is_live: bool,
+    failed: usize,
+    rerun: usize,
+}
+
+impl Progress {
+    /// Show that tests are being collected.
+    pub(crate) fn start() -> Self {
+        let is_live = std::io::stderr().is_terminal();
+        let bar = ProgressBar::new_spinner();
+        if is_live {
+            bar.set_message("collecting tests");
+            bar.enable_steady_tick(Duration::from_millis(200));
+        } else {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        Self { bar, is_live, failed: 0, rerun: 0 }
+    }
+
+    /// Take in what happened.
+    pub(crate) fn show(&mut self, event: &Event) {
+        match event {
+            Event::Stage(stage, count) => self.enter(*stage, *count),
+            Event::Attempt(attempt) => {
+                let outcome = attempt.execution.outcome;
+                match attempt.stage {
+                    Stage::First => {
+                        self.failed += usize::from(outcome.is_failure());
+                        self.bar.inc(1);
+                    }
+                    Stage::Immediate => self.rerun += 1,
+                    Stage::Postponed | Stage::Fresh => {
+                        self.rerun += 1;
+                        if outcome == Outcome::Passed || attempt.stage == Stage::Postponed {
+                            self.bar.inc(1);
+                        }
+                    }
+                }
+                self.bar.set_message(self.counts());
+            }
+        }
+    }
+
+    fn enter(&mut self, stage: Stage, count: usize) {
+        let tests = if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
+        let what = match stage {
+            Stage::First => format!("running {tests}"),
+            Stage::Immediate => format!("rerunning {tests}"),
+            Stage::Postponed => format!("rerunning {tests} at the end, in the same environment"),
+            Stage::Fresh => format!("rerunning {tests} in fresh environments"),
+        };
+        if !self.is_live {
+            let _ = std::io::Write::write_all(
+                &mut std::io::stderr().lock(),
+                format!("{what}\n").as_bytes(),
+            );
+            return;
+        }
+        self.bar.disable_steady_tick();
+        self.bar.reset();
+        self.bar.set_length(count as u64);
+        let template = "{prefix} {wide_bar} {pos}/{len} {elapsed} (about {eta} left) {msg}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("━╸─"));
+        }
+        self.bar.set_prefix(what);
+        self.bar.enable_steady_tick(Duration::from_secs(1));
+    }
+
+    fn counts(&self) -> String {
+        match (self.failed, self.rerun) {
+            (0, _) => String::new(),
+            (failed, 0) => format!("{failed} failed"),
+            (failed, rerun) => format!("{failed} failed, {rerun} reruns"),
+        }
+    }
+
+    /// Clear the bar.
+    pub(crate) fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
