@@ -1,2 +1,60 @@
-//! x
-fn main() {}
+//! The commands of this workspace, the same for people and for CI.
+//!
+//! `cargo xtask check` runs every check, cheapest first. `cargo xtask zoo` shows the program at
+//! work on the flaky zoo. Both install what they need from the package index of Python.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
+
+mod arrows;
+mod check;
+mod zoo;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+const HELP: &str = "\
+cargo xtask check    formatting, lints, dependency arrows, tests, documentation
+cargo xtask arrows   only the dependency arrows of the design
+cargo xtask zoo      run flakeproof on the flaky zoo and show what it says
+cargo xtask zoo N    check N runs on the zoo against what is expected";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words[..] {
+        ["check"] => check::everything(),
+        ["arrows"] => arrows::check(),
+        ["zoo"] => zoo::show(),
+        ["zoo", runs] => zoo::verify(runs),
+        _ => {
+            println!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The workspace's folder.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_path_buf()
+}
+
+/// Run a command and fail if it fails.
+fn run(command: &mut Command) -> Result<(), String> {
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?} failed ({status})")) }
+}
+
+/// Cargo, in the workspace.
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}

@@ -11,11 +11,11 @@ import warnings
 from pathlib import Path
 
 import pytest
-from _pytest.runner import runtestprotocol
+from _pytest.runner import CallInfo, call_and_report, runtestprotocol
 
 from flakeproof_agent.link import Link
 from flakeproof_agent.report import result_message
-from flakeproof_agent.rerun import make_ready_again, remember_for_reruns
+from flakeproof_agent.rerun import forget_request, make_ready_again, remember_for_reruns
 
 #: flakeproof sends this to a test that hangs, to learn where; hardly any program uses it.
 STACKS_SIGNAL = getattr(signal, "SIGPWR", None)
@@ -31,6 +31,8 @@ class Environment:
         self.reports = []
         self.is_silent = False
         self.is_copy = False
+        #: What a test that calls `pytest.exit` ends the session with.
+        self.exit = None
         self._seeded_by = random.getstate()[1][:-1]
         self._watch_for_hangs(agent.order["scratch"])
 
@@ -45,6 +47,8 @@ class Environment:
         if self.agent.is_main:
             self._make_zygote()
         self._obey()
+        if self.exit is not None:
+            raise self.exit
         if session.shouldfail:
             raise session.Failed(session.shouldfail)
         if session.shouldstop:
@@ -110,8 +114,10 @@ class Environment:
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
         except (KeyboardInterrupt, pytest.exit.Exception) as reason:
-            self.agent.link.send({"say": "interrupted", "test": test, "reason": repr(reason)})
-            raise
+            if self.agent.link.has_news():  # The user's interrupt comes with a goodbye.
+                self.agent.link.send({"say": "interrupted", "test": test, "reason": repr(reason)})
+                raise
+            self._fail_with(item, nextitem, reason)
         seconds = time.perf_counter() - begin
         message = result_message(item, self.reports)
         message["test"] = test
@@ -120,6 +126,28 @@ class Environment:
             message["dependencies"] = self.agent.probe.findings(item.config)
         self.agent.link.send(message)
         return message["outcome"] in ("passed", "skipped")
+
+    def _fail_with(self, item, nextitem, reason):
+        """Make what would end plain pytest a failure of the test that raised it.
+
+        After a `KeyboardInterrupt` of its own the suite goes on; `pytest.exit` is a wish.
+        """
+        if isinstance(reason, pytest.exit.Exception) and not self.is_silent:
+            self.exit = reason
+            self.session.shouldstop = f"a test called pytest.exit: {reason}"
+        seen = {report.when for report in self.reports if report.nodeid == item.nodeid}
+        when = next((it for it in ("setup", "call") if it not in seen), "teardown")
+        call = CallInfo.from_call(lambda: _raise(reason), when=when)
+        report = item.ihook.pytest_runtest_makereport(item=item, call=call)
+        if self.is_silent:
+            self.reports.append(report)
+        else:
+            item.ihook.pytest_runtest_logreport(report=report)
+        if when != "teardown":
+            log = not self.is_silent
+            rest = call_and_report(item, "teardown", log=log, nextitem=nextitem)
+            self.reports.extend([] if log else [rest])
+        forget_request(item)
 
     def _is_stopping(self):
         return self.session.shouldfail or self.session.shouldstop
@@ -233,6 +261,7 @@ def _fork_away():
     """
     sys.stdout.flush()
     sys.stderr.flush()
+    chance = random.getstate()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         middle = os.fork()
@@ -245,7 +274,13 @@ def _fork_away():
         except OSError:
             os._exit(1)
     os.setpgid(0, 0)
+    # Python seeds anew in every child; whether a copy should is for its user to decide.
+    random.setstate(chance)
     return False
+
+
+def _raise(reason):
+    raise reason
 
 
 def _described(item):

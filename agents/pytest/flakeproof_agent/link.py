@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import socket
 
 
@@ -34,6 +35,13 @@ class Link:
         except (OSError, ValueError):
             return None
         return json.loads(line) if line else None
+
+    def has_news(self):
+        """Whether something was sent, or the line was cut, since the last command."""
+        try:
+            return bool(select.select([self._socket], [], [], 0)[0])
+        except (OSError, ValueError):
+            return True
 
     def close(self):
         """Hang up, in this process only."""

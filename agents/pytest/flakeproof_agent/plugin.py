@@ -65,6 +65,7 @@ def start(order):
     def pytest_sessionstart(session):
         if not agent.is_main:
             _narrow(session.config, agent.only)
+            _leave_cache_alone(session.config.pluginmanager)
             agent.environment.use_scratch(session.config, order["scratch"])
 
     @pytest.hookimpl
@@ -122,6 +123,13 @@ def _leave_no_trace(option):
     for name, value in off.items():
         if hasattr(option, name):
             setattr(option, name, value)
+
+
+def _leave_cache_alone(manager):
+    """Remove what writes at the end which tests failed: that is for the user's own session."""
+    for name in ("lfplugin", "nfplugin", "stepwiseplugin", "stepwise"):
+        if manager.has_plugin(name):
+            manager.unregister(name=name)
 
 
 def _narrow(config, only):

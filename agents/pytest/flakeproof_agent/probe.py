@@ -8,9 +8,11 @@ Everything is also written to a file as it is seen, one `kind value` per line: a
 or hangs cannot tell any more what it touched.
 """
 
+import functools
 import os
 import sys
 import sysconfig
+import threading
 
 #: Programs that modules of the standard library start to learn about the system.
 HARMLESS_PROGRAMS = {"ldconfig", "uname", "gcc", "cc", "ld", "objdump", "arch"}
@@ -26,11 +28,19 @@ PROCESS_EVENTS = {
     "pty.spawn",
 }
 
+#: What makes calls invisible to the profile function that notes them.
+PROFILE_EVENTS = {"sys.setprofile", "_thread.start_new_thread"}
+
 LISTING_EVENTS = {"os.listdir", "os.scandir", "glob.glob", "glob.glob/2"}
 
-#: Whose listing of a folder is part of finding tests and modules, not of the test.
-FINDERS = ("<frozen importlib", "/_pytest/", "/importlib/metadata/", "/importlib_metadata/")
+#: Who lists folders and reads sources to find and show tests and modules, not for the test.
+FINDERS = ("/_pytest/", "/importlib/metadata/", "/importlib_metadata/")
 
+#: The import system's own ways to do the same; it also reads data, for `pkgutil.get_data`.
+IMPORT_STEPS = {"_fill_cache", "get_code"}
+
+#: Where the modules are that list and read for whoever calls them: os, pathlib, linecache, …
+STANDARD_LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
 
 KINDS = ("code", "opened", "listed", "variable", "program", "native")
 
@@ -52,7 +62,7 @@ class Probe:
         sys.addaudithook(self._hear)
         self._watch_variables()
         if granularity == "function":
-            self._functions = set()
+            self._functions = {}
             self._watch_functions()
 
     def _note(self, kind, value):
@@ -86,6 +96,8 @@ class Probe:
                 self._hear_native(arguments[1])
             elif event == "ctypes.dlopen" and arguments[0]:
                 self._hear_native(arguments[0])
+            elif event in PROFILE_EVENTS and self._functions is not None:
+                self._hear_profile(sys._getframe(1).f_code.co_filename)
         except Exception:
             self._note("program", f"an unreadable {event} event")
 
@@ -95,13 +107,19 @@ class Probe:
 
     def _hear_open(self, path, mode, flags):
         reads = not isinstance(flags, int) or flags & os.O_ACCMODE != os.O_WRONLY
-        if reads:
+        if not reads:
+            return
+        is_source = isinstance(path, str) and path.endswith(".py")
+        # Reading a source to run it is noted when it runs.
+        if not (is_source and _is_for_finder(sys._getframe(2))):
             self._add("opened", path)
 
     def _hear_listing(self, path):
-        caller = sys._getframe(2).f_code.co_filename
-        if not any(finder in caller for finder in FINDERS):
-            self._add("listed", "." if path is None else path)
+        if _is_for_finder(sys._getframe(2)):
+            return
+        if isinstance(path, int):
+            path = os.readlink(f"/proc/self/fd/{path}")
+        self._add("listed", "." if path is None else path)
 
     def _hear_process(self, event, arguments):
         program = os.fsdecode(arguments[0]) if arguments and arguments[0] else event
@@ -134,23 +152,24 @@ class Probe:
                 return super().__iter__()
 
         os.environ.__class__ = Watched
+        os.environb.__class__ = Watched
 
     def _watch_functions(self):
+        # By identity, which is faster than by value, and kept alive so that it stays unique.
         seen = self._functions
         monitoring = getattr(sys, "monitoring", None)
         if monitoring is None:
-            import threading
 
             def profile(frame, event, argument):
                 if event == "call":
-                    seen.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+                    seen[id(frame.f_code)] = frame.f_code
 
             threading.setprofile(profile)
             sys.setprofile(profile)
             return
 
         def started(code, offset):
-            seen.add((code.co_filename, code.co_firstlineno))
+            seen[id(code)] = code
             return monitoring.DISABLE
 
         tool = next((n for n in range(3, 6) if monitoring.get_tool(n) is None), None)
@@ -160,6 +179,12 @@ class Probe:
         monitoring.use_tool_id(tool, "flakeproof")
         monitoring.register_callback(tool, monitoring.events.PY_START, started)
         monitoring.set_events(tool, monitoring.events.PY_START)
+
+    def _hear_profile(self, caller):
+        """Without `sys.monitoring`, another profiler or a bare thread hides calls: give up."""
+        is_ours = caller in (__file__, threading.__file__)
+        if not is_ours and not hasattr(sys, "monitoring"):
+            self._functions = None
 
     def findings(self, config):
         """All that was touched so far, as the protocol writes it."""
@@ -181,14 +206,32 @@ class Probe:
     def _function_uses(self, code):
         if self._functions is None:
             return {}
-        ran = {(os.path.realpath(file), line) for file, line in self._functions}
+        # A copy: the functions called here are noted, too.
+        ran = {(it.co_filename, it.co_firstlineno) for it in list(self._functions.values())}
+        real = {file: os.path.realpath(file) for file, _ in ran}
+        ran = {(real[file], line) for file, line in ran}
         return {
             path: uses
             for path in code
-            if path.endswith(".py") and not _is_installed(path)
+            if path.endswith(".py") and not _is_standard(path) and not _is_installed(path)
             for uses in [_uses_in(path, ran)]
             if uses is not None
         }
+
+
+def _is_for_finder(frame):
+    """Whether the code behind calls of the standard library looks for tests or modules."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if any(finder in file for finder in FINDERS):
+            return True
+        if file.startswith("<frozen importlib") and frame.f_code.co_name in IMPORT_STEPS:
+            return True
+        is_standard = file.startswith(("<frozen", STANDARD_LIBRARY)) and not _is_installed(file)
+        if not is_standard:
+            return False
+        frame = frame.f_back
+    return False
 
 
 def _uses_in(path, ran):
@@ -212,11 +255,15 @@ def _is_standard(path):
     """Whether a library belongs to the interpreter, whose file access is audited."""
     if os.path.sep not in path:
         return path.startswith(("libc.", "libm.", "libpthread", "libdl", "libpython"))
-    path = os.path.realpath(path)
-    folders = sysconfig.get_paths()
-    standard = [os.path.realpath(folders[key]) for key in ("stdlib", "platstdlib")]
-    inside = any(path.startswith(folder + os.path.sep) for folder in standard)
+    inside = os.path.realpath(path).startswith(_standard_folders())
     return inside and not _is_installed(path)
+
+
+@functools.lru_cache(maxsize=None)
+def _standard_folders():
+    folders = sysconfig.get_paths()
+    standard = {os.path.realpath(folders[key]) for key in ("stdlib", "platstdlib")}
+    return tuple(folder + os.path.sep for folder in standard)
 
 
 def _is_installed(path):

@@ -24,6 +24,13 @@ def make_ready_again(item):
     _leave_failed_collectors(item)
 
 
+def forget_request(item):
+    """Drop the fixture values of an interrupted run, as pytest does after a complete one."""
+    if hasattr(item, "_request"):
+        item._request = False
+        item.funcargs = None
+
+
 def _restore_doctest(item):
     globs = getattr(item, "_flakeproof_globs", None)
     if globs is not None:

@@ -71,8 +71,8 @@ pub struct ChangedFile {
     pub path: String,
     /// What happened to it.
     pub status: ChangeStatus,
-    /// The lines that differ, as they are numbered now. An empty range is a deletion before it.
-    /// `None` where the lines are not known.
+    /// The lines that differ, as they are numbered now. An empty range is a deletion between its
+    /// `first` line and the next. `None` where the lines are not known.
     pub lines: Option<Vec<LineRange>>,
 }
 

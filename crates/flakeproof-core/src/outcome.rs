@@ -25,14 +25,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order in which reports list them.
-    pub const ALL: [Self; 6] = [
-        Self::Passed,
-        Self::Failed,
-        Self::Errored,
-        Self::Crashed,
-        Self::TimedOut,
-        Self::Skipped,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Passed, Self::Failed, Self::Errored, Self::Crashed, Self::TimedOut, Self::Skipped];
 
     /// Whether this outcome turns a build red.
     #[must_use]

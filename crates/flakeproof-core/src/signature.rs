@@ -92,8 +92,12 @@ mod tests {
     #[test]
     fn ports_addresses_and_temporary_paths_do_not_count() {
         assert_eq!(
-            of("OSError: [Errno 98] <Server at 0x7f3a> on 127.0.0.1:49152 for /tmp/pytest-3/a.sock"),
-            of("OSError: [Errno 98] <Server at 0x81bc> on 127.0.0.1:50001 for /tmp/pytest-9/a.sock"),
+            of(
+                "OSError: [Errno 98] <Server at 0x7f3a> on 127.0.0.1:49152 for /tmp/pytest-3/a.sock"
+            ),
+            of(
+                "OSError: [Errno 98] <Server at 0x81bc> on 127.0.0.1:50001 for /tmp/pytest-9/a.sock"
+            ),
         );
     }
 

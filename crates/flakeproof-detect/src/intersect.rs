@@ -92,7 +92,8 @@ fn is_touched(dependencies: &Dependencies, root: &str, file: &ChangedFile) -> bo
         ChangeStatus::Modified if dependencies.code.contains(&*text) => {
             match (dependencies.functions.get(&*text), &file.lines) {
                 (Some(functions), Some(lines)) => {
-                    lines.iter().any(|range| !is_in_idle_body(functions, *range))
+                    // A file that differs in no line differs in a way that lines do not show.
+                    lines.is_empty() || lines.iter().any(|it| !is_in_idle_body(functions, *it))
                 }
                 _ => true,
             }
@@ -107,18 +108,21 @@ fn is_used(dependencies: &Dependencies, path: &str) -> bool {
 
 /// Whether a change of these lines stays inside the body of a function that did not run.
 ///
-/// Signatures, decorators and everything at the level of a module or class run on import. A
-/// function inside another counts by its own: the innermost body around the change decides, and
-/// it must lie in no body that ran.
+/// Signatures, decorators, defaults and everything at the level of a module or class run on
+/// import. A function inside another counts by its own: the innermost body around the change
+/// decides. The first line of a body never counts as idle: the signature may share it, and a
+/// docstring is there on import. A deletion (count 0) never does either: which of several equal
+/// lines are gone is git's choice, and with them a whole function may be gone that stood there.
 fn is_in_idle_body(functions: &[FunctionUse], range: LineRange) -> bool {
-    // A deletion (count 0) sits between two lines, and both must be inside.
-    let last = range.first + range.count.max(2) - 1;
-    let last = if range.count == 0 { range.first + 1 } else { last.min(range.first + range.count - 1) };
+    if range.count == 0 {
+        return false;
+    }
+    let last = range.first.saturating_add(range.count - 1);
     functions
         .iter()
         .filter(|function| function.body <= range.first && last <= function.end)
         .max_by_key(|function| function.body)
-        .is_some_and(|innermost| !innermost.ran)
+        .is_some_and(|innermost| !innermost.ran && innermost.body < range.first)
 }
 
 /// The first thing that stands in the way of saying "it touches nothing that changed".
@@ -167,9 +171,7 @@ fn why_invisible(dependencies: &Dependencies, file: &ChangedFile) -> Option<Stri
         (ChangeStatus::Special, _) => {
             Some(format!("{path} is not an ordinary file (a submodule, a link or a new mode)"))
         }
-        (_, Role::Build) => {
-            Some(format!("{path} decides how the code is built or configured"))
-        }
+        (_, Role::Build) => Some(format!("{path} decides how the code is built or configured")),
         (_, Role::Code) => None,
         (ChangeStatus::Added, Role::Resource) => {
             Some(format!("{path} is new, and a test may look whether it exists"))
@@ -198,34 +200,48 @@ enum Role {
 }
 
 fn role(path: &str) -> Role {
-    const BUILD_NAMES: [&str; 18] = [
+    const BUILD_NAMES: [&str; 30] = [
         ".env",
+        ".envrc",
         ".python-version",
-        "Dockerfile",
-        "Makefile",
+        ".tool-versions",
+        "BUILD",
+        "CMakeLists.txt",
+        "Cargo.toml",
         "MANIFEST.in",
+        "Makefile",
         "Pipfile",
+        "WORKSPACE",
+        "compose.yaml",
+        "compose.yml",
         "conda.yml",
         "environment.yaml",
         "environment.yml",
+        "go.mod",
+        "hatch.toml",
         "justfile",
         "meson.build",
         "noxfile.py",
+        "package.json",
+        "poetry.toml",
         "pyproject.toml",
         "pytest.ini",
         "setup.cfg",
         "setup.py",
         "tox.ini",
+        "tox.toml",
         "uv.toml",
     ];
-    const BUILD_ENDINGS: [&str; 22] = [
-        ".a", ".build", ".c", ".cc", ".cpp", ".cu", ".dll", ".dylib", ".f", ".f90", ".go", ".h",
-        ".hpp", ".lock", ".pth", ".pxd", ".pyi", ".pyx", ".rs", ".so", ".whl", ".cmake",
+    const BUILD_ENDINGS: [&str; 29] = [
+        ".a", ".bazel", ".build", ".bzl", ".c", ".cc", ".cmake", ".cpp", ".cu", ".cxx", ".dll",
+        ".dylib", ".f", ".f90", ".go", ".h", ".hpp", ".lock", ".proto", ".pth", ".pxd", ".pxi",
+        ".pyi", ".pyx", ".rs", ".so", ".thrift", ".whl", ".zig",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_requirements = name.contains("requirements") || name.contains("constraints");
     let is_build = BUILD_NAMES.contains(&name)
         || BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || name.starts_with(".env.")
         || name.starts_with("Dockerfile")
         || name.starts_with("docker-compose")
         || name.ends_with("lock.json")
@@ -308,7 +324,9 @@ mod tests {
 
     #[test]
     fn build_and_lock_files_silence() {
-        for path in ["pyproject.toml", "poetry.lock", "requirements-dev.txt", "src/fast.pyx"] {
+        let paths =
+            ["pyproject.toml", "poetry.lock", "requirements-dev.txt", "src/fast.pyx", "api.proto"];
+        for path in paths {
             let facts = changed(vec![file(path, ChangeStatus::Modified)]);
             let contact = contact(&depends_on(["/r/a.py"]), &facts);
             assert!(silent_about(&contact).contains(path));
@@ -376,12 +394,30 @@ mod tests {
             contact(&uses, &changed(vec![modified]))
         };
         assert_eq!(change_of(12, 3), Contact::Disjoint);
-        assert_eq!(change_of(12, 0), Contact::Disjoint);
         let touches = Contact::Touches(vec!["a.py".into()]);
         assert_eq!(change_of(10, 1), touches, "the signature of an idle function runs on import");
         assert_eq!(change_of(19, 3), touches, "the change leaves the body");
-        assert_eq!(change_of(20, 0), touches, "a deletion at the end may have been outside");
+        assert_eq!(change_of(11, 1), touches, "the signature may share the first line");
+        assert_eq!(change_of(12, 0), touches, "a function may have been deleted there");
         assert_eq!(change_of(33, 1), touches, "the function ran");
         assert_eq!(change_of(25, 1), touches, "module level");
+        let mut unclear = file("a.py", ChangeStatus::Modified);
+        unclear.lines = Some(Vec::new());
+        assert_eq!(contact(&uses, &changed(vec![unclear])), touches, "it differs in no line");
+    }
+
+    #[test]
+    fn the_innermost_function_around_a_change_decides() {
+        let outer = |ran| FunctionUse { body: 2, end: 20, ran };
+        let inner = |ran| FunctionUse { body: 6, end: 9, ran };
+        let at =
+            |line, uses: &[FunctionUse]| is_in_idle_body(uses, LineRange { first: line, count: 1 });
+        assert!(at(8, &[outer(true), inner(false)]), "it ran around the idle function");
+        assert!(!at(12, &[outer(true), inner(false)]));
+        assert!(
+            !at(6, &[outer(true), inner(false)]),
+            "an inner signature runs with the outer body"
+        );
+        assert!(at(12, &[outer(false), inner(false)]));
     }
 }

@@ -4,8 +4,8 @@
 //! at a time. Callers use these two and never ask which framework is behind them. [`git`] tells
 //! what changed, and [`process`] makes sure that nothing outlives the program.
 
-pub mod adapters;
 mod adapter;
+pub mod adapters;
 mod agent;
 mod cancel;
 pub mod git;

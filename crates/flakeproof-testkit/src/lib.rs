@@ -11,5 +11,7 @@
 
 mod project;
 pub mod python;
+pub mod scripted;
+pub mod skipped;
 
 pub use project::{Project, Ran};

@@ -41,7 +41,8 @@ impl Project {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).unwrap_or_else(|error| panic!("{error}"));
         }
-        std::fs::write(&path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        std::fs::write(&path, content)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
     /// Make it a git repository, or commit what changed since.

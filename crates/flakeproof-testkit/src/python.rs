@@ -47,7 +47,8 @@ pub fn with(interpreter: &str, packages: &[&str]) -> Result<PathBuf, String> {
 /// The real path of an interpreter, past shims that only some folders configure.
 fn find(interpreter: &str) -> Result<PathBuf, String> {
     let ask = |program: &Path| {
-        let output = Command::new(program).args(["-c", "import sys; print(sys.executable)"]).output();
+        let output =
+            Command::new(program).args(["-c", "import sys; print(sys.executable)"]).output();
         output.ok().filter(|output| output.status.success()).and_then(|output| {
             String::from_utf8(output.stdout).ok().map(|path| PathBuf::from(path.trim()))
         })
@@ -61,7 +62,8 @@ fn find(interpreter: &str) -> Result<PathBuf, String> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| {
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-            version.contains('.') && name.is_some_and(|name| name.starts_with(&format!("{version}.")))
+            version.contains('.')
+                && name.is_some_and(|name| name.starts_with(&format!("{version}.")))
         })
         .map(|path| path.join("bin/python"));
     ask(Path::new(interpreter))
@@ -80,10 +82,8 @@ fn run(command: &mut Command) -> Result<(), String> {
 /// The workspace's `target` folder.
 #[must_use]
 pub fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-        PathBuf::from,
-    )
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from)
 }
 
 /// A lock that the system releases when its holder dies.

@@ -1,8 +1,8 @@
 //! One test of the run, and all that was tried on it.
 
-use flakeproof_core::{
-    Attempt, Dependencies, Evidence, Execution, Isolation, Outcome, Signature, Stage, TestId,
-};
+use flakeproof_core::{Attempt, Evidence, Execution, Isolation, Outcome, Signature, Stage, TestId};
+
+use super::RerunRules;
 
 /// One test of the run, and all that was tried on it.
 #[derive(Debug)]
@@ -13,31 +13,48 @@ pub(super) struct Case {
     pub(super) forbidden: Option<String>,
     /// Why the triage stopped before it had an answer.
     pub(super) gave_up: Option<Evidence>,
-    /// The worker and the life of its environment in which the test failed first.
+    /// The worker and the life of its environment in which the test ran first.
     pub(super) place: (usize, u32),
+    /// A test that failed in the same way, and was rerun where this one was spared it.
+    pub(super) like: Option<TestId>,
 }
 
 impl Case {
     pub(super) fn new(test: TestId, place: (usize, u32)) -> Self {
-        Self { test, attempts: Vec::new(), forbidden: None, gave_up: None, place }
+        Self { test, attempts: Vec::new(), forbidden: None, gave_up: None, place, like: None }
+    }
+
+    /// Add an attempt. What may not be rerun away stays, in whichever attempt it shows itself.
+    pub(super) fn add(&mut self, attempt: Attempt, rules: &RerunRules) {
+        self.attempts.push(attempt);
+        if self.is_failure() && self.forbidden.is_none() {
+            let executions = self.attempts.iter().map(|attempt| &attempt.execution);
+            self.forbidden = executions.filter_map(|it| rules.forbids(it)).next();
+        }
+    }
+
+    /// The failure in the suite's own run. An id that the suite has twice fails if one of them does.
+    pub(super) fn first_failure(&self) -> Option<&Execution> {
+        let own = self.attempts.iter().filter(|attempt| attempt.stage == Stage::First);
+        own.map(|attempt| &attempt.execution).find(|it| it.outcome.is_failure())
     }
 
     /// How the suite's own run of it ended.
     pub(super) fn outcome(&self) -> Outcome {
-        self.attempts.first().map_or(Outcome::Skipped, |first| first.execution.outcome)
+        let first = self.attempts.first().map(|attempt| &attempt.execution);
+        self.first_failure().or(first).map_or(Outcome::Skipped, |execution| execution.outcome)
     }
 
     pub(super) fn is_failure(&self) -> bool {
-        self.outcome().is_failure()
+        self.first_failure().is_some()
     }
 
-    /// Whether reruns could still tell something.
+    /// Whether it failed, and reruns could still tell something.
     pub(super) fn is_undecided(&self) -> bool {
         self.is_failure()
             && self.forbidden.is_none()
             && self.gave_up.is_none()
-            && !self.passed_in(Stage::Fresh, Isolation::Spawn)
-            && !self.attempts.iter().any(|attempt| attempt.stage == Stage::Fresh)
+            && self.fresh().next().is_none()
     }
 
     /// Stop without an answer, unless there is a reason already.
@@ -47,27 +64,44 @@ impl Case {
 
     /// What its first failure looks like.
     pub(super) fn signature(&self) -> Option<&Signature> {
-        Some(&self.attempts.first()?.execution.failure.as_ref()?.signature)
+        Some(&self.first_failure()?.failure.as_ref()?.signature)
     }
 
-    pub(super) fn passed_in(&self, stage: Stage, isolation: Isolation) -> bool {
-        self.attempts.iter().any(|attempt| {
-            attempt.stage == stage
-                && attempt.isolation == isolation
-                && attempt.execution.outcome == Outcome::Passed
-        })
+    /// The attempts in fresh environments.
+    pub(super) fn fresh(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempts.iter().filter(|attempt| attempt.stage == Stage::Fresh)
+    }
+
+    /// The reruns in the environment that saw it fail.
+    pub(super) fn reruns_in_same_environment(&self) -> impl Iterator<Item = &Attempt> {
+        let is_one = |stage| matches!(stage, Stage::Immediate | Stage::Postponed);
+        self.attempts.iter().filter(move |attempt| is_one(attempt.stage))
+    }
+
+    /// The test whose reruns in the same environment stand for this one's, which has none.
+    pub(super) fn stood_in(&self) -> Option<&TestId> {
+        self.like.as_ref().filter(|_| self.reruns_in_same_environment().next().is_none())
     }
 
     /// Whether it passed again in the environment that saw it fail.
     pub(super) fn passed_in_same_environment(&self) -> bool {
-        self.passed_in(Stage::Immediate, Isolation::Same)
-            || self.passed_in(Stage::Postponed, Isolation::Same)
+        self.reruns_in_same_environment().any(|it| it.execution.outcome == Outcome::Passed)
     }
 
-    /// Whether it passed where no test had run before.
-    pub(super) fn passed_in_fresh_environment(&self) -> bool {
-        self.passed_in(Stage::Fresh, Isolation::Spawn)
-            || self.passed_in(Stage::Fresh, Isolation::Fork)
+    /// Whether it passed in a copy of the runtime from before the first test.
+    pub(super) fn passed_in_fork(&self) -> bool {
+        self.passed_fresh_in(Isolation::Fork)
+    }
+
+    /// Whether it passed in a process of its own.
+    pub(super) fn passed_in_spawn(&self) -> bool {
+        self.passed_fresh_in(Isolation::Spawn)
+    }
+
+    /// A skip is not a pass: nothing was run.
+    fn passed_fresh_in(&self, isolation: Isolation) -> bool {
+        let passed = self.fresh().filter(|it| it.execution.outcome == Outcome::Passed);
+        passed.map(|attempt| attempt.isolation).any(|it| it == isolation)
     }
 
     /// The number of the next attempt.
@@ -75,23 +109,14 @@ impl Case {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// An attempt at this test, not yet added to it.
-    pub(super) fn attempt(
-        &self,
-        stage: Stage,
-        isolation: Isolation,
-        execution: Execution,
-    ) -> Attempt {
-        Attempt { stage, isolation, number: self.next_number(), position: None, execution }
-    }
-
-    /// What the failing test touches, if it was measured.
+    /// The failure whose dependencies were measured from the start of its process, if any was.
     ///
-    /// Only a failing execution counts: a passing one may have taken another path.
-    pub(super) fn dependencies(&self) -> Option<&Dependencies> {
-        self.attempts
-            .iter()
-            .filter(|attempt| attempt.execution.outcome.is_failure())
-            .find_map(|attempt| attempt.execution.dependencies.as_ref())
+    /// Only a failing execution counts: a passing one may have taken another path. A fork does not
+    /// count: what it imported before it was made is not seen.
+    pub(super) fn measured_failure(&self) -> Option<&Execution> {
+        self.fresh()
+            .filter(|attempt| attempt.isolation == Isolation::Spawn)
+            .map(|attempt| &attempt.execution)
+            .find(|it| it.outcome.is_failure() && it.dependencies.is_some())
     }
 }

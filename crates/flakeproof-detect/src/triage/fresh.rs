@@ -8,12 +8,11 @@
 use std::collections::HashSet;
 
 use crossbeam_channel::{Sender, unbounded};
-use flakeproof_core::{
-    Attempt, Evidence, Execution, Isolation, Notice, Outcome, Signature, Stage, TestId,
-};
+use flakeproof_core::{Attempt, Evidence, Execution, Isolation, Notice, Signature, Stage, TestId};
 use flakeproof_runner::{Adapter, Cancel, Error, Granularity, Probe, Result};
 
 use super::case::Case;
+use super::suite_run::pause;
 use super::{Event, TriageSettings};
 
 /// Rerun every undecided case: first one of each group, then the others.
@@ -22,21 +21,15 @@ pub(super) fn rerun(
     cases: &mut [Case],
     settings: &TriageSettings,
     cancel: &Cancel,
+    notices: &mut Vec<Notice>,
     sink: &mut dyn FnMut(Event),
-) -> Result<Vec<Notice>> {
-    let mut notices = Vec::new();
-    let mut settings = settings.clone();
+) -> Result<()> {
     let count = cases.iter().filter(|case| case.is_undecided()).count();
-    if count == 0 || settings.fresh == 0 {
-        return Ok(notices);
+    if count == 0 {
+        return Ok(());
     }
-    if let (Isolation::Fork, Err(why)) = (settings.isolation, adapter.can().fork) {
-        settings.isolation = Isolation::Spawn;
-        notices.push(Notice {
-            what: format!("fresh environments are spawned, not forked: {why}"),
-            next: "nothing is lost but time; `--isolation spawn` says that you know".into(),
-        });
-    }
+    let isolation = isolation_of_further_reruns(adapter, settings, notices);
+    let stage = FreshStage { adapter, settings, cancel, isolation };
     sink(Event::Stage(Stage::Fresh, count));
     let members = members_after_the_first(cases);
     let (rest, first): (Vec<&mut Case>, Vec<&mut Case>) = cases
@@ -44,14 +37,34 @@ pub(super) fn rerun(
         .filter(|case| case.is_undecided())
         .partition(|case| members.contains(&case.test));
     let first = first.into_iter().map(|case| (case, settings.fresh)).collect();
-    let healed = run_with_budgets(adapter, first, &settings, cancel, sink)?;
+    let healed = stage.rerun_with_budgets(first, sink)?;
     // Where the first of a group stays broken, one look at each of the others is enough.
     let rest = rest.into_iter().map(|case| {
         let is_hopeful = case.signature().is_some_and(|signature| healed.contains(signature));
-        (case, if is_hopeful { settings.fresh } else { 1 })
+        (case, if is_hopeful { settings.fresh } else { settings.fresh.min(1) })
     });
-    run_with_budgets(adapter, rest.collect(), &settings, cancel, sink)?;
-    Ok(notices)
+    stage.rerun_with_budgets(rest.collect(), sink)?;
+    Ok(())
+}
+
+/// How fresh environments are made where the triage may choose.
+fn isolation_of_further_reruns(
+    adapter: &dyn Adapter,
+    settings: &TriageSettings,
+    notices: &mut Vec<Notice>,
+) -> Isolation {
+    match (settings.isolation, adapter.can().fork) {
+        (Isolation::Fork, Ok(())) => Isolation::Fork,
+        (Isolation::Fork, Err(why)) => {
+            notices.push(Notice {
+                what: format!("fresh environments are spawned, not forked: {why}"),
+                next: "nothing is lost but time; `--isolation spawn` says that you know".into(),
+            });
+            Isolation::Spawn
+        }
+        // The suite's own environment is never fresh.
+        (Isolation::Spawn | Isolation::Same, _) => Isolation::Spawn,
+    }
 }
 
 /// Undecided tests whose failure looks like that of an undecided test before them.
@@ -65,118 +78,168 @@ fn members_after_the_first(cases: &[Case]) -> HashSet<TestId> {
         .collect()
 }
 
-/// Rerun cases, each at most as often as its budget says, on as many workers as there are jobs.
-/// Gives the signatures of those that passed.
-fn run_with_budgets(
-    adapter: &dyn Adapter,
-    cases: Vec<(&mut Case, u32)>,
-    settings: &TriageSettings,
-    cancel: &Cancel,
-    sink: &mut dyn FnMut(Event),
-) -> Result<HashSet<Signature>> {
-    let (queue, work) = unbounded();
-    for item in cases {
-        let _ = queue.send(item);
-    }
-    drop(queue);
-    let (sender, attempts) = unbounded();
-    let ends: Vec<Result<Vec<Signature>>> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..settings.jobs.max(1))
-            .map(|_| {
-                let (work, sender) = (work.clone(), sender.clone());
-                scope.spawn(move || {
-                    let mut healed = Vec::new();
-                    for (case, budget) in work {
-                        rerun_case(adapter, case, budget, settings, cancel, &sender)?;
-                        if case.passed_in_fresh_environment() {
-                            healed.extend(case.signature().cloned());
-                        }
-                    }
-                    Ok(healed)
-                })
-            })
-            .collect();
-        drop((work, sender));
-        for attempt in attempts {
-            sink(Event::Attempt(attempt));
-        }
-        handles
-            .into_iter()
-            .map(|handle| {
-                handle.join().unwrap_or_else(|_| Err(Error::Agent("a worker panicked".into())))
-            })
-            .collect()
-    });
-    ends.into_iter().collect::<Result<Vec<_>>>().map(|healed| healed.concat().into_iter().collect())
-}
-
-/// Rerun one case until a new process passes, or there is nothing more to learn.
-fn rerun_case(
-    adapter: &dyn Adapter,
-    case: &mut Case,
-    budget: u32,
-    settings: &TriageSettings,
-    cancel: &Cancel,
-    report: &Sender<Box<Attempt>>,
-) -> Result<()> {
-    let mut confirmations = settings.confirmations;
-    let mut tried = 0;
-    loop {
-        let has_passed_elsewhere =
-            case.passed_in_same_environment() || case.passed_in(Stage::Fresh, Isolation::Fork);
-        let (isolation, dependencies) = if tried == 0 && settings.dependencies != Granularity::Off {
-            (Isolation::Spawn, settings.dependencies)
-        } else if tried < budget && !case.passed_in(Stage::Fresh, Isolation::Fork) {
-            (settings.isolation, Granularity::Off)
-        } else if has_passed_elsewhere && confirmations > 0 {
-            confirmations -= 1;
-            (Isolation::Spawn, Granularity::Off)
-        } else {
-            return Ok(());
-        };
-        tried += 1;
-        if cancel.is_cancelled() {
-            return Err(Error::Cancelled);
-        }
-        cancel.wait(settings.delay);
-        let probe = Probe { attempt: case.next_number(), dependencies };
-        let execution = match run_once(adapter, case, isolation, probe) {
-            Ok(execution) => execution,
-            // It does not exist there: an id that changes from process to process.
-            Err(Error::UnknownTest { .. }) => {
-                let reason = "a fresh interpreter does not collect a test of this id".to_owned();
-                case.give_up(Evidence::NotRerun { reason });
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        let attempt = case.attempt(Stage::Fresh, isolation, execution);
-        let outcome = attempt.execution.outcome;
-        let _ = report.send(Box::new(attempt.clone()));
-        case.attempts.push(attempt);
-        if outcome == Outcome::Passed && isolation == Isolation::Spawn {
-            return Ok(());
-        }
-    }
-}
-
-fn run_once(
-    adapter: &dyn Adapter,
-    case: &Case,
+/// What is the same for all reruns in fresh environments.
+struct FreshStage<'a> {
+    adapter: &'a dyn Adapter,
+    settings: &'a TriageSettings,
+    cancel: &'a Cancel,
     isolation: Isolation,
-    probe: Probe,
-) -> Result<Execution> {
-    let open = || adapter.open(isolation);
-    let mut environment = match open() {
-        // The zygote may be gone meanwhile; a new process always works.
-        Err(Error::NotPossible { .. }) => adapter.open(Isolation::Spawn)?,
-        other => other?,
-    };
-    environment.expect(std::slice::from_ref(&case.test))?;
-    let execution = environment.run(&case.test, probe)?;
-    if !execution.outcome.ends_environment() {
-        // Its teardown may fail or hang; the test's outcome stands, and the environment is killed.
-        let _ = environment.close();
+}
+
+impl FreshStage<'_> {
+    /// Rerun cases, each at most as often as its budget says, on as many workers as there are
+    /// jobs. Gives the signatures of those that passed.
+    fn rerun_with_budgets(
+        &self,
+        cases: Vec<(&mut Case, u32)>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<HashSet<Signature>> {
+        let (queue, work) = unbounded();
+        for item in cases {
+            let _ = queue.send(item);
+        }
+        drop(queue);
+        let (sender, attempts) = unbounded();
+        let ends: Result<Vec<Vec<Signature>>> = std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..self.settings.jobs.max(1))
+                .map(|_| {
+                    let (work, sender) = (work.clone(), sender.clone());
+                    scope.spawn(move || self.rerun_all(work, &sender))
+                })
+                .collect();
+            drop((work, sender));
+            for attempt in attempts {
+                sink(Event::Attempt(attempt));
+            }
+            let panicked = |_| Err(Error::Agent("a worker panicked".into()));
+            handles.into_iter().map(|handle| handle.join().unwrap_or_else(panicked)).collect()
+        });
+        Ok(ends?.concat().into_iter().collect())
     }
-    Ok(execution)
+
+    /// Rerun cases as long as there are any; give the signatures of those that passed.
+    fn rerun_all<'a>(
+        &self,
+        cases: impl IntoIterator<Item = (&'a mut Case, u32)>,
+        report: &Sender<Box<Attempt>>,
+    ) -> Result<Vec<Signature>> {
+        let mut healed = Vec::new();
+        for (case, budget) in cases {
+            if let Err(error) = self.rerun_case(case, budget, report) {
+                let Some(reason) = why_not_rerun(&error) else { return Err(error) };
+                case.give_up(Evidence::NotRerun { reason });
+                if matches!(error, Error::Cancelled) {
+                    return Err(error);
+                }
+            }
+            if case.passed_in_spawn() || case.passed_in_fork() {
+                healed.extend(case.signature().cloned());
+            }
+        }
+        Ok(healed)
+    }
+
+    /// Rerun one case until a new process passes, or there is nothing more to learn.
+    fn rerun_case(
+        &self,
+        case: &mut Case,
+        budget: u32,
+        report: &Sender<Box<Attempt>>,
+    ) -> Result<()> {
+        let mut left = Left { reruns: budget, confirmations: self.settings.confirmations };
+        while let Some((isolation, dependencies)) = self.next_environment(case, &mut left) {
+            pause(self.cancel, self.settings)?;
+            let number = case.next_number();
+            let probe = Probe { attempt: number, dependencies };
+            let (isolation, execution) = self.run_once(&case.test, isolation, probe)?;
+            let (stage, position) = (Stage::Fresh, None);
+            let attempt = Attempt { stage, isolation, number, position, execution };
+            let _ = report.send(Box::new(attempt.clone()));
+            case.add(attempt, &self.settings.rerun);
+        }
+        if case.fresh().next().is_none() {
+            let reason = "no rerun in a fresh environment was asked for".to_owned();
+            case.give_up(Evidence::NotRerun { reason });
+        }
+        Ok(())
+    }
+
+    /// Where to run a case next, and how closely to look; `None` if nothing more can be learnt.
+    fn next_environment(&self, case: &Case, left: &mut Left) -> Option<(Isolation, Granularity)> {
+        if case.forbidden.is_some() || case.passed_in_spawn() {
+            return None;
+        }
+        if left.reruns > 0 && !case.passed_in_fork() {
+            left.reruns -= 1;
+            let is_first = case.fresh().next().is_none();
+            return Some(match self.settings.dependencies {
+                Granularity::File | Granularity::Function if is_first => {
+                    (Isolation::Spawn, self.settings.dependencies)
+                }
+                Granularity::Off | Granularity::File | Granularity::Function => {
+                    (self.isolation, Granularity::Off)
+                }
+            });
+        }
+        let has_passed_elsewhere = case.passed_in_same_environment() || case.passed_in_fork();
+        if has_passed_elsewhere && left.confirmations > 0 {
+            left.confirmations -= 1;
+            return Some((Isolation::Spawn, Granularity::Off));
+        }
+        None
+    }
+
+    /// Run a test alone; give the isolation it had in truth, and what happened.
+    fn run_once(
+        &self,
+        test: &TestId,
+        isolation: Isolation,
+        probe: Probe,
+    ) -> Result<(Isolation, Execution)> {
+        let (isolation, mut environment) = match self.adapter.open(isolation) {
+            // What copies are made from may be gone meanwhile; a new process always works.
+            Err(Error::NotPossible { .. }) if isolation == Isolation::Fork => {
+                (Isolation::Spawn, self.adapter.open(Isolation::Spawn)?)
+            }
+            opened => (isolation, opened?),
+        };
+        environment.expect(std::slice::from_ref(test))?;
+        let execution = environment.run(test, probe)?;
+        if !execution.outcome.ends_environment() {
+            // Its teardown may fail or hang; the test's outcome stands, and it is killed.
+            let _ = environment.close();
+        }
+        Ok((isolation, execution))
+    }
+}
+
+/// What may still be tried on a case.
+struct Left {
+    reruns: u32,
+    confirmations: u32,
+}
+
+/// Why a case has no more reruns, if that is no fault of the tool.
+fn why_not_rerun(error: &Error) -> Option<String> {
+    match error {
+        // An id that changes from process to process.
+        Error::UnknownTest { .. } => {
+            Some("a fresh interpreter does not collect a test of this id".into())
+        }
+        Error::Stopped { reason } => {
+            Some(format!("the runner stopped in a fresh environment: {reason}"))
+        }
+        Error::EnvironmentLost { cause } => {
+            Some(format!("a fresh environment was lost before the test ran: {cause}"))
+        }
+        Error::Cancelled => Some("the run was interrupted".into()),
+        Error::CannotStart { .. }
+        | Error::EndedEarly { .. }
+        | Error::Refused { .. }
+        | Error::CannotCollect { .. }
+        | Error::CollectOnly { .. }
+        | Error::NotPossible { .. }
+        | Error::Agent(_)
+        | Error::Io { .. } => None,
+    }
 }

@@ -23,12 +23,9 @@ pub(super) fn name_causes(tests: &mut [TestFinding]) -> Vec<Group> {
             for at in &members {
                 tests[*at].group = Some(number);
             }
-            let of = |at: &usize| &tests[*at];
-            Group {
-                cause: cause(members.iter().map(of)),
-                tests: members.iter().map(|at| tests[*at].id.clone()).collect(),
-                signature,
-            }
+            let findings: Vec<&TestFinding> = members.iter().map(|at| &tests[*at]).collect();
+            let ids = findings.iter().map(|finding| finding.id.clone()).collect();
+            Group { cause: cause(&findings), tests: ids, signature }
         })
         .collect()
 }
@@ -36,15 +33,12 @@ pub(super) fn name_causes(tests: &mut [TestFinding]) -> Vec<Group> {
 /// All healed after a while: an outage. All healed in fresh environments: shared state.
 ///
 /// Tests that each passed at once when rerun had no common cause that lasted.
-fn cause<'a>(members: impl Iterator<Item = &'a TestFinding> + Clone) -> GroupCause {
-    let all_healed = |kind| {
-        members
-            .clone()
-            .all(|test| test.verdict == Some(Verdict::Flaky) && test.kind == Some(kind))
-    };
-    if all_healed(Kind::Bursty) {
+fn cause(members: &[&TestFinding]) -> GroupCause {
+    let have_all_healed =
+        |kind| members.iter().all(|it| it.verdict == Some(Verdict::Flaky) && it.kind == Some(kind));
+    if have_all_healed(Kind::Bursty) {
         GroupCause::Outage
-    } else if all_healed(Kind::StateDependent) {
+    } else if have_all_healed(Kind::StateDependent) {
         GroupCause::SharedState
     } else {
         GroupCause::SameFailure

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use flakeproof_core::{Failure, Isolation, TestId};
+use flakeproof_core::{Execution, Isolation, TestId};
 use flakeproof_runner::Granularity;
 use regex::Regex;
 
@@ -111,16 +111,22 @@ const NEVER_CHANCE: [&str; 6] = [
 ];
 
 impl RerunRules {
-    /// The rule that forbids to rerun this failure, if there is one.
+    /// The rule by which a failing test may not be rerun after this execution, if there is one.
+    ///
+    /// A checker's report counts even where the execution passed; the patterns are about failures.
     #[must_use]
-    pub fn forbids(&self, failure: &Failure, output: &str) -> Option<String> {
-        let is_in = |text: &str| failure.text.contains(text) || output.contains(text);
+    pub fn forbids(&self, execution: &Execution) -> Option<String> {
+        let Execution { failure, output, .. } = execution;
+        let text = failure.as_ref().map_or("", |failure| &failure.text);
+        let is_in = |report: &str| text.contains(report) || output.contains(report);
         if let Some(report) = NEVER_CHANCE.into_iter().find(|report| is_in(report)) {
             return Some(format!("a checker reports a fault ({report})"));
         }
-        let matches = |pattern: &Regex| {
-            pattern.is_match(&failure.message) || pattern.is_match(&failure.text)
-        };
+        if !execution.outcome.is_failure() {
+            return None;
+        }
+        let message = failure.as_ref().map_or("", |failure| &failure.message);
+        let matches = |pattern: &Regex| pattern.is_match(message) || pattern.is_match(text);
         if let Some(pattern) = self.except.iter().find(|pattern| matches(pattern)) {
             return Some(format!("it matches --rerun-except {pattern}"));
         }
@@ -131,18 +137,31 @@ impl RerunRules {
 
 #[cfg(test)]
 mod tests {
-    use flakeproof_core::{Phase, Signature};
+    use flakeproof_core::{Failure, Outcome, Phase, Signature};
 
     use super::*;
 
-    fn failure(message: &str) -> Failure {
-        Failure {
+    fn execution(outcome: Outcome, failure: Option<Failure>, output: &str) -> Execution {
+        Execution {
+            test: "t".into(),
+            outcome,
+            duration: Duration::ZERO,
+            failure,
+            note: None,
+            output: output.into(),
+            dependencies: None,
+        }
+    }
+
+    fn failed(message: &str) -> Execution {
+        let failure = Failure {
             phase: Phase::Call,
             message: message.into(),
             text: message.into(),
             location: None,
             signature: Signature::of(message, None),
-        }
+        };
+        execution(Outcome::Failed, Some(failure), "")
     }
 
     #[test]
@@ -153,11 +172,13 @@ mod tests {
     }
 
     #[test]
-    fn a_race_report_is_never_rerun_away() {
+    fn a_race_report_is_never_rerun_away_whatever_the_outcome() {
         let rules = RerunRules::default();
         let output = "WARNING: ThreadSanitizer: data race (pid=1)";
-        assert!(rules.forbids(&failure("exit 66"), output).is_some());
-        assert!(rules.forbids(&failure("exit 66"), "").is_none());
+        for outcome in Outcome::ALL {
+            assert!(rules.forbids(&execution(outcome, None, output)).is_some());
+            assert!(rules.forbids(&execution(outcome, None, "")).is_none());
+        }
     }
 
     #[test]
@@ -166,8 +187,9 @@ mod tests {
             only: vec![Regex::new("ConnectionError|Timeout").unwrap()],
             except: vec![Regex::new("certificate").unwrap()],
         };
-        assert!(rules.forbids(&failure("ConnectionError: refused"), "").is_none());
-        assert!(rules.forbids(&failure("ConnectionError: bad certificate"), "").is_some());
-        assert!(rules.forbids(&failure("assert 1 == 2"), "").is_some());
+        assert!(rules.forbids(&failed("ConnectionError: refused")).is_none());
+        assert!(rules.forbids(&failed("ConnectionError: bad certificate")).is_some());
+        assert!(rules.forbids(&failed("assert 1 == 2")).is_some());
+        assert!(rules.forbids(&execution(Outcome::Passed, None, "")).is_none());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
-    Evidence, Isolation, Kind, Outcome, Stage, Suite, TestFinding, TestId, Verdict,
+    Attempt, Evidence, Execution, Kind, Outcome, Stage, Suite, TestFinding, TestId, Verdict,
 };
 use flakeproof_runner::Adapter;
 
@@ -56,32 +56,69 @@ fn judge(case: &Case, change: &ChangeSince<'_>) -> Judgement {
         return Judgement { verdict: Verdict::Real, kind: None, evidence };
     }
     let mut evidence = passes(case);
-    let fresh_failures = fresh_failures(case);
-    if fresh_failures > 0 {
-        evidence.push(Evidence::FailedFresh {
-            attempts: fresh_failures,
-            pass_rate_not_ruled_out: pass_rate_not_ruled_out(fresh_failures, 0.95),
-        });
+    evidence.extend(case.stood_in().map(|test| Evidence::LikeAnother { test: test.to_string() }));
+    evidence.extend(fresh_failures(case));
+    if case.passed_in_spawn() {
+        let kind = kind(case);
+        let doubt = pollution_by_the_change(case, kind, change);
+        let verdict = if doubt.is_some() { Verdict::Unknown } else { Verdict::Flaky };
+        evidence.extend(doubt);
+        return Judgement { verdict, kind, evidence };
     }
-    if case.passed_in(Stage::Fresh, Isolation::Spawn) {
-        return Judgement { verdict: Verdict::Flaky, kind: kind(case), evidence };
-    }
-    let has_passed_in_fork = case.passed_in(Stage::Fresh, Isolation::Fork);
-    let mut verdict = Verdict::Unknown;
-    if fresh_failures > 0 && !has_passed_in_fork {
-        let (said, fact) = intersect(case, change);
-        verdict = said;
-        evidence.push(fact);
-    }
-    evidence.extend(case.gave_up.clone());
+    let (verdict, fact) = judge_without_a_pass(case, change);
+    evidence.extend(fact);
     Judgement { verdict, kind: None, evidence }
+}
+
+/// That the change may be what pollutes the state of this test.
+///
+/// It passed in the suite before the change, now it fails there every time and only there, and it
+/// touches the change: a fault that needs state to show itself looks just like that. The thesis
+/// would call it flaky.
+fn pollution_by_the_change(
+    case: &Case,
+    kind: Option<Kind>,
+    change: &ChangeSince<'_>,
+) -> Option<Evidence> {
+    if kind != Some(Kind::StateDependent) {
+        return None;
+    }
+    let touched = case.fresh().find_map(|attempt| attempt.execution.dependencies.as_ref())?;
+    let facts = change(&case.test, touched).ok()?;
+    let base = facts.change.base.revision().to_owned();
+    match contact(touched, &facts) {
+        Contact::Touches(files) if facts.change.base.is_known_to_pass() => {
+            Some(Evidence::Intersects { files, base })
+        }
+        Contact::Touches(_) | Contact::Disjoint | Contact::Silent(_) => None,
+    }
+}
+
+/// What a failure is that no new process made go away.
+fn judge_without_a_pass(case: &Case, change: &ChangeSince<'_>) -> (Verdict, Option<Evidence>) {
+    if let Some(why) = &case.gave_up {
+        return (Verdict::Unknown, Some(why.clone()));
+    }
+    if case.passed_in_fork() {
+        return (Verdict::Unknown, None);
+    }
+    if case.fresh().any(|attempt| !attempt.execution.outcome.is_failure()) {
+        let reason = "it was skipped in a fresh environment".to_owned();
+        return (Verdict::Unknown, Some(Evidence::NotRerun { reason }));
+    }
+    let (verdict, fact) = intersect(case, change);
+    (verdict, Some(fact))
 }
 
 /// INTERSECT: what a test that fails in every fresh environment says about the change.
 fn intersect(case: &Case, change: &ChangeSince<'_>) -> (Verdict, Evidence) {
     let silent = |reason: String| (Verdict::Unknown, Evidence::Silent { reason });
-    let Some(dependencies) = case.dependencies() else {
-        return silent(match case.outcome().ends_environment() {
+    let measured = case.measured_failure();
+    let Some((failed, dependencies)) =
+        measured.and_then(|it| Some((it, it.dependencies.as_ref()?)))
+    else {
+        let is_gone = case.fresh().any(|attempt| attempt.execution.outcome.ends_environment());
+        return silent(match is_gone {
             true => "the process was gone before it could say what it touched".into(),
             false => "what it touches was not measured".into(),
         });
@@ -93,6 +130,10 @@ fn intersect(case: &Case, change: &ChangeSince<'_>) -> (Verdict, Evidence) {
     let base = facts.change.base.revision().to_owned();
     match contact(dependencies, &facts) {
         Contact::Touches(files) => (Verdict::Real, Evidence::Intersects { files, base }),
+        // What is not the suite's failure says nothing about it: that one may touch the change.
+        Contact::Disjoint if !is_the_suites_failure(case, failed) => {
+            silent("it fails in another way in a fresh environment than in the suite".into())
+        }
         Contact::Disjoint => {
             let passed_at_base = facts.change.base.is_known_to_pass();
             let changed = facts.change.files.into_iter().map(|file| file.path).collect();
@@ -102,6 +143,11 @@ fn intersect(case: &Case, change: &ChangeSince<'_>) -> (Verdict, Evidence) {
         }
         Contact::Silent(reason) => silent(reason),
     }
+}
+
+fn is_the_suites_failure(case: &Case, failed: &Execution) -> bool {
+    let signature = failed.failure.as_ref().map(|failure| &failure.signature);
+    signature.is_some() && signature == case.signature()
 }
 
 /// Every pass after the failure, the first of each place.
@@ -117,24 +163,28 @@ fn passes(case: &Case) -> Vec<Evidence> {
     evidence
 }
 
-fn fresh_failures(case: &Case) -> u32 {
-    let failed = case.attempts.iter().filter(|attempt| {
-        attempt.stage == Stage::Fresh && attempt.execution.outcome.is_failure()
-    });
-    u32::try_from(failed.count()).unwrap_or(u32::MAX)
+/// That it failed in fresh environments, if it did.
+fn fresh_failures(case: &Case) -> Option<Evidence> {
+    let failed = case.fresh().filter(|attempt| attempt.execution.outcome.is_failure());
+    let attempts = u32::try_from(failed.count()).unwrap_or(u32::MAX);
+    let pass_rate_not_ruled_out = pass_rate_not_ruled_out(attempts, 0.95);
+    (attempts > 0).then_some(Evidence::FailedFresh { attempts, pass_rate_not_ruled_out })
 }
 
 /// The first stage that passed names the kind.
 fn kind(case: &Case) -> Option<Kind> {
     let first = case.attempts.iter().find(|it| it.execution.outcome == Outcome::Passed)?;
-    let had_same_environment = case.attempts.iter().any(|it| {
-        matches!(it.stage, Stage::Immediate | Stage::Postponed)
-    });
     match first.stage {
         Stage::First => None,
         Stage::Immediate => Some(Kind::NotBursty),
         Stage::Postponed => Some(Kind::Bursty),
-        // Without a failing rerun in the same environment, nothing says that its state matters.
-        Stage::Fresh => had_same_environment.then_some(Kind::StateDependent),
+        Stage::Fresh => needs_the_suites_state(case).then_some(Kind::StateDependent),
     }
+}
+
+/// Whether it failed again, itself or another for it, where other tests had run, and only there.
+fn needs_the_suites_state(case: &Case) -> bool {
+    let is_failure = |attempt: &Attempt| attempt.execution.outcome.is_failure();
+    let has_failed_again = case.reruns_in_same_environment().any(is_failure);
+    (has_failed_again || case.stood_in().is_some()) && !case.fresh().any(is_failure)
 }

@@ -143,8 +143,8 @@ pub struct Hello {
 pub struct Collected {
     /// The project's root: the tests' files are relative to it.
     pub root: String,
-    /// Id, absolute file, relative file, line.
-    pub tests: Vec<(String, Option<String>, Option<String>, Option<u32>)>,
+    /// The tests, in order.
+    pub tests: Vec<CollectedTest>,
     /// What could not be collected.
     pub problems: Vec<CollectionProblem>,
     /// Whether tests will run in spite of the problems.
@@ -155,6 +155,19 @@ pub struct Collected {
     pub threads: u32,
     /// The files, folders and ids that the command line names.
     pub selectors: Vec<String>,
+}
+
+/// A collected test; on the line it is an array, to keep large suites short.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct CollectedTest {
+    /// Its id.
+    pub id: String,
+    /// The absolute path of its file.
+    pub path: Option<String>,
+    /// Its file, relative to the root.
+    pub file: Option<String>,
+    /// Its line, counted from 1.
+    pub line: Option<u32>,
 }
 
 /// How one execution ended.

@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_change_is_what_was_committed_edited_and_not_yet_added() {
-        let sandbox = Sandbox::with([("a.py", "1\n"), ("b.py", "1\n"), ("same.py", "1\n")]);
+        let sandbox = Sandbox::with([("a.py", " 1\n"), ("b.py", "1\n"), ("same.py", "1\n")]);
         let base = Base::Named { revision: "HEAD~1".into() };
         sandbox.commit([("a.py", "2\n")]);
         sandbox.write("b.py", "2\n");

@@ -189,8 +189,8 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_as_they_are_now() {
-        let sandbox = Sandbox::with([("a.py", "1\n2\n3\n4\n5\n6\n")]);
-        sandbox.write("a.py", "0\n1\n2\n4\nfive\n6\n");
+        let sandbox = Sandbox::with([("a.py", " 1\n 2\n 3\n 4\n 5\n 6\n")]);
+        sandbox.write("a.py", " 0\n 1\n 2\n 4\n five\n 6\n");
         assert_eq!(lines_of(&sandbox, "a.py"), Some(vec![(1, 1), (3, 0), (5, 1)]));
     }
 
@@ -272,13 +272,13 @@ mod tests {
             ("binary", "\0\n1\n"),
             ("note.ipynb", "1\n"),
             ("odd.py", "1\n2\n"),
-            ("windows.py", "1\r\n2\r\n"),
+            ("windows.py", "1\r\n 2\r\n"),
         ]);
         sandbox.git(&["config", "filter.strip.clean", "tail -n 1"]);
         sandbox.write("binary", "\0\n2\n");
         sandbox.write("note.ipynb", "header\n2\n");
         sandbox.write("odd.py", "1\r1\n3\n");
-        sandbox.write("windows.py", "1\r\n3\r\n");
+        sandbox.write("windows.py", "1\r\n 3\r\n");
         assert_eq!(lines_of(&sandbox, "binary"), None);
         assert_eq!(lines_of(&sandbox, "note.ipynb"), None);
         assert_eq!(lines_of(&sandbox, "odd.py"), None);
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn settings_of_the_user_change_no_line_and_no_name() {
         let names = ["a b.py", "quote\".py", "tab\tand\nline.py", "\u{fc}.py"];
-        let content = "1\n2\n3\n4\n5\n";
+        let content = " 1\n2\n3\n4\n 5\n";
         let sandbox = Sandbox::with(names.map(|name| (name, content)));
         for setting in [
             ["diff.noprefix", "true"],
@@ -302,7 +302,7 @@ mod tests {
         ] {
             sandbox.git(&["config", setting[0], setting[1]]);
         }
-        names.iter().for_each(|name| sandbox.write(name, "one\n2\n3\n4\nfive\n"));
+        names.iter().for_each(|name| sandbox.write(name, " one\n2\n3\n4\n five\n"));
         for name in names {
             assert_eq!(lines_of(&sandbox, name), Some(vec![(1, 1), (5, 1)]), "{name:?}");
         }

@@ -1,7 +1,8 @@
 //! `git diff -U0`, read: which lines of which file differ.
 //!
-//! Only headers are read. Inside a hunk every line starts with `+`, `-` or `\`, so a line that
-//! starts with `diff ` or `@@ ` is a header whatever the files contain.
+//! Headers are read, and removed lines only to see whether a whole block may have gone. Inside a
+//! hunk every line starts with `+`, `-` or `\`, so a line that starts with `diff ` or `@@ ` is a
+//! header whatever the files contain.
 
 use std::collections::BTreeMap;
 
@@ -60,8 +61,21 @@ impl Section {
             }
         } else if let Some(name) = line.strip_prefix(b"+++ ").filter(|_| self.is_at_its_head) {
             self.path = parse_name(name);
+        } else if !self.is_at_its_head
+            && line.strip_prefix(b"-").is_some_and(may_open_or_close_a_block)
+        {
+            self.lines = None;
         }
     }
+}
+
+/// Whether a line that is gone may have been more than part of one function's body: a function
+/// that is not there any more is in no range of the new side.
+fn may_open_or_close_a_block(line: &[u8]) -> bool {
+    let has = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
+    let is_indented = line.first().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+    !is_indented
+        || [&b"def "[..], b"class ", b"@", b"lambda", b"\"\"\"", b"'''"].into_iter().any(has)
 }
 
 /// `-12,3 +11,0 @@ …` as the lines of the new side.
@@ -134,15 +148,24 @@ mod tests {
     #[test]
     fn hunks_are_ranges_of_the_new_side_and_a_deletion_is_empty() {
         let printed = "diff --git a/a b/a\n--- a/a\n+++ b/a\n\
-            @@ -1 +1 @@ def f():\n-x\n+y\n@@ -5,2 +4,0 @@\n-p\n-q\n@@ -9,0 +8,3 @@\n+r\n+s\n+t\n";
+            @@ -1 +1 @@ def f():\n- x\n+ y\n@@ -5,2 +4,0 @@\n- p\n- q\n@@ -9,0 +8,3 @@\n+r\n+s\n+t\n";
         let expected = vec![range(1, 1), range(4, 0), range(8, 3)];
         assert_eq!(lines_of(printed, "a"), Some(expected));
     }
 
     #[test]
+    fn a_function_that_is_gone_leaves_no_lines_to_trust() {
+        for gone in ["x = 1", "    def f():", "    @cached", "    \"\"\"end"] {
+            let printed =
+                format!("diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-{gone}\n+    y\n");
+            assert_eq!(lines_of(&printed, "a"), None, "{gone}");
+        }
+    }
+
+    #[test]
     fn content_that_looks_like_a_header_is_content() {
         let printed = "diff --git a/a b/a\n--- a/a\n+++ b/a\n\
-            @@ -1 +1,2 @@\n--- a/old\n+++ b/other\n+@@ -1 +7 @@\n";
+            @@ -1 +1,2 @@\n- -- a/old\n+++ b/other\n+@@ -1 +7 @@\n";
         assert_eq!(lines_of(printed, "a"), Some(vec![range(1, 2)]));
         assert_eq!(lines_of(printed, "other"), None);
     }

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::io::Errno;
@@ -19,6 +20,9 @@ use super::descendants;
 
 /// The first argument that makes this program a guard.
 pub(super) const GUARD: &str = "__guard";
+
+/// What flakeproof writes to a guard before it lets go of it in order.
+pub(super) const LAST_WORD: &[u8] = b"bye\n";
 
 /// Turn this process into a guard if it was started as one; never returns then.
 ///
@@ -43,10 +47,10 @@ fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result
         let _ = link.write_all(format!("{message}\n").as_bytes());
     };
     say(json!({ "say": "hello", "name": name, "pid": std::process::id() }));
-    std::thread::spawn(kill_everything_when_input_closes);
+    let of_socket = PathBuf::from(socket);
+    std::thread::spawn(move || kill_everything_when_input_closes(&of_socket));
     let [program, arguments @ ..] = command else { return Ok(()) };
-    let child =
-        Command::new(program).args(arguments).stdin(Stdio::null()).process_group(0).spawn();
+    let child = Command::new(program).args(arguments).stdin(Stdio::null()).process_group(0).spawn();
     match child {
         Ok(child) => say(json!({ "say": "started", "pid": child.id() })),
         Err(error) => {
@@ -64,12 +68,19 @@ fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result
     }
 }
 
-fn kill_everything_when_input_closes() {
-    let mut byte = [0];
-    while matches!(std::io::stdin().read(&mut byte), Ok(1..)) {}
+/// Wait for the end of flakeproof, and clean up after it.
+///
+/// A last word on the input says that it ends in order. Without it, it was killed, and nobody
+/// else is left to remove its temporary files.
+fn kill_everything_when_input_closes(socket: &Path) {
+    let mut last_word = Vec::new();
+    let _ = std::io::stdin().read_to_end(&mut last_word);
     // A process may be forking at this moment: look until nobody is found.
     while descendants::kill_all() > 0 {
         std::thread::yield_now();
+    }
+    if let (true, Some(folder)) = (last_word.is_empty(), socket.parent()) {
+        let _ = std::fs::remove_dir_all(folder);
     }
     std::process::exit(0);
 }

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
 use super::descendants;
-use super::guard::GUARD;
+use super::guard::{GUARD, LAST_WORD};
 use super::tail::Tail;
 use crate::{Error, Result};
 
@@ -44,7 +44,8 @@ pub(crate) struct Guarded {
 impl Guarded {
     /// Start a command. Whether it really started is what the guard reports.
     pub(crate) fn start(instructions: &Instructions) -> Result<Self> {
-        let program = std::env::current_exe().map_err(Error::io("find flakeproof's own program"))?;
+        let program =
+            std::env::current_exe().map_err(Error::io("find flakeproof's own program"))?;
         let mut command = Command::new(program);
         command
             .arg(GUARD)
@@ -93,18 +94,25 @@ impl Guarded {
 
     /// Kill what is left of the command, and give all that it printed.
     pub(crate) fn end(&mut self) -> String {
-        drop(self.lifeline.take());
-        let _ = self.guard.wait();
+        self.let_go();
         self.stdout.finish();
         self.stderr.finish();
         self.output()
+    }
+
+    /// Tell the guard that this is the end, and wait until it has killed what is left.
+    fn let_go(&mut self) {
+        if let Some(mut lifeline) = self.lifeline.take() {
+            // A guard that is gone needs no goodbye.
+            let _ = lifeline.write_all(LAST_WORD);
+        }
+        let _ = self.guard.wait();
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        drop(self.lifeline.take());
-        let _ = self.guard.wait();
+        self.let_go();
     }
 }
 

@@ -9,6 +9,6 @@ mod guarded;
 mod tail;
 
 pub use guard::become_guard_if_asked;
-pub(crate) use guarded::{Guarded, Instructions};
 pub use guarded::{Death, adopt_orphans, kill_everything_below};
+pub(crate) use guarded::{Guarded, Instructions};
 pub(crate) use guarded::{dump_stacks, interrupt, kill_group};

@@ -3,17 +3,24 @@
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, bounded};
 
 /// Bytes that are kept. What a process prints beyond that is read and dropped, so that it never
 /// blocks on us and never fills our memory.
 const CAP: usize = 256 * 1024;
 
+/// How long to wait for the end of a stream whose writers should be gone. Somebody who escaped
+/// may hold it open for ever.
+const END_OF_STREAM: Duration = Duration::from_secs(2);
+
 /// Reads a stream to its end in the background and keeps the last part.
 #[derive(Debug)]
 pub(super) struct Tail {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    reader: Option<JoinHandle<()>>,
+    /// Disconnects at the end of the stream.
+    end: Receiver<()>,
 }
 
 impl Tail {
@@ -24,7 +31,9 @@ impl Tail {
     ) -> Self {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
         let shared = Arc::clone(&kept);
-        let reader = std::thread::spawn(move || {
+        let (at_end, end) = bounded(0);
+        std::thread::spawn(move || {
+            let _at_end = at_end;
             let mut piece = [0; 8192];
             while let Ok(size @ 1..) = stream.read(&mut piece) {
                 let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +46,7 @@ impl Tail {
                 }
             }
         });
-        Self { kept, reader: Some(reader) }
+        Self { kept, end }
     }
 
     /// What was kept so far.
@@ -48,10 +57,8 @@ impl Tail {
     }
 
     /// Wait for the end of the stream: all that was printed is in [`text`](Self::text) then.
-    pub(super) fn finish(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            let _ = reader.join();
-        }
+    pub(super) fn finish(&self) {
+        let _ = self.end.recv_timeout(END_OF_STREAM);
     }
 }
 
@@ -63,7 +70,7 @@ mod tests {
     fn only_the_end_of_a_long_output_is_kept() {
         let mut long = vec![b'a'; CAP];
         long.extend(b"the end");
-        let mut tail = Tail::follow(std::io::Cursor::new(long), None);
+        let tail = Tail::follow(std::io::Cursor::new(long), None);
         tail.finish();
         assert_eq!(tail.text().len(), CAP);
         assert!(tail.text().ends_with("the end"));

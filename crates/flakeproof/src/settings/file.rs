@@ -137,7 +137,11 @@ mod tests {
     #[test]
     fn an_unknown_key_is_a_mistake_with_its_place() {
         let folder = tempfile::tempdir().unwrap();
-        file_in(folder.path(), "pyproject.toml", "[tool.other]\na = 1\n[tool.flakeproof]\nretry = 2\n");
+        file_in(
+            folder.path(),
+            "pyproject.toml",
+            "[tool.other]\na = 1\n[tool.flakeproof]\nretry = 2\n",
+        );
         let problem = ConfigurationFile::find(None, folder.path()).unwrap_err();
         assert!(problem.details.contains("line 4, column 1"), "{}", problem.details);
     }

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::values::{
-    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, Reporter,
-};
+use super::values::{Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, Reporter};
 
 macro_rules! layer {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {

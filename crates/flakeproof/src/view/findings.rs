@@ -123,7 +123,13 @@ fn evidence(text: &mut String, test: &TestFinding) {
         line(text, &format!("{DIM}·{DIM:#} {}", words::evidence(evidence)));
     }
     if test.kind == Some(Kind::StateDependent) {
-        line(text, "next: `flakeproof hunt` finds the test that pollutes it");
+        if test.verdict == Some(Verdict::Unknown) {
+            line(
+                text,
+                "it passed in the suite before the change: the change may pollute its state",
+            );
+        }
+        line(text, "next: `flakeproof hunt` (from version 0.2) finds the test that pollutes it");
     }
     if let Some(command) = &test.reproduce {
         line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use flakeproof_core::{Outcome, Stage};
+use flakeproof_core::Stage;
 use flakeproof_detect::triage::Event;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -40,13 +40,7 @@ impl Progress {
                         self.failed += usize::from(outcome.is_failure());
                         self.bar.inc(1);
                     }
-                    Stage::Immediate => self.rerun += 1,
-                    Stage::Postponed | Stage::Fresh => {
-                        self.rerun += 1;
-                        if outcome == Outcome::Passed || attempt.stage == Stage::Postponed {
-                            self.bar.inc(1);
-                        }
-                    }
+                    Stage::Immediate | Stage::Postponed | Stage::Fresh => self.rerun += 1,
                 }
                 self.bar.set_message(self.counts());
             }
@@ -71,7 +65,13 @@ impl Progress {
         self.bar.disable_steady_tick();
         self.bar.reset();
         self.bar.set_length(count as u64);
-        let template = "{prefix} {wide_bar} {pos}/{len} {elapsed} (about {eta} left) {msg}";
+        // How often a failing test is rerun depends on what happens: there is no estimate then.
+        let template = match stage {
+            Stage::First => "{prefix} {wide_bar} {pos}/{len} {elapsed}, about {eta} left {msg}",
+            Stage::Immediate | Stage::Postponed | Stage::Fresh => {
+                "{prefix} {spinner} {elapsed} {wide_msg}"
+            }
+        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("━╸─"));
         }

@@ -9,7 +9,7 @@ use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select, ti
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
 use super::launch::Scratch;
-use super::{Session, touched};
+use super::{Session, frames, touched};
 use crate::adapter::{Environment, Error, Probe, Result};
 use crate::agent::Connection;
 use crate::agent::protocol::{FailureMessage, FromAgent, ResultMessage, ToAgent};
@@ -138,7 +138,12 @@ impl PytestEnvironment {
         Ok(())
     }
 
-    fn take_in(&mut self, test: &TestId, index: usize, message: ResultMessage) -> Result<Execution> {
+    fn take_in(
+        &mut self,
+        test: &TestId,
+        index: usize,
+        message: ResultMessage,
+    ) -> Result<Execution> {
         if message.test != index {
             return Err(Error::Agent(format!("a result for another test than `{test}`")));
         }
@@ -160,7 +165,8 @@ impl PytestEnvironment {
             Some(death @ Death::Exit(_)) => format!("the process ended itself: {death}"),
             None => "the process died in an unknown way".to_owned(),
         };
-        self.lost(test, Outcome::Crashed, message, self.last_words(), begin)
+        let text = frames::of_the_test(&self.last_words());
+        self.lost(test, Outcome::Crashed, message, text, begin)
     }
 
     fn hung(&self, test: &TestId, limit: Duration, begin: Instant) -> Execution {
@@ -211,11 +217,12 @@ impl PytestEnvironment {
         const LONGEST: usize = 8 * 1024;
         let output = match &self.guard {
             Some(guard) => guard.stderr(),
-            None => std::fs::read(self.notes.join("output")).map_or_else(
-                |_| super::locked(&self.session.guard).as_ref().map(Guarded::stderr),
-                |bytes| Some(String::from_utf8_lossy(&bytes).into_owned()),
-            )
-            .unwrap_or_default(),
+            None => std::fs::read(self.notes.join("output"))
+                .map_or_else(
+                    |_| super::locked(&self.session.guard).as_ref().map(Guarded::stderr),
+                    |bytes| Some(String::from_utf8_lossy(&bytes).into_owned()),
+                )
+                .unwrap_or_default(),
         };
         let start = output.len().saturating_sub(LONGEST);
         let start = (start..output.len()).find(|at| output.is_char_boundary(*at));
@@ -241,7 +248,7 @@ impl PytestEnvironment {
                 recv(patience) -> _ => break,
             }
         }
-        std::fs::read_to_string(&file).unwrap_or_default()
+        frames::of_the_test(&std::fs::read_to_string(&file).unwrap_or_default())
     }
 }
 
@@ -272,6 +279,8 @@ impl Environment for PytestEnvironment {
                 Err(_) => Ok(self.crashed(test, begin)),
             },
             recv(self.session.settings.cancel.signal()) -> _ => {
+                // The goodbye tells this interrupt from one that a test raises.
+                let _ = self.connection.send(&ToAgent::Bye);
                 interrupt(self.connection.hello.pid);
                 self.session.hub.death_of(self.connection.hello.pid, DEATH);
                 Err(Error::Cancelled)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::{Receiver, after, never, select};
+use crossbeam_channel::{Receiver, RecvError, RecvTimeoutError, after, never, select};
 use serde_json::json;
 
 use super::Session;
@@ -16,6 +16,9 @@ use crate::process::{Death, Guarded, Instructions};
 
 /// How long a guard may take to report what its command came to.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long what a process said before it died may be on its way.
+const LAST_WORD: Duration = Duration::from_millis(200);
 
 macro_rules! agent_files {
     ($($name:literal),*) => {
@@ -138,12 +141,7 @@ impl Launch {
             guard_name,
             is_shown: settings.is_output_shown && self.isolation == "same",
         })?;
-        Ok(Started {
-            guarded: Some(guarded),
-            arrival,
-            guard,
-            command: settings.command.join(" "),
-        })
+        Ok(Started { guarded: Some(guarded), arrival, guard, command: settings.command.join(" ") })
     }
 
     /// What makes any pytest below this command load the agent, and how the agent undoes it.
@@ -191,23 +189,23 @@ impl Started {
     ) -> Result<(Connection, Collected)> {
         let deadline = patience.map_or_else(never, after);
         let cancel = session.settings.cancel.signal();
-        let guard = match self.guard.recv_timeout(REPORT_PATIENCE) {
-            Ok(Arrival::Connected(guard)) => guard,
-            _ => return Err(Error::Agent("the guard process did not start".into())),
+        let Ok(Arrival::Connected(guard)) = self.guard.recv_timeout(REPORT_PATIENCE) else {
+            return Err(guard_is_gone());
         };
         let pid = self.started(&guard)?;
         let mut connection = loop {
             select! {
-                recv(self.arrival) -> first => match first {
-                    Ok(Arrival::Connected(connection)) => break connection,
-                    Ok(Arrival::Refused { reason, detail }) => {
-                        return Err(Error::Refused { reason, detail });
-                    }
-                    Err(_) => return Err(Error::Agent("the agent's line is closed".into())),
-                },
+                recv(self.arrival) -> first => break connected(first)?,
                 recv(guard.messages) -> message => match message {
                     Ok(FromAgent::Died { pid: dead, .. }) if dead != pid => {}
-                    _ => return Err(self.ended(session, pid, false)),
+                    // Its first and last word may still be on the way.
+                    Ok(_) => match self.arrival.recv_timeout(LAST_WORD) {
+                        Err(RecvTimeoutError::Timeout) => {
+                            return Err(self.ended(session, pid, false));
+                        }
+                        first => break connected(first.map_err(|_| RecvError))?,
+                    },
+                    Err(_) => return Err(guard_is_gone()),
                 },
                 recv(cancel) -> _ => return Err(Error::Cancelled),
                 recv(deadline) -> _ => return Err(self.too_slow()),
@@ -241,7 +239,7 @@ impl Started {
             Ok(FromAgent::Unstartable { cause }) => {
                 Err(Error::CannotStart { command: self.command.clone(), cause })
             }
-            _ => Err(Error::Agent("the guard process did not start the command".into())),
+            _ => Err(guard_is_gone()),
         }
     }
 
@@ -265,6 +263,20 @@ impl Started {
             reached_framework: true,
         }
     }
+}
+
+/// The connection that arrived first, or the refusal.
+fn connected(first: std::result::Result<Arrival, RecvError>) -> Result<Connection> {
+    match first {
+        Ok(Arrival::Connected(connection)) => Ok(connection),
+        Ok(Arrival::Refused { reason, detail }) => Err(Error::Refused { reason, detail }),
+        Err(RecvError) => Err(Error::Agent("the agent's line is closed".into())),
+    }
+}
+
+/// Our own trouble, not the command's.
+fn guard_is_gone() -> Error {
+    Error::EnvironmentLost { cause: "its guard process was killed".into() }
 }
 
 /// The hash seed of the user's own session; `None` where the user fixed it.

@@ -7,6 +7,7 @@
 
 mod command;
 mod environment;
+mod frames;
 mod launch;
 mod spawned;
 mod surroundings;
@@ -171,7 +172,9 @@ impl Adapter for PytestAdapter {
                 }
                 match session.fork() {
                     Ok(environment) => Ok(Box::new(environment)),
-                    Err(Error::NotPossible { .. }) => Ok(Box::new(SpawnedEnvironment::new(session))),
+                    Err(Error::NotPossible { .. }) => {
+                        Ok(Box::new(SpawnedEnvironment::new(session)))
+                    }
                     Err(error) => Err(error),
                 }
             }
@@ -286,9 +289,9 @@ fn suite_of(collected: &Collected) -> Suite {
     let tests = collected
         .tests
         .iter()
-        .map(|(id, _, file, line)| SuiteTest {
-            id: TestId::from(id.as_str()),
-            location: file.clone().map(|file| Location { file, line: *line }),
+        .map(|test| SuiteTest {
+            id: TestId::from(test.id.as_str()),
+            location: test.file.clone().map(|file| Location { file, line: test.line }),
         })
         .collect();
     Suite { tests, problems: collected.problems.clone() }

@@ -67,7 +67,7 @@ impl SpawnedEnvironment {
         let project = self.session.project()?;
         let index = project.positions.get(test).copied();
         let index = index.ok_or_else(|| Error::UnknownTest { test: test.clone() })?;
-        let file = project.collected.tests.get(index).and_then(|(_, file, ..)| file.clone());
+        let file = project.collected.tests.get(index).and_then(|test| test.path.clone());
         Ok(Wanted { id: test.to_string(), file })
     }
 }
@@ -92,7 +92,8 @@ impl Environment for SpawnedEnvironment {
                     return Ok(failed(test, Outcome::Errored, &text, begin.elapsed()));
                 }
                 Err(Error::EndedEarly { status, output, .. }) => {
-                    let text = format!("{output}\nthe interpreter ended while collecting: {status}");
+                    let text =
+                        format!("{output}\nthe interpreter ended while collecting: {status}");
                     return Ok(failed(test, Outcome::Crashed, &text, begin.elapsed()));
                 }
                 Err(error) => return Err(error),

@@ -74,8 +74,10 @@ impl<'a> ChangeSince<'a> {
         touched: &Dependencies,
         pass: &PassRecord,
     ) -> Result<Vec<String>, String> {
-        let passed: jiff::Timestamp =
-            pass.started.parse().map_err(|_| "the time of its last pass is not known".to_owned())?;
+        let passed: jiff::Timestamp = pass
+            .started
+            .parse()
+            .map_err(|_| "the time of its last pass is not known".to_owned())?;
         let tracked = self
             .tracked
             .get_or_init(|| repository.tracked_files().map_err(|error| error.to_string()))

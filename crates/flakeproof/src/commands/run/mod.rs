@@ -81,7 +81,8 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         triage::triage(&adapter, &suite, &triage_settings, &since, &cancel, &mut sink)
     };
     progress.end();
-    let triaged = triaged.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+    let triaged =
+        triaged.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
 
     let facts = RunFacts {
         id,

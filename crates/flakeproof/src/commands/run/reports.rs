@@ -23,7 +23,7 @@ pub(super) fn write(findings: &Findings, settings: &RunSettings) -> Result<(), P
             ReporterKind::Junit => JunitXml.render(findings),
             ReporterKind::Markdown => GithubSummary.render(findings),
         };
-        put(&reporter.path, &bytes.map_err(cannot_render)?)?;
+        put(&reporter.path, &bytes.map_err(|error| cannot_render(&error))?)?;
     }
     if std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true") {
         github(findings, settings)?;
@@ -35,9 +35,9 @@ fn github(findings: &Findings, settings: &RunSettings) -> Result<(), Problem> {
     let root = std::env::var("GITHUB_WORKSPACE").unwrap_or_default();
     let below = settings.folder.strip_prefix(&root).unwrap_or(Path::new(""));
     let annotations = GithubAnnotations { folder: below.to_string_lossy().into_owned() };
-    view::data(&annotations.render(findings).map_err(cannot_render)?);
+    view::data(&annotations.render(findings).map_err(|error| cannot_render(&error))?);
     if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
-        let summary = GithubSummary.render(findings).map_err(cannot_render)?;
+        let summary = GithubSummary.render(findings).map_err(|error| cannot_render(&error))?;
         let mut file = OpenOptions::new()
             .append(true)
             .create(true)
@@ -66,7 +66,7 @@ fn cannot_write(path: &Path, error: &std::io::Error) -> Problem {
     )
 }
 
-fn cannot_render(error: flakeproof_report::Error) -> Problem {
+fn cannot_render(error: &flakeproof_report::Error) -> Problem {
     Problem::broken(
         format!("a report cannot be made: {error}"),
         "the verdicts above stand; please report this as a bug",

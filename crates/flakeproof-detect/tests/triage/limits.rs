@@ -1,0 +1,89 @@
+//! Too many failures: then the change is broken, not the tests.
+
+use flakeproof_core::Isolation::{Same, Spawn};
+use flakeproof_core::{Evidence, ExitCode, Policy, Verdict};
+use flakeproof_detect::triage::{RetryLimit, TriageSettings, exit_code};
+use flakeproof_testkit::scripted::suite;
+
+use super::scene::{Since, finding, places, triaged, triaged_with, verdict, verdicts};
+
+fn at_most(limit: usize) -> TriageSettings {
+    TriageSettings { limit: RetryLimit::Tests(limit), ..TriageSettings::default() }
+}
+
+#[test]
+fn above_the_limit_nothing_is_postponed_or_run_in_fresh_environments() {
+    let scripted = suite(["a", "b", "c"]).fails_times("a", 1).always_fails("b").always_fails("c");
+    let triaged = triaged_with(&scripted, &at_most(2), &Since::Pass("changed.py"));
+    assert_eq!(verdicts(&triaged), [Some(Verdict::Unknown); 3]);
+    assert!(scripted.runs().iter().all(|ran| ran.isolation == Same));
+    let stopped = Evidence::TooManyFailures { failed: 3, limit: 2 };
+    assert!(triaged.tests.iter().all(|found| found.evidence.contains(&stopped)));
+    assert_eq!(places(&scripted, "c"), [Same], "not even at once, above the limit");
+}
+
+#[test]
+fn at_the_limit_everything_is_tried() {
+    let scripted = suite(["a", "b"]).fails_times("a", 1).always_fails("b");
+    let triaged = triaged_with(&scripted, &at_most(2), &Since::Pass("changed.py"));
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::Flaky));
+    assert!(places(&scripted, "b").contains(&Spawn));
+}
+
+#[test]
+fn a_clean_suite_is_run_once_in_one_environment() {
+    let scripted = suite(["a", "b", "c"]);
+    let triaged = triaged(&scripted);
+    assert_eq!(verdicts(&triaged), [None; 3]);
+    assert!(triaged.groups.is_empty() && triaged.notices.is_empty());
+    let runs = scripted.runs();
+    assert_eq!(runs.len(), 3);
+    assert!(runs.iter().all(|ran| ran.environment == 0 && ran.attempt == 1));
+}
+
+#[test]
+fn an_id_that_the_suite_has_twice_fails_if_one_of_them_does() {
+    let scripted = suite(["a", "setter", "a"]).with_polluter("a", "setter");
+    let triaged = triaged(&scripted);
+    assert!(finding(&triaged, "a").outcome.is_failure());
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn more_jobs_give_the_same_verdicts() {
+    let tests = ["f::a", "f::b", "g::a", "g::b", "h::a", "h::b"];
+    let verdicts_with = |jobs| {
+        let scripted = suite(tests)
+            .with_polluter("f::b", "f::a")
+            .always_fails("g::a")
+            .depends_on("g::a", ["/r/changed.py"])
+            .fails_times("h::a", 1)
+            .crashes("h::b");
+        let settings = TriageSettings { jobs, ..TriageSettings::default() };
+        verdicts(&triaged_with(&scripted, &settings, &Since::Pass("changed.py")))
+    };
+    let alone = verdicts_with(1);
+    assert_eq!(alone.len(), tests.len());
+    for jobs in [2, 3, 8] {
+        assert_eq!(verdicts_with(jobs), alone, "{jobs} jobs");
+    }
+}
+
+#[test]
+fn the_worst_verdict_and_the_policy_give_the_exit_code() {
+    let flaky = triaged(&suite(["a"]).fails_times("a", 1));
+    let real = triaged(&suite(["a"]).always_fails("a").depends_on("a", ["/r/changed.py"]));
+    let unknown = triaged(&suite(["a"]).always_fails("a").cannot_be_measured("a"));
+    let clean = triaged(&suite(["a"]));
+    let code = |triaged: &flakeproof_detect::triage::Triaged, policy| {
+        exit_code(&triaged.tests, triaged.is_interrupted, policy)
+    };
+    for policy in [Policy::Pass, Policy::Fail] {
+        assert_eq!(code(&clean, policy), ExitCode::Clean);
+        assert_eq!(code(&real, policy), ExitCode::Failures);
+        assert_eq!(code(&unknown, policy), ExitCode::Failures);
+        assert_eq!(exit_code(&real.tests, true, policy), ExitCode::Interrupted);
+    }
+    assert_eq!(code(&flaky, Policy::Pass), ExitCode::Clean);
+    assert_eq!(code(&flaky, Policy::Fail), ExitCode::Flaky);
+}

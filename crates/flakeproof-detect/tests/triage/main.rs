@@ -1,0 +1,10 @@
+//! The triage on scripted suites: every rule of evidence (DESIGN §4) as a claim.
+
+mod crashes;
+mod evidence;
+mod groups;
+mod interrupt;
+mod kinds;
+mod limits;
+mod properties;
+mod scene;

@@ -1,0 +1,178 @@
+//! `kill -9` of the program, of the agent and of a test, at random moments: the history stays
+//! whole and no process is left behind.
+
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use flakeproof_testkit::Project;
+
+/// How often something is killed. The moments are drawn from a fixed seed.
+const KILLS: usize = 200;
+/// How many runs go on at the same time.
+const AT_ONCE: usize = 4;
+/// How long the program and its processes may take to be gone after a kill.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Tests that take a while, start processes of their own, fail, and leave a daemon behind.
+const SUITE: &str = r#"
+import os, subprocess, sys, time
+import pytest
+
+def note(name):
+    with open(os.environ["DIARY"], "a") as diary:
+        diary.write(name + "\n")
+
+@pytest.mark.parametrize("n", range(30))
+def test_work(n):
+    time.sleep(0.01)
+    note(f"test_work[{n}]")
+
+def test_with_child():
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    time.sleep(0.05)
+    child.kill()
+    child.wait()
+
+def test_leaves_a_daemon():
+    subprocess.Popen(["sleep", "60"], start_new_session=True)
+
+def test_fails():
+    time.sleep(0.02)
+    assert False
+"#;
+
+/// Who is killed.
+#[derive(Debug, Clone, Copy)]
+enum Target {
+    Program,
+    Agent,
+    Descendant,
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_a_whole_history_and_no_process() {
+    std::thread::scope(|scope| {
+        for worker in 0..AT_ONCE {
+            scope.spawn(move || {
+                let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+                    .file("test_suite.py", SUITE)
+                    .file("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider\n");
+                for kill in (worker..KILLS).step_by(AT_ONCE) {
+                    kill_once(&project, kill);
+                }
+            });
+        }
+    });
+}
+
+fn kill_once(project: &Project, number: usize) {
+    let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ number as u64);
+    let mark = format!("flakeproof-kill-{}-{number}", std::process::id());
+    let diary = project.path().join(format!("diary-{number}"));
+    let mut run = project
+        .flakeproof(&["run", "--", &project.python(), "-m", "pytest"])
+        // An option without effect, by which the run is found again in the history.
+        .args(["-o", &format!("junit_suite_name={mark}")])
+        .env("MARK", &mark)
+        .env("DIARY", &diary)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let target = [Target::Program, Target::Agent, Target::Descendant][number % 3];
+    // The moment is the point of this test, and it has no other name than a time.
+    std::thread::sleep(Duration::from_millis(chance.below(1800)));
+    match target {
+        Target::Program => run.kill().expect("the program can be killed"),
+        Target::Agent | Target::Descendant => {
+            let mut family = marked(&mark);
+            family.retain(|pid| *pid != run.id());
+            family.sort_unstable();
+            let chosen = match target {
+                Target::Agent => family.get(1).or(family.first()),
+                _ => family.get(chance.below(family.len().max(1) as u64) as usize),
+            };
+            if let Some(pid) = chosen {
+                let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+            }
+        }
+    }
+    let status = end_of(&mut run, &format!("kill {number} of {target:?}"));
+    wait_until_gone(&mark, &format!("kill {number} of {target:?}, program ended with {status}"));
+    check_history(&project.path().join(".flakeproof/history.db"), &diary, &mark);
+}
+
+fn end_of(run: &mut Child, what: &str) -> ExitStatus {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = run.try_wait().expect("the program can be waited for") {
+            return status;
+        }
+        let is_late = Instant::now() > deadline;
+        if is_late {
+            let _ = run.kill();
+        }
+        assert!(!is_late, "{what}: the program does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// All living processes that carry the mark.
+fn marked(mark: &str) -> Vec<u32> {
+    let wanted = format!("MARK={mark}");
+    let processes = std::fs::read_dir("/proc").expect("this system has /proc");
+    processes
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes())
+        })
+        .collect()
+}
+
+fn wait_until_gone(mark: &str, what: &str) {
+    let deadline = Instant::now() + PATIENCE;
+    while !marked(mark).is_empty() {
+        assert!(Instant::now() < deadline, "{what}: {:?} are left behind", marked(mark));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The database is whole, and every test that ended is in it but for those in flight.
+fn check_history(database: &Path, diary: &Path, mark: &str) {
+    if !database.exists() {
+        return; // Killed before there was anything to keep.
+    }
+    let history = rusqlite::Connection::open(database).expect("the history opens");
+    let health: String = history
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("the history answers");
+    assert_eq!(health, "ok", "{mark}");
+    let kept: u32 = history
+        .query_row(
+            "SELECT count(*) FROM execution
+             JOIN test ON test.number = execution.test JOIN run ON run.number = execution.run
+             WHERE instr(run.command, ?1) AND test.id LIKE '%test_work%'",
+            [mark],
+            |row| row.get(0),
+        )
+        .expect("the history answers");
+    // One test was in flight, and the result of the one before it may have been on its way.
+    let diary = std::fs::read_to_string(diary).unwrap_or_default();
+    let ended = u32::try_from(diary.lines().count()).expect("a short diary");
+    assert!(kept + 2 >= ended, "{mark}: {ended} tests ended, {kept} are kept");
+}
+
+/// A small generator with a promised stream (splitmix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % limit
+    }
+}

@@ -1,0 +1,290 @@
+//! Forked and spawned environments are fresh, separate, and look like a plain pytest from inside.
+
+use std::process::Command;
+
+use flakeproof_testkit::{Project, Ran};
+
+const FORKED: [&str; 8] =
+    ["--retries", "0", "--postponed", "0", "--fresh", "2", "--dependencies", "off"];
+
+fn project() -> Project {
+    Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+}
+
+/// The words that tests wrote, one line per execution.
+fn notes(project: &Project) -> Vec<Vec<String>> {
+    let notes = std::fs::read_to_string(project.path().join("notes")).unwrap_or_default();
+    notes.lines().map(|line| line.split_whitespace().map(str::to_owned).collect()).collect()
+}
+
+fn assert_passed(ran: &Ran, tests: &[&str]) {
+    for test in tests {
+        assert_eq!(ran.attempts(test), "first passed", "{test}: {}", ran.text());
+    }
+}
+
+const NOTES: &str = r#"
+import os, random, pytest
+
+state = []
+
+def note(*words):
+    with open("notes", "a") as notes:
+        print(*words, file=notes)
+
+def test_it(tmp_path):
+    state.append(1)
+    (tmp_path / "file").write_text("x")
+    note(os.getpid(), len(state), random.random(), tmp_path)
+    print("said by", os.getpid())
+    assert 0
+"#;
+
+#[test]
+fn every_fresh_environment_is_another_process_with_fresh_state_chance_and_folder() {
+    for options in [&FORKED[..], &["--isolation", "spawn", "--fresh", "2", "--retries", "0"]] {
+        let project = project().file("test_a.py", NOTES);
+        let ran = project.run(options, &[]);
+        let notes = notes(&project);
+        assert!(notes.len() >= 3, "{notes:?} {}", ran.text());
+        assert!(notes.iter().skip(1).all(|it| it[1] == "1" || it[0] == notes[0][0]), "{notes:?}");
+        for column in [0, 2, 3] {
+            let mut fresh: Vec<&String> = notes.iter().map(|note| &note[column]).collect();
+            fresh.sort_unstable();
+            fresh.dedup();
+            let processes = notes.iter().map(|it| &it[0]).collect::<std::collections::HashSet<_>>();
+            assert!(fresh.len() >= processes.len(), "column {column}: {notes:?}");
+        }
+    }
+}
+
+#[test]
+fn chance_that_the_project_seeds_on_import_stays_seeded_in_a_fork() {
+    let project = project().file("test_a.py", &format!("import random\nrandom.seed(7)\n{NOTES}"));
+    let ran = project.run(&FORKED, &[]);
+    let notes = notes(&project);
+    assert_eq!(notes.len(), 3, "{}", ran.text());
+    assert!(notes.iter().all(|note| note[2] == notes[0][2]), "{notes:?}");
+}
+
+#[test]
+fn temporary_folders_of_the_suite_survive_fresh_environments() {
+    let content = r#"
+import os, pathlib, pytest
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "file").write_text("x")
+    return folder
+
+def test_fails(shared):
+    assert os.environ["FLAKEPROOF_ATTEMPT"] > "2"
+
+def test_later(shared):
+    assert (shared / "file").exists()
+    with open("kept", "w") as kept:
+        kept.write(str(shared / "file"))
+"#;
+    let project = project().file("test_a.py", content);
+    let base = project.path().join("base");
+    let _ = std::fs::create_dir(&base);
+    let given = format!("--basetemp={}", base.display());
+    for arguments in [&[][..], &[given.as_str()]] {
+        let ran = project.run(&FORKED, arguments);
+        assert_eq!(ran.outcome("test_later"), "passed", "{}", ran.text());
+        let kept = std::fs::read_to_string(project.path().join("kept")).expect("written");
+        assert!(std::path::Path::new(&kept).exists(), "{kept} is gone\n{}", ran.text());
+    }
+}
+
+#[test]
+fn threads_at_import_time_make_fresh_environments_spawned_with_a_notice() {
+    let content = r#"
+import threading
+_stop = threading.Event()
+threading.Thread(target=_stop.wait, daemon=True).start()
+def test_fails(): assert 0
+"#;
+    let project = project().file("test_a.py", content);
+    let ran = project.run(&FORKED, &[]);
+    assert!(!ran.attempts("test_fails").contains("fork"), "{}", ran.attempts("test_fails"));
+    assert!(ran.text().contains("spawned, not forked"), "{}", ran.text());
+}
+
+const CHILDREN: &str = r#"
+import multiprocessing, os, subprocess, sys, pytest
+
+def test_has_no_unexpected_children():
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    with pytest.raises(ChildProcessError):
+        os.wait()
+
+def test_forks():
+    pid = os.fork()
+    if pid == 0:
+        os._exit(3)
+    assert os.waitpid(-1, 0) == (pid, 3 << 8)
+
+def _double(n): return 2 * n
+
+def test_multiprocessing():
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(_double, [1, 2]) == [2, 4]
+
+def test_nested_pytest(tmp_path):
+    (tmp_path / "test_inner.py").write_text("def test_inner(): assert 0")
+    command = [sys.executable, "-m", "pytest", "-q", str(tmp_path)]
+    inner = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert inner.returncode == 1, inner
+    assert "1 failed" in inner.stdout and "flakeproof" not in inner.stdout + inner.stderr
+
+def test_pytester(pytester):
+    pytester.makepyfile("def test_a(): pass\ndef test_b(): assert 0")
+    result = pytester.runpytest_inprocess()
+    result.assert_outcomes(passed=1, failed=1)
+    assert "flakeproof" not in result.stdout.str()
+    pytester.runpytest_subprocess().assert_outcomes(passed=1, failed=1)
+
+def test_comes_last(): pass
+"#;
+
+#[test]
+fn tests_that_fork_wait_and_run_pytest_work_as_under_plain_pytest() {
+    let project = project()
+        .file("conftest.py", "pytest_plugins = ['pytester']\n")
+        .file("test_a.py", CHILDREN);
+    let ran = project.run(&[], &[]);
+    let tests = [
+        "test_has_no_unexpected_children",
+        "test_forks",
+        "test_multiprocessing",
+        "test_nested_pytest",
+        "test_pytester",
+        "test_comes_last",
+    ];
+    assert_passed(&ran, &tests);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+}
+
+#[test]
+fn tests_that_fork_work_in_copies_of_the_suites_process_too() {
+    let all = "def test_a(): import test_children as t; \
+               t.test_has_no_unexpected_children(); t.test_forks(); t.test_multiprocessing(); \
+               import os; assert os.environ['FLAKEPROOF_ATTEMPT'] != '1'";
+    let project = project().file("test_children.py", CHILDREN).file("test_a.py", all);
+    let ran = project.run(&FORKED, &["test_a.py"]);
+    assert_eq!(
+        ran.attempts("test_a"),
+        "first failed, fresh(fork) passed, fresh(spawn) passed",
+        "{}",
+        ran.text()
+    );
+}
+
+#[test]
+fn a_daemon_that_a_test_leaves_behind_ends_with_the_run() {
+    let content = r#"
+import os, time
+def test_starts_a_daemon():
+    read, write = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(write, str(os.getpid()).encode())
+            time.sleep(300)
+        os._exit(0)
+    os.wait()
+    with open("daemon", "wb") as file:
+        file.write(os.read(read, 20))
+"#;
+    let project = project().file("test_a.py", content);
+    let ran = project.run(&[], &[]);
+    let pid = std::fs::read_to_string(project.path().join("daemon")).expect("written");
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "still there: {stat}\n{}", ran.text());
+}
+
+const SURROUNDINGS: &str = r#"
+import json, os, sys
+def test_see():
+    name = os.environ.get("SEEN", "seen")
+    with open(name, "a") as seen:
+        variables = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_CURRENT")}
+        json.dump([variables, sys.path, sys.argv[1:], sys.flags.hash_randomization], seen,
+                  sort_keys=True)
+        seen.write("\n")
+    assert "FLAKEPROOF" not in os.environ
+"#;
+
+/// What the test sees, without the variables that flakeproof promises.
+fn without_ours(line: &str) -> serde_json::Value {
+    let mut seen: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    if let Some(variables) = seen[0].as_object_mut() {
+        let ours = ["FLAKEPROOF", "FLAKEPROOF_ATTEMPT", "FLAKEPROOF_RUN_ID", "FLAKEPROOF_SEED"];
+        variables.retain(|name, _| !ours.contains(&name.as_str()));
+    }
+    seen
+}
+
+#[test]
+fn tests_see_the_users_variables_and_import_path_and_nothing_of_the_agent() {
+    for given in [
+        &[][..],
+        &[("PYTHONPATH", "/given"), ("PYTEST_ADDOPTS", "-q"), ("PYTHONHASHSEED", "random")],
+    ] {
+        let project = project().file("test_a.py", SURROUNDINGS);
+        let mut plain = Command::new(project.python());
+        plain.args(["-m", "pytest"]).current_dir(project.path());
+        for name in ["PYTHONPATH", "PYTEST_ADDOPTS", "PYTHONHASHSEED", "FLAKEPROOF"] {
+            plain.env_remove(name);
+        }
+        let _ = plain.envs(given.iter().copied()).output().expect("it starts");
+        let ran = project.run_with(&["--retries", "1", "--fresh", "2"], &[], given);
+        let seen = std::fs::read_to_string(project.path().join("seen")).expect("written");
+        let lines: Vec<_> = seen.lines().map(without_ours).collect();
+        assert!(lines.len() >= 4, "{}", ran.text());
+        for line in &lines[1..] {
+            assert_eq!(line, &lines[0], "{}", ran.text());
+        }
+    }
+}
+
+#[test]
+fn the_agent_warns_of_nothing_and_changes_no_header() {
+    let project = project().file("test_a.py", "def test_a(): pass\n");
+    let ran = project.run(&["--show-runner"], &["-W", "error", "-v"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    assert!(!ran.text().contains("flakeproof_agent"), "{}", ran.text());
+}
+
+const SPREAD: &str = r#"
+import os, pytest
+@pytest.mark.parametrize("n", range(8))
+def test_n(n):
+    with open("notes", "a") as notes:
+        print(n, os.getpid(), file=notes)
+    assert n != 3
+"#;
+
+#[test]
+fn jobs_share_the_suite_and_come_to_the_same_verdicts() {
+    let project = project().file("test_a.py", SPREAD).file("test_b.py", SPREAD);
+    let options = ["--retries", "0", "--postponed", "0", "--fresh", "0"];
+    let one = project.run(&options, &[]);
+    let _ = std::fs::remove_file(project.path().join("notes"));
+    let three = project.run(&[&options[..], &["-j", "3"]].concat(), &[]);
+    let summary = |ran: &Ran| -> Vec<(String, String, String)> {
+        let tests = ran.json["tests"].as_array().cloned().unwrap_or_default();
+        tests
+            .iter()
+            .map(|it| (it["id"].to_string(), it["outcome"].to_string(), it["verdict"].to_string()))
+            .collect()
+    };
+    assert_eq!(summary(&three), summary(&one), "{}", three.text());
+    let notes = notes(&project);
+    assert_eq!(notes.len(), 16, "{notes:?}");
+    let processes: std::collections::HashSet<_> = notes.iter().map(|note| &note[1]).collect();
+    assert!(processes.len() > 1, "{notes:?}");
+}

@@ -1,0 +1,41 @@
+//! Everything that must hold before a change lands, cheapest first.
+
+use std::time::Instant;
+
+use flakeproof_testkit::python;
+use flakeproof_testkit::skipped;
+
+use crate::{arrows, cargo, run};
+
+/// Run all checks; the first that fails ends it.
+pub(crate) fn everything() -> Result<(), String> {
+    step("formatting", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("dependency arrows", arrows::check)?;
+    step("lints", || {
+        let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        run(&mut cargo(&clippy))
+    })?;
+    step("documentation", || {
+        let doc = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+        run(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    step("interpreters for the tests", || {
+        println!("    {}", python::usual().display());
+        Ok(())
+    })?;
+    skipped::forget();
+    step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
+    let skipped = skipped::all();
+    if !skipped.is_empty() {
+        println!("skipped, because this machine lacks what they need:\n{}", skipped.join("\n"));
+    }
+    Ok(())
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    println!("==> {name}");
+    let begin = Instant::now();
+    work()?;
+    println!("    {name}: {:.0} s", begin.elapsed().as_secs_f64());
+    Ok(())
+}
