@@ -30,16 +30,11 @@ pub(crate) fn show() -> Result<(), String> {
     copy(&zoo.join("change"), &project)?;
     std::fs::write(work.join("outside/service-is-down"), "").map_err(|error| error.to_string())?;
     commit(&project, "the change under test")?;
-    println!("==> After the change: flakeproof run -- python -m pytest -q");
+    println!("==> After the change: flakeproof run -- pytest -q\n");
     let status = suite(&flakeproof, &python, &project, FAR_AWAY).status();
     let status = status.map_err(|error| error.to_string())?;
     println!("\n==> Exit code {}: real failures are among them.", status.code().unwrap_or(-1));
-    println!(
-        "    Run it again there: cd {} && {} run -- {} -m pytest -q",
-        project.display(),
-        flakeproof.display(),
-        python.display()
-    );
+    println!("    The project is still there; look around in {}", project.display());
     if status.code() == Some(1) {
         Ok(())
     } else {
@@ -64,10 +59,16 @@ fn ready() -> Result<(PathBuf, PathBuf), String> {
     Ok((python::target().join("debug/flakeproof"), python::usual()))
 }
 
+/// `flakeproof run -- pytest -q`, with the interpreter's own `pytest` first on the path.
 fn suite(flakeproof: &Path, python: &Path, project: &Path, zone: &str) -> Command {
+    let scripts = python.parent().map(Path::to_path_buf);
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = scripts.into_iter().chain(std::env::split_paths(&path));
     let mut command = Command::new(flakeproof);
-    command.args(["run", "--"]).arg(python).args(["-m", "pytest", "-q"]);
-    command.current_dir(project).env("TZ", zone);
+    command.args(["run", "--", "pytest", "-q"]).current_dir(project).env("TZ", zone);
+    if let Ok(path) = std::env::join_paths(path) {
+        command.env("PATH", path);
+    }
     command
 }
 

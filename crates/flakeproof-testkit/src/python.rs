@@ -82,8 +82,9 @@ fn run(command: &mut Command) -> Result<(), String> {
 /// The workspace's `target` folder.
 #[must_use]
 pub fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from)
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = own.ancestors().nth(2).unwrap_or(own);
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from)
 }
 
 /// A lock that the system releases when its holder dies.
