@@ -247,8 +247,28 @@ def _uses_in(path, ran):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno] + [mark.lineno for mark in node.decorator_list])
             was_called = (path, first) in ran or (path, node.lineno) in ran
-            uses.append({"body": node.body[0].lineno, "end": node.end_lineno, "ran": was_called})
+            # A call of a generator or coroutine runs nothing yet, and so is not seen.
+            may_run = was_called or _is_lazy(node)
+            uses.append({"body": _first_line(node), "end": node.end_lineno, "ran": may_run})
     return uses
+
+
+def _is_lazy(function):
+    import ast
+
+    lazy = (ast.Yield, ast.YieldFrom, ast.Await)
+    return isinstance(function, ast.AsyncFunctionDef) or any(
+        isinstance(node, lazy) for node in ast.walk(function)
+    )
+
+
+def _first_line(function):
+    """The first line of a body that runs when it is called: a docstring is made on import."""
+    import ast
+
+    start = function.body[0]
+    is_docstring = isinstance(start, ast.Expr) and isinstance(start.value, ast.Constant)
+    return start.end_lineno + 1 if is_docstring else start.lineno
 
 
 def _is_standard(path):

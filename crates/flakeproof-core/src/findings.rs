@@ -189,6 +189,8 @@ pub enum ExitCode {
     Flaky,
     /// No test was selected.
     NoTests,
+    /// Not all tests ran, and those that did say nothing worse.
+    Inconclusive,
     /// The tool or the runner broke.
     Broken,
     /// Interrupted, after the best result so far was printed.
@@ -205,6 +207,7 @@ impl ExitCode {
             Self::Usage => 2,
             Self::Flaky => 3,
             Self::NoTests => 4,
+            Self::Inconclusive => 5,
             Self::Broken => 6,
             Self::Interrupted => 130,
         }

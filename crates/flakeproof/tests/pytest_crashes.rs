@@ -163,12 +163,16 @@ fn the_users_interrupt_ends_the_suite_and_lets_pytest_write_its_reports() {
 
 #[test]
 fn fixtures_around_an_interrupt_are_torn_down_and_set_up_anew() {
-    let content = "@pytest.fixture\ndef one():\n    yield []\n    print('torn down')\n\
+    let content = "import os, pytest, signal\n\
+        @pytest.fixture\ndef one():\n    yield []\n    open('torn down', 'a').write('x')\n\
         def test_it(one):\n    one.append(1)\n    assert len(one) == 1\n    \
         if os.environ['FLAKEPROOF_ATTEMPT'] == '1': os.kill(os.getpid(), signal.SIGINT)\n";
-    let ran = run(&["--retries", "1", "--postponed", "0", "--fresh", "0"], content);
-    assert_eq!(ran.attempts("test_it"), "first failed, immediate passed", "{}", ran.text());
-    assert!(ran.text().contains("torn down"), "{}", ran.text());
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof")).file("test_a.py", content);
+    let ran = project.run(&["--retries", "1", "--postponed", "0", "--fresh", "0"], &[]);
+    let attempts = ran.attempts("test_it");
+    assert!(attempts.starts_with("first failed, immediate passed"), "{}", ran.text());
+    let torn_down = std::fs::read_to_string(project.path().join("torn down")).unwrap_or_default();
+    assert_eq!(torn_down.len(), attempts.split(", ").count(), "{attempts}");
 }
 
 #[test]

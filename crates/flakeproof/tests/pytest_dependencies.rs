@@ -24,9 +24,11 @@ fn project(body: &str) -> Project {
 
 const PRODUCT: &str = "
 def used():
+    one = 1
     return 1
 
 def unused():
+    two = 2
     return 2
 ";
 

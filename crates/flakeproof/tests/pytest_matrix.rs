@@ -28,14 +28,14 @@ def test_after_the_crash():
     assert len(_runs) == 1
 "#;
 
-/// Each fails the first time in a process, in a way that pytest or the test remembers.
+/// Each fails in the first attempt, in a way that pytest or the test remembers.
 const AGAIN: &str = r#"
-import pytest, unittest
+import os, pytest, unittest
 
-_tries = {}
+_tries = set()
 def fail_once(what, error=OSError):
-    _tries[what] = _tries.get(what, 0) + 1
-    if _tries[what] == 1:
+    if what not in _tries and os.environ["FLAKEPROOF_ATTEMPT"] == "1":
+        _tries.add(what)
         raise error(what)
 
 def setup_module(): fail_once("setup_module")
@@ -106,7 +106,7 @@ fn reruns_and_verdicts_are_right(interpreter: &str, pytest: &str) {
         "test_flaky",
     ] {
         let attempts = before.attempts(test);
-        assert!(attempts.ends_with("immediate passed"), "{test}: {attempts}\n{}", before.text());
+        assert!(attempts.contains("immediate passed"), "{test}: {attempts}\n{}", before.text());
     }
     project.write("product.py", "def double(n): return n\n");
     project.write("crash", "");

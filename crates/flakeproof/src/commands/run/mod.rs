@@ -161,12 +161,15 @@ fn findings(triaged: Triaged, suite: &Suite, run: RunFacts, exit: ExitCode) -> F
     }
     let mut notices = triaged.notices;
     let mut exit = exit;
+    if counts.run < counts.tests && matches!(exit, ExitCode::Clean | ExitCode::Flaky) {
+        exit = ExitCode::Inconclusive;
+    }
     for problem in &suite.problems {
         notices.push(Notice {
             what: format!("{} could not be collected: {}", problem.place, last_line(&problem.text)),
             next: "its tests did not run; mend the import".into(),
         });
-        if exit == ExitCode::Clean || exit == ExitCode::Flaky {
+        if matches!(exit, ExitCode::Clean | ExitCode::Flaky | ExitCode::Inconclusive) {
             exit = ExitCode::Failures;
         }
     }
