@@ -1,6 +1,6 @@
 //! Processes that die with us.
 //!
-//! Every command runs under a [guard](guard): a small copy of this program that adopts whatever
+//! Every command runs under a guard: a small copy of this program that adopts whatever
 //! the command leaves behind and kills all of it when flakeproof ends, however it ends.
 
 mod descendants;
