@@ -50,7 +50,7 @@ def _timing_row(row):
 
 def _outcomes(rows):
     head = ["subject", "outcomes of plain pytest", "not steady in plain runs"]
-    head += ["runs of flakeproof compared", "tests with another outcome", "exit codes other than 0"]
+    head += ["runs of flakeproof compared", "tests with another outcome", "timed runs with exit code other than 0"]
     body = []
     for row in rows:
         told = ", ".join("{} {}".format(n, name) for name, n in row["plain_outcomes"].items())

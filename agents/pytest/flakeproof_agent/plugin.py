@@ -36,7 +36,12 @@ class Agent:
         #: The tests to keep, as `{"id", "file"}`; None means all that pytest selects.
         self.only = request.get("only")
         self.problems = []
+        self.failed_reports = 0
         self.environment = Environment(self)
+
+    def count(self, report):
+        """Count failures as pytest's session does, to see when somebody adds one of their own."""
+        self.failed_reports += report.failed and not hasattr(report, "wasxfail")
 
     def refuse(self, reason, detail=""):
         self.link.send(
@@ -70,6 +75,7 @@ def start(order):
 
     @pytest.hookimpl
     def pytest_collectreport(report):
+        agent.count(report)
         if report.failed:
             agent.problems.append({"place": report.nodeid, "text": report.longreprtext})
 
@@ -89,7 +95,20 @@ def start(order):
 
     @pytest.hookimpl
     def pytest_runtest_logreport(report):
+        agent.count(report)
         agent.environment.reports.append(report)
+
+    # Last, so that what other plugins make of the session is known.
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(session, exitstatus):
+        if agent.is_main and not agent.environment.is_copy:
+            agent.link.send(
+                {
+                    "say": "ended",
+                    "exit": int(getattr(session, "exitstatus", exitstatus)),
+                    "besides_tests": session.testsfailed > agent.failed_reports,
+                }
+            )
 
     @pytest.hookimpl
     def pytest_internalerror(excrepr):

@@ -29,6 +29,12 @@ pub trait Adapter: Sync {
     /// [`discover`](Self::discover).
     fn surroundings(&self) -> Surroundings;
 
+    /// What made the user's own command fail besides its tests, such as a coverage threshold.
+    /// Known once its environment is closed.
+    fn own_failure(&self) -> Option<String> {
+        None
+    }
+
     /// A command that runs this test alone, as the user would type it.
     fn command_for(&self, test: &TestId) -> String;
 

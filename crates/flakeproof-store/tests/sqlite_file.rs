@@ -36,11 +36,21 @@ fn the_project_folder_hides_itself_from_git() {
 }
 
 #[test]
-fn a_project_folder_that_was_there_is_left_alone() {
+fn a_folder_that_a_killed_process_left_half_made_is_completed() {
     let folder = folder();
     fs::create_dir(folder.path().join(".flakeproof")).expect("is made");
     SqliteHistory::in_project(folder.path()).expect("opens");
-    assert!(!folder.path().join(".flakeproof/.gitignore").exists());
+    assert!(folder.path().join(".flakeproof/.gitignore").exists());
+}
+
+#[test]
+fn what_the_user_wants_git_to_ignore_is_left_alone() {
+    let folder = folder();
+    let ignore = folder.path().join(".flakeproof/.gitignore");
+    fs::create_dir(folder.path().join(".flakeproof")).expect("is made");
+    fs::write(&ignore, "*.tmp\n").expect("is written");
+    SqliteHistory::in_project(folder.path()).expect("opens");
+    assert_eq!(fs::read_to_string(ignore).expect("is there"), "*.tmp\n");
 }
 
 #[test]

@@ -366,3 +366,16 @@ fn a_run_that_stopped_at_a_flaky_failure_is_not_a_success() {
     assert_eq!(ran.verdict("test_fails_once"), "flaky");
     assert_eq!(ran.code(), Some(5), "{}", ran.text());
 }
+
+#[test]
+fn a_session_that_fails_besides_its_tests_is_not_a_success() {
+    let fails_like_a_coverage_threshold = "import pytest\n\
+        @pytest.hookimpl(hookwrapper=True)\n\
+        def pytest_runtestloop(session):\n    yield\n    session.testsfailed += 1\n";
+    let ran = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .file("conftest.py", fails_like_a_coverage_threshold)
+        .file("test_a.py", "def test_passes():\n    pass\n")
+        .run(&[], &[]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert!(ran.text().contains("not only for its tests"), "{}", ran.text());
+}

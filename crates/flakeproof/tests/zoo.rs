@@ -11,8 +11,7 @@ use flakeproof_testkit::python;
 fn every_animal_of_the_zoo_gets_its_right_verdict() {
     let python = python::usual();
     let work = tempfile::tempdir().expect("a temporary folder");
-    let drive =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/pytest/drive");
+    let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/pytest/drive");
     let output = Command::new(&python)
         .arg(drive)
         .arg(env!("CARGO_BIN_EXE_flakeproof"))

@@ -89,6 +89,13 @@ pub enum FromAgent {
         /// The exception.
         reason: String,
     },
+    /// The user's own session ended.
+    Ended {
+        /// Its exit code.
+        exit: i32,
+        /// Whether something else than a test made it fail: a coverage threshold, a plugin.
+        besides_tests: bool,
+    },
     /// A fault of the agent or of the framework itself.
     Trouble {
         /// All that is known about it.

@@ -155,6 +155,16 @@ impl PytestEnvironment {
         Ok(execution(test, message, &self.session.project()?.collected.root))
     }
 
+    /// Keep what else than a test made the session fail (pytest: 0 passed, 1 tests failed).
+    fn hear_at_the_end(&self, message: &FromAgent) {
+        if let FromAgent::Ended { exit, besides_tests } = *message
+            && (besides_tests || !matches!(exit, 0 | 1))
+        {
+            let why = format!("pytest itself ends with exit code {exit}, not only for its tests");
+            super::locked(&self.session.own_failure).get_or_insert(why);
+        }
+    }
+
     fn crashed(&self, test: &TestId, begin: Instant) -> Execution {
         let death = self.session.hub.death_of(self.connection.hello.pid, DEATH);
         let message = match death {
@@ -307,7 +317,7 @@ impl Environment for PytestEnvironment {
         let deadline = Instant::now() + self.patience_at_end;
         loop {
             match self.connection.messages.recv_deadline(deadline) {
-                Ok(_) => {}
+                Ok(message) => self.hear_at_the_end(&message),
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {
                     kill_group(self.connection.hello.pid);

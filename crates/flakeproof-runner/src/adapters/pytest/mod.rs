@@ -70,6 +70,8 @@ struct Session {
     collected: OnceLock<Project>,
     main: Mutex<Option<Connection>>,
     zygote: Mutex<Zygote>,
+    /// What made the user's own session fail besides its tests.
+    own_failure: Mutex<Option<String>>,
     /// Declared last: dropped, and so killed, after everything that talks to its processes.
     guard: Mutex<Option<Guarded>>,
 }
@@ -111,6 +113,7 @@ impl PytestAdapter {
                 collected: OnceLock::new(),
                 main: Mutex::new(None),
                 zygote: Mutex::new(Zygote::Impossible("nothing is collected yet".into())),
+                own_failure: Mutex::new(None),
                 guard: Mutex::new(None),
             }),
         })
@@ -199,6 +202,10 @@ impl Adapter for PytestAdapter {
             .collected
             .get()
             .map_or_else(Surroundings::default, |project| surroundings::of(&project.hello))
+    }
+
+    fn own_failure(&self) -> Option<String> {
+        locked(&self.session.own_failure).clone()
     }
 
     fn command_for(&self, test: &TestId) -> String {

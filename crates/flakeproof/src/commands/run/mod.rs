@@ -96,6 +96,9 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     };
     let exit = exit_of(&triaged, &settings, &recorder);
     let mut findings = findings(triaged, &suite, facts, exit);
+    if let Some(why) = adapter.own_failure() {
+        fail_besides_tests(&mut findings, why);
+    }
     recorder.finish(&findings);
     findings.notices.extend(recorder.notices());
     reports::write(&findings, &settings)?;
@@ -174,6 +177,16 @@ fn findings(triaged: Triaged, suite: &Suite, run: RunFacts, exit: ExitCode) -> F
         }
     }
     Findings { run, suite: counts, tests: triaged.tests, groups: triaged.groups, notices, exit }
+}
+
+/// The command failed for a reason of its own: that stands, whatever its tests are.
+fn fail_besides_tests(findings: &mut Findings, why: String) {
+    let next = "a coverage threshold or a plugin can do that; `--show-runner` shows what it prints";
+    findings.notices.push(Notice { what: why, next: next.into() });
+    let is_harmless = matches!(findings.exit, ExitCode::Clean | ExitCode::Flaky);
+    if is_harmless || findings.exit == ExitCode::Inconclusive {
+        findings.exit = ExitCode::Failures;
+    }
 }
 
 fn last_line(text: &str) -> &str {
