@@ -44,10 +44,9 @@ pub(crate) struct Guarded {
 impl Guarded {
     /// Start a command. Whether it really started is what the guard reports.
     pub(crate) fn start(instructions: &Instructions) -> Result<Self> {
-        let program =
-            std::env::current_exe().map_err(Error::io("find flakeproof's own program"))?;
-        let mut command = Command::new(program);
+        let mut command = Command::new(own_program()?);
         command
+            .arg0("flakeproof")
             .arg(GUARD)
             .arg(&instructions.socket)
             .arg(&instructions.guard_name)
@@ -114,6 +113,15 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.let_go();
     }
+}
+
+/// This very program, also when its file was replaced since it started.
+fn own_program() -> Result<PathBuf> {
+    let image = PathBuf::from("/proc/self/exe");
+    if image.exists() {
+        return Ok(image);
+    }
+    std::env::current_exe().map_err(Error::io("find flakeproof's own program"))
 }
 
 /// How a process ended.
