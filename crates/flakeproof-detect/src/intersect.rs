@@ -38,7 +38,7 @@ pub enum Contact {
 /// Variables that the runtime or the C library reads itself, where no measurement sees it.
 const ALWAYS_READ: [&str; 9] =
     ["TZ", "LANG", "LANGUAGE", "PATH", "HOME", "TMPDIR", "USER", "PYTHONPATH", "PYTHONHASHSEED"];
-const ALWAYS_READ_PREFIXES: [&str; 3] = ["LC_", "LD_", "PYTHON"];
+const ALWAYS_READ_PREFIXES: [&str; 4] = ["LC_", "LD_", "PYTEST_", "PYTHON"];
 
 /// Variables that only say how to show things, or number the shells and jobs.
 const NEVER_COUNTS: [&str; 14] = [
@@ -378,8 +378,10 @@ mod tests {
         assert_eq!(contact(&reads, &facts), Contact::Disjoint);
         reads.variables = set(["DATABASE_URL"]);
         assert!(silent_about(&contact(&reads, &facts)).contains("DATABASE_URL"));
-        facts.new_variables = vec!["TZ".into()];
-        assert!(silent_about(&contact(&reads, &facts)).contains("TZ"));
+        for unseen in ["TZ", "PYTEST_ADDOPTS"] {
+            facts.new_variables = vec![unseen.into()];
+            assert!(silent_about(&contact(&reads, &facts)).contains(unseen));
+        }
     }
 
     #[test]

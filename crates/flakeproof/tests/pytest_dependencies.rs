@@ -233,3 +233,15 @@ fn what_a_crashing_test_touched_is_known() {
     assert_eq!(ran.outcome("test_it"), "crashed", "{}", ran.text());
     assert_disjoint(&ran);
 }
+
+#[test]
+fn an_option_that_was_not_there_when_it_passed_silences() {
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .file("test_a.py", "import warnings\ndef test_it():\n    warnings.warn('old')\n");
+    project.commit();
+    let before = project.run(&MEASURED, &[]);
+    assert_eq!(before.outcome("test_it"), "passed", "{}", before.text());
+    let after = project.run(&MEASURED, &["-W", "error"]);
+    assert_eq!(after.verdict("test_it"), "unknown", "{}", after.text());
+    assert!(after.text().contains("options -W error"), "{}", after.text());
+}

@@ -76,6 +76,7 @@ impl Progress {
             self.bar.set_style(style.progress_chars("━╸─"));
         }
         self.bar.set_prefix(what);
+        self.bar.set_message(self.counts());
         self.bar.enable_steady_tick(Duration::from_secs(1));
     }
 
@@ -83,6 +84,7 @@ impl Progress {
         match (self.failed, self.rerun) {
             (0, _) => String::new(),
             (failed, 0) => format!("{failed} failed"),
+            (failed, 1) => format!("{failed} failed, 1 rerun"),
             (failed, rerun) => format!("{failed} failed, {rerun} reruns"),
         }
     }

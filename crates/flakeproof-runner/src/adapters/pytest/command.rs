@@ -31,6 +31,44 @@ pub(super) fn for_all(session: &Session) -> String {
     }
 }
 
+/// The options of a command that may change what a test does: not which tests are selected, and
+/// not how results are shown or where they are written.
+pub(super) fn options(command: &[String], selectors: &[String]) -> Vec<String> {
+    const WITHOUT_EFFECT: [&str; 18] = [
+        "-q",
+        "-v",
+        "-x",
+        "-r",
+        "--color",
+        "--cov",
+        "--deselect",
+        "--durations",
+        "--exitfirst",
+        "--failed-first",
+        "--ff",
+        "--junit",
+        "--last-failed",
+        "--lf",
+        "--maxfail",
+        "--no-header",
+        "--quiet",
+        "--tb",
+    ];
+    let start = command.iter().position(|word| word.ends_with("pytest")).map_or(0, |at| at + 1);
+    let mut words = command[start..].iter();
+    let mut options = Vec::new();
+    while let Some(word) = words.next() {
+        if word == "-k" || word == "-m" {
+            words.next();
+        } else if !selectors.contains(word)
+            && !WITHOUT_EFFECT.iter().any(|option| word.starts_with(option))
+        {
+            options.push(word.clone());
+        }
+    }
+    options
+}
+
 /// A test's id as an argument: ids are relative to the root, arguments to the current folder.
 fn as_typed_in(folder: &Path, root: &Path, id: &str) -> String {
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
@@ -69,6 +107,13 @@ mod tests {
         assert_eq!(quoted("test_a.py::test_x[a b]"), "'test_a.py::test_x[a b]'");
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert_eq!(quoted("tests/test_a.py::test_x"), "tests/test_a.py::test_x");
+    }
+
+    #[test]
+    fn selections_and_looks_are_no_options_that_matter() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let command = words("python -m pytest -q -k slow -W error tests/unit --tb=short");
+        assert_eq!(options(&command, &words("tests/unit")), words("-W error"));
     }
 
     #[test]

@@ -198,10 +198,12 @@ impl Adapter for PytestAdapter {
     }
 
     fn surroundings(&self) -> Surroundings {
-        self.session
-            .collected
-            .get()
-            .map_or_else(Surroundings::default, |project| surroundings::of(&project.hello))
+        let session = &self.session;
+        session.collected.get().map_or_else(Surroundings::default, |project| {
+            let selectors = &project.collected.selectors;
+            let options = command::options(&session.settings.command, selectors);
+            surroundings::of(&project.hello, &options, session.settings.timeout)
+        })
     }
 
     fn own_failure(&self) -> Option<String> {

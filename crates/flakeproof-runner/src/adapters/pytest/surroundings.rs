@@ -1,18 +1,22 @@
 //! What surrounds the tests of a Python project and may change without it.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use flakeproof_core::Surroundings;
 
 use crate::agent::protocol::Hello;
 
 /// The surroundings of an interpreter that introduced itself.
-pub(super) fn of(hello: &Hello) -> Surroundings {
-    Surroundings {
-        runtime: vec![format!("Python {}", hello.python), format!("pytest {}", hello.pytest)],
-        packages: packages_in(&hello.path),
-        variables: variables(),
+///
+/// The options belong to them: with `-W error` or a time limit a test may fail that passed before.
+pub(super) fn of(hello: &Hello, options: &[String], timeout: Option<Duration>) -> Surroundings {
+    let mut runtime = vec![format!("Python {}", hello.python), format!("pytest {}", hello.pytest)];
+    if !options.is_empty() {
+        runtime.push(format!("options {}", options.join(" ")));
     }
+    runtime.extend(timeout.map(|limit| format!("a time limit of {limit:?}")));
+    Surroundings { runtime, packages: packages_in(&hello.path), variables: variables() }
 }
 
 /// A digest of the names of all installed packages, which carry their versions.
