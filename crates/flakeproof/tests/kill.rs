@@ -12,7 +12,7 @@ const KILLS: usize = 200;
 /// How many runs go on at the same time.
 const AT_ONCE: usize = 4;
 /// How long the program and its processes may take to be gone after a kill.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Tests that take a while, start processes of their own, fail, and leave a daemon behind.
 const SUITE: &str = r#"
@@ -70,11 +70,14 @@ fn kill_once(project: &Project, number: usize) {
     let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ number as u64);
     let mark = format!("flakeproof-kill-{}-{number}", std::process::id());
     let diary = project.path().join(format!("diary-{number}"));
+    let temporary = project.path().join(format!("tmp-{number}"));
+    std::fs::create_dir(&temporary).expect("a folder");
     let mut run = project
         .flakeproof(&["run", "--", &project.python(), "-m", "pytest"])
         // An option without effect, by which the run is found again in the history.
         .args(["-o", &format!("junit_suite_name={mark}")])
         .env("MARK", &mark)
+        .env("TMPDIR", &temporary)
         .env("DIARY", &diary)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -82,7 +85,8 @@ fn kill_once(project: &Project, number: usize) {
         .expect("the program starts");
     let target = [Target::Program, Target::Agent, Target::Descendant][number % 3];
     // The moment is the point of this test, and it has no other name than a time.
-    std::thread::sleep(Duration::from_millis(chance.below(1800)));
+    let moment = Duration::from_millis(chance.below(1800));
+    std::thread::sleep(moment);
     match target {
         Target::Program => run.kill().expect("the program can be killed"),
         Target::Agent | Target::Descendant => {
@@ -100,6 +104,11 @@ fn kill_once(project: &Project, number: usize) {
     }
     let status = end_of(&mut run, &format!("kill {number} of {target:?}"));
     wait_until_gone(&mark, &format!("kill {number} of {target:?}, program ended with {status}"));
+    // Killed before its guard was there, it has nobody who could clean up after it.
+    if matches!(target, Target::Program) && moment > Duration::from_millis(500) {
+        let left = std::fs::read_dir(&temporary).expect("a folder").count();
+        assert_eq!(left, 0, "kill {number}: temporary files of a killed program are left");
+    }
     check_history(&project.path().join(".flakeproof/history.db"), &diary, &mark);
 }
 

@@ -48,7 +48,7 @@ fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result
     };
     say(json!({ "say": "hello", "name": name, "pid": std::process::id() }));
     let of_socket = PathBuf::from(socket);
-    std::thread::spawn(move || kill_everything_when_input_closes(&of_socket));
+    let end = std::thread::spawn(move || kill_everything_when_input_closes(&of_socket));
     let [program, arguments @ ..] = command else { return Ok(()) };
     let child = Command::new(program).args(arguments).stdin(Stdio::null()).process_group(0).spawn();
     match child {
@@ -62,8 +62,11 @@ fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) => say(death_notice(pid.as_raw_nonzero().get(), status)),
             Err(Errno::INTR) | Ok(None) => {}
-            // Nobody is left.
-            Err(_) => return Ok(()),
+            // Nobody is left to guard, but there may be temporary files to remove.
+            Err(_) => {
+                let _ = end.join();
+                return Ok(());
+            }
         }
     }
 }

@@ -32,7 +32,10 @@ use crate::cancel::Cancel;
 use crate::process::Guarded;
 
 /// How long a copy of a live process may take to introduce itself.
-const COPY_PATIENCE: Duration = Duration::from_secs(60);
+const COPY_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long a session that runs no test may take to end.
+const LISTING_PATIENCE: Duration = Duration::from_secs(60);
 
 /// What to run and how.
 #[derive(Debug, Clone)]
@@ -287,6 +290,9 @@ impl Session {
                 _ => Err(Error::EnvironmentLost { cause: "its copy did not connect".into() }),
             },
             recv(self.settings.cancel.signal()) -> _ => Err(Error::Cancelled),
+            recv(original.messages) -> _ => {
+                Err(Error::EnvironmentLost { cause: "it ended while it was copied".into() })
+            }
             recv(after(COPY_PATIENCE)) -> _ => {
                 Err(Error::EnvironmentLost { cause: "it does not answer".into() })
             }
@@ -308,7 +314,7 @@ fn suite_of(collected: &Collected) -> Suite {
 
 /// Let a session that runs no test write its own reports and end.
 fn wait_for_end_of(connection: &Connection) {
-    let deadline = Instant::now() + COPY_PATIENCE;
+    let deadline = Instant::now() + LISTING_PATIENCE;
     while connection.messages.recv_deadline(deadline).is_ok() {}
 }
 
