@@ -5,13 +5,15 @@ use serde_json::Value;
 use crate::cargo;
 
 /// The arrows of the picture, by short name. Everyone may know `core`.
-const ALLOWED: [(&str, &[&str]); 7] = [
-    ("flakeproof", &["detect", "report", "runner", "store"]),
+const ALLOWED: [(&str, &[&str]); 9] = [
+    ("flakeproof", &["detect", "learn", "report", "runner", "store", "syntax"]),
     ("core", &[]),
-    ("detect", &["runner"]),
+    ("detect", &["learn", "runner"]),
+    ("learn", &["syntax"]),
     ("report", &[]),
     ("runner", &[]),
     ("store", &[]),
+    ("syntax", &[]),
     ("testkit", &["runner"]),
 ];
 

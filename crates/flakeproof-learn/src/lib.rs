@@ -1,0 +1,1 @@
+//! Learns from labelled tests: nearest neighbours, folds, scores and the model file.
