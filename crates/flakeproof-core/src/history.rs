@@ -42,6 +42,23 @@ pub trait History: Send {
     /// # Errors
     /// When the history cannot be read.
     fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError>;
+
+    /// How each test fared over all runs.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError>;
+}
+
+/// How a test fared over all runs, reruns left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TrackRecord {
+    /// Runs in which it passed at its first attempt.
+    pub passes: u32,
+    /// Runs in which it failed at its first attempt.
+    pub failures: u32,
+    /// Failures that were found to be flaky.
+    pub flaky: u32,
 }
 
 /// What is known of a run when it starts.

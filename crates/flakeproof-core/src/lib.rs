@@ -3,7 +3,8 @@
 //! A [`Suite`] has tests, each with a [`TestId`]. Running one in an environment gives an
 //! [`Execution`] with an [`Outcome`]. Several [`Attempt`]s at one test, together with what it
 //! depends on and what changed, are the [`Evidence`] on which a [`Verdict`] rests. All of it
-//! together is [`Findings`], which reports render and the history keeps.
+//! together is [`Findings`], which reports render and the history keeps. [`Predictions`] are what
+//! can be said without running anything.
 //!
 //! This crate does no I/O and knows no other crate of the workspace.
 
@@ -15,6 +16,7 @@ mod findings;
 mod history;
 mod isolation;
 mod outcome;
+mod prediction;
 mod seed;
 mod signature;
 pub mod statistics;
@@ -28,9 +30,10 @@ pub use execution::{Attempt, Execution, Failure, Location, Phase, Stage};
 pub use findings::{
     ExitCode, Findings, Group, GroupCause, Notice, Policy, RunFacts, SuiteCounts, TestFinding,
 };
-pub use history::{History, HistoryError, PassRecord, RunRecord, Surroundings};
+pub use history::{History, HistoryError, PassRecord, RunRecord, Surroundings, TrackRecord};
 pub use isolation::Isolation;
 pub use outcome::Outcome;
+pub use prediction::{ModelFacts, Prediction, Predictions, SimilarTest};
 pub use seed::Seed;
 pub use signature::Signature;
 pub use suite::{CollectionProblem, Suite, SuiteTest};

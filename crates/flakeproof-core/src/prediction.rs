@@ -1,0 +1,98 @@
+//! What is said about tests without running them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Notice, TestId};
+
+/// What a model says about tests, and what that is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Predictions {
+    /// The version of flakeproof.
+    pub version: String,
+    /// The model that spoke.
+    pub model: ModelFacts,
+    /// Every test that was asked about, by file and line.
+    pub tests: Vec<Prediction>,
+    /// What the reader should know besides.
+    pub notices: Vec<Notice>,
+}
+
+impl Predictions {
+    /// The tests that are called flaky, the most probable first.
+    #[must_use]
+    pub fn suspects(&self) -> Vec<&Prediction> {
+        let mut suspects: Vec<&Prediction> = self.tests.iter().filter(|test| test.flaky).collect();
+        suspects.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        suspects
+    }
+}
+
+/// What a model says about itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelFacts {
+    /// What people call it: the file it was read from, or the one inside the program.
+    pub name: String,
+    /// The kind of model: `flast`.
+    pub kind: String,
+    /// The variant: `rarity`, `paper`.
+    pub recipe: String,
+    /// How many tests it knows.
+    pub tests: usize,
+    /// How many of them are flaky.
+    pub flaky: usize,
+    /// How many projects they come from.
+    pub projects: usize,
+    /// The digest of its training data.
+    pub data: String,
+    /// What was held out to measure it: `test`, `class` or `project`.
+    pub held_out: String,
+    /// The share of held-out tests it called flaky that are, at the threshold in use.
+    pub precision: Option<f64>,
+    /// The share of held-out flaky tests it called flaky, at the threshold in use.
+    pub recall: Option<f64>,
+    /// The threshold in use: `balanced`, `careful`, or a number.
+    pub threshold: String,
+}
+
+/// What a model says about one test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Prediction {
+    /// Its id, as its runner writes it.
+    pub id: TestId,
+    /// The file it stands in, relative to the project.
+    pub file: String,
+    /// Its first line, counted from 1.
+    pub line: u32,
+    /// Its last line.
+    pub end_line: u32,
+    /// The language it is written in.
+    pub language: String,
+    /// The probability that it is flaky.
+    pub probability: f64,
+    /// Whether that is enough to call it flaky.
+    pub flaky: bool,
+    /// Why it would be flaky, if it is.
+    pub category: Option<String>,
+    /// The known tests most similar to it, the nearest first.
+    pub neighbours: Vec<SimilarTest>,
+}
+
+/// A known test that is similar to the one asked about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SimilarTest {
+    /// Its id, as its data names it.
+    pub id: String,
+    /// The project it belongs to.
+    pub project: String,
+    /// How similar it is, from 0 to 1.
+    pub similarity: f64,
+    /// Whether it is known to be flaky.
+    pub flaky: bool,
+    /// Why it is flaky, where that is known.
+    pub category: Option<String>,
+    /// The words both have, the most telling first.
+    pub shared: Vec<String>,
+}
