@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Findings, History, HistoryError, Outcome, PassRecord, RunRecord, Stage, TestId,
+    TrackRecord, Verdict,
 };
 
 /// A history that lasts as long as the process.
@@ -16,6 +17,7 @@ pub struct MemoryHistory {
     runs: Vec<RunRecord>,
     open: Option<usize>,
     passes: BTreeMap<TestId, Passes>,
+    records: BTreeMap<TestId, TrackRecord>,
 }
 
 /// What is known of the passes of one test.
@@ -51,6 +53,11 @@ impl History for MemoryHistory {
 
     fn record(&mut self, attempts: &[Attempt]) -> Result<(), HistoryError> {
         let run = self.open_run()?;
+        for attempt in attempts.iter().filter(|attempt| attempt.stage == Stage::First) {
+            let record = self.records.entry(attempt.execution.test.clone()).or_default();
+            record.passes += u32::from(attempt.execution.outcome == Outcome::Passed);
+            record.failures += u32::from(attempt.execution.outcome.is_failure());
+        }
         let passed = |attempt: &&Attempt| attempt.execution.outcome == Outcome::Passed;
         for attempt in attempts.iter().filter(passed) {
             let passes = self.passes.entry(attempt.execution.test.clone()).or_default();
@@ -62,8 +69,11 @@ impl History for MemoryHistory {
         Ok(())
     }
 
-    fn finish(&mut self, _findings: &Findings) -> Result<(), HistoryError> {
+    fn finish(&mut self, findings: &Findings) -> Result<(), HistoryError> {
         self.open_run()?;
+        for test in findings.tests.iter().filter(|test| test.verdict == Some(Verdict::Flaky)) {
+            self.records.entry(test.id.clone()).or_default().flaky += 1;
+        }
         self.open = None;
         Ok(())
     }
@@ -86,6 +96,10 @@ impl History for MemoryHistory {
     fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError> {
         let duration = |(test, passes): (&TestId, &Passes)| (test.clone(), passes.duration);
         Ok(self.passes.iter().map(duration).collect())
+    }
+
+    fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError> {
+        Ok(self.records.clone())
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Findings, History, HistoryError, Kind, PassRecord, RunRecord, Signature, TestFinding,
-    TestId, Verdict,
+    TestId, TrackRecord, Verdict,
 };
 use rusqlite::types::Type;
 use rusqlite::{
@@ -133,6 +133,29 @@ impl History for SqliteHistory {
             .and_then(|mut statement| statement.query_map([], test_duration)?.collect())
             .map_err(|error| self.place.fault(&error))
     }
+
+    fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError> {
+        self.connection
+            .prepare_cached(TRACK_RECORDS)
+            .and_then(|mut statement| statement.query_map([], track_record)?.collect())
+            .map_err(|error| self.place.fault(&error))
+    }
+}
+
+const TRACK_RECORDS: &str = "
+    SELECT test.id,
+           count(*) FILTER (WHERE execution.outcome = 'passed'),
+           count(*) FILTER (WHERE execution.outcome NOT IN ('passed', 'skipped')),
+           (SELECT count(*) FROM finding
+             WHERE finding.test = test.number AND finding.verdict = 'flaky')
+      FROM test
+      JOIN execution ON execution.test = test.number AND execution.stage = 'first'
+     GROUP BY test.number";
+
+fn track_record(row: &Row<'_>) -> rusqlite::Result<(TestId, TrackRecord)> {
+    let id: String = row.get(0)?;
+    let record = TrackRecord { passes: row.get(1)?, failures: row.get(2)?, flaky: row.get(3)? };
+    Ok((id.into(), record))
 }
 
 const INSERT_RUN: &str = "

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, ExitCode, Failure, Findings, History, HistoryError, Isolation, Outcome,
-    Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts, Surroundings, TestId,
-    TreeState,
+    Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts, Surroundings, TestFinding,
+    TestId, TrackRecord, TreeState, Verdict,
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
@@ -47,6 +47,7 @@ contract! {
     a_duration_is_that_of_the_last_pass
     a_pass_at_a_later_attempt_gives_a_duration_too
     a_test_that_never_passed_has_no_duration
+    a_track_record_counts_first_attempts_and_flaky_verdicts
     recording_nothing_is_allowed
     many_attempts_are_kept_in_one_call
     recording_without_an_open_run_is_an_error
@@ -162,6 +163,19 @@ fn a_test_that_never_passed_has_no_duration(history: &mut dyn History) {
     assert_eq!(history.durations(), Ok(BTreeMap::new()));
 }
 
+fn a_track_record_counts_first_attempts_and_flaky_verdicts(history: &mut dyn History) {
+    let again = Attempt { stage: Stage::Fresh, number: 2, ..first("test_a", Outcome::Passed) };
+    let failed = [first("test_a", Outcome::Failed), again, first("test_b", Outcome::Skipped)];
+    history.begin(&run("1")).expect("begins");
+    history.record(&failed).expect("records");
+    history.finish(&Findings { tests: vec![flaky("test_a")], ..findings() }).expect("finishes");
+    complete(history, &run("2"), &[first("test_a", Outcome::Passed)]);
+    let records = history.track_records().expect("is read");
+    let record = TrackRecord { passes: 1, failures: 1, flaky: 1 };
+    assert_eq!(records.get("test_a"), Some(&record));
+    assert_eq!(records.get("test_b"), Some(&TrackRecord::default()));
+}
+
 fn recording_nothing_is_allowed(history: &mut dyn History) {
     history.begin(&run("1")).expect("begins");
     assert_eq!(history.record(&[]), Ok(()));
@@ -259,6 +273,20 @@ fn first(test: &str, outcome: Outcome) -> Attempt {
             output: String::new(),
             dependencies: None,
         },
+    }
+}
+
+fn flaky(test: &str) -> TestFinding {
+    TestFinding {
+        id: test.into(),
+        location: None,
+        outcome: Outcome::Failed,
+        verdict: Some(Verdict::Flaky),
+        kind: None,
+        evidence: vec![],
+        attempts: vec![],
+        reproduce: None,
+        group: None,
     }
 }
 
