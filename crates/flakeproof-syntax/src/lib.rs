@@ -1,3 +1,22 @@
 //! Reads source without running it: finds tests and their words, in many languages.
+//!
+//! A [`Finder`] is given the text of a file and says which tests are in it, named as their runner
+//! names them, each with the helpers of the same file that it calls. It never fails: a broken file
+//! gives the tests that can still be read, and [`Issue`]s. A language is one file in `languages`
+//! and one line that lists it.
 
+mod depth;
+mod finder;
+mod language;
+mod languages;
+mod layout;
+mod outline;
+mod reach;
+mod source;
+mod tree;
 pub mod words;
+
+pub use finder::{Effort, Finder};
+pub use language::{Language, may_hold_tests};
+pub use layout::Layout;
+pub use source::{Found, Helper, Issue, IssueKind, SourceFile, TestSource};

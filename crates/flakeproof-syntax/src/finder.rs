@@ -1,0 +1,185 @@
+//! Reads a file: parses it within a bound, lets its language outline it, and follows calls.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{ParseOptions, Parser, Tree};
+
+use crate::depth::too_deep;
+use crate::languages::Grammar;
+use crate::outline::{Outline, Reading, Role};
+use crate::reach::Reach;
+use crate::tree::{first_error, line};
+use crate::{Found, Helper, Issue, IssueKind, Language, Layout, SourceFile, TestSource};
+
+/// How much work a file may cost before the finder gives up on it.
+///
+/// Counted in hundreds of parser steps, not in seconds, so that the same file gives the same
+/// answer on a slow machine. Real source takes 5 such units for 1,024 bytes, and 20 at most; only
+/// the repair of broken text takes more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    base: usize,
+    per_kilobyte: usize,
+}
+
+impl Effort {
+    /// An effort of `base` hundreds of parser steps, and `per_kilobyte` more for each 1,024 bytes
+    /// of text.
+    #[must_use]
+    pub fn new(base: usize, per_kilobyte: usize) -> Self {
+        Self { base, per_kilobyte }
+    }
+
+    fn of_length(self, bytes: usize) -> usize {
+        self.base.saturating_add((bytes / 1024).saturating_mul(self.per_kilobyte))
+    }
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self::new(2_000, 60)
+    }
+}
+
+/// Says whether to give up on the file being parsed.
+type Stop = Box<dyn FnMut() -> bool + Send>;
+
+/// Finds tests in source files. Keeps its parsers: make one per thread and use it for many files.
+///
+/// ```
+/// use flakeproof_syntax::{Finder, Layout, SourceFile};
+///
+/// let text = "def test_adds():\n    assert 1 + 1 == 2\n";
+/// let file = SourceFile { path: "tests/test_sums.py", text };
+/// let found = Finder::default().find(&file, &Layout::default());
+/// assert_eq!(found.tests[0].id.as_str(), "tests/test_sums.py::test_adds");
+/// ```
+#[derive(Default)]
+pub struct Finder {
+    effort: Effort,
+    stop: Option<Stop>,
+    parsers: Vec<(&'static str, Parser)>,
+}
+
+impl Finder {
+    /// A finder that spends at most this effort on a file.
+    #[must_use]
+    pub fn new(effort: Effort) -> Self {
+        Self { effort, ..Self::default() }
+    }
+
+    /// Also give up on a file when `stop` says so; it is asked after every hundred parser steps.
+    ///
+    /// The effort counts steps, and in garbage a single step can take long: a few kilobytes of
+    /// `->->->` cost seconds. This crate reads no clock, so a caller who must not wait passes a
+    /// question that looks at one, and sets it anew before each file.
+    #[must_use]
+    pub fn stopping_when(self, stop: impl FnMut() -> bool + Send + 'static) -> Self {
+        Self { stop: Some(Box::new(stop)), ..self }
+    }
+
+    /// The tests of a file, and what kept others from being found.
+    #[must_use]
+    pub fn find<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> Found<'a> {
+        let Some(language) = Language::of_path(file.path) else {
+            return nothing(IssueKind::UnknownLanguage, 1);
+        };
+        if let Some(line) = too_deep(file.text) {
+            return nothing(IssueKind::TooDeep, line);
+        }
+        let rules = language.rules();
+        let Some(tree) = self.parse(rules.grammar(file.path), file.text) else {
+            return nothing(IssueKind::GaveUp, 1);
+        };
+        let reading = Reading { root: tree.root_node(), text: file.text, path: file.path, layout };
+        let mut outline = (rules.outline)(&reading);
+        outline.functions.sort_by_key(|function| function.extent.start);
+        let mut reach = Reach::new(&outline, file.text, rules.read_calls);
+        let tests = (0..outline.functions.len())
+            .filter_map(|index| test_source(index, &outline, &mut reach, language, file.text))
+            .collect();
+        Found { tests, issues: issues(&tree, &outline) }
+    }
+
+    /// A syntax tree, unless the text asks for more than the effort.
+    fn parse(&mut self, grammar: &Grammar, text: &str) -> Option<Tree> {
+        let mut left = self.effort.of_length(text.len());
+        let mut stop = self.stop.take();
+        let mut progress = |_: &_| match left.checked_sub(1) {
+            Some(rest) if !stop.as_mut().is_some_and(|stop| stop()) => {
+                left = rest;
+                ControlFlow::Continue(())
+            }
+            _ => ControlFlow::Break(()),
+        };
+        let options = ParseOptions::new().progress_callback(&mut progress);
+        let bytes = text.as_bytes();
+        let mut read = |offset: usize, _| bytes.get(offset..).unwrap_or_default();
+        let tree = self.parser(grammar).and_then(|parser| {
+            let tree = parser.parse_with_options(&mut read, None, Some(options));
+            if tree.is_none() {
+                parser.reset();
+            }
+            tree
+        });
+        self.stop = stop;
+        tree
+    }
+
+    fn parser(&mut self, grammar: &Grammar) -> Option<&mut Parser> {
+        let known = self.parsers.iter().position(|(name, _)| *name == grammar.name);
+        let index = if let Some(index) = known {
+            index
+        } else {
+            let mut parser = Parser::new();
+            parser.set_language(&(grammar.load)()).ok()?;
+            self.parsers.push((grammar.name, parser));
+            self.parsers.len() - 1
+        };
+        self.parsers.get_mut(index).map(|(_, parser)| parser)
+    }
+}
+
+fn nothing<'a>(kind: IssueKind, line: u32) -> Found<'a> {
+    Found { tests: Vec::new(), issues: vec![Issue { kind, line }] }
+}
+
+fn test_source<'a>(
+    index: usize,
+    outline: &Outline<'_>,
+    reach: &mut Reach<'_, '_, 'a>,
+    language: Language,
+    text: &'a str,
+) -> Option<TestSource<'a>> {
+    let function = outline.functions.get(index)?;
+    let Role::Test(id) = &function.role else { return None };
+    let extent = function.extent;
+    Some(TestSource {
+        id: id.clone(),
+        language,
+        lines: extent.first_line..=extent.last_line,
+        span: extent.start..extent.end,
+        text: text.get(extent.start..extent.end)?,
+        enclosing: outline.enclosing(function.scope),
+        name: function.name.clone(),
+        helpers: reach
+            .helpers(index)
+            .into_iter()
+            .filter_map(|helper| {
+                let helper = outline.functions.get(helper)?;
+                let extent = helper.extent;
+                Some(Helper {
+                    name: helper.name.clone(),
+                    lines: extent.first_line..=extent.last_line,
+                    text: text.get(extent.start..extent.end)?,
+                })
+            })
+            .collect(),
+    })
+}
+
+fn issues(tree: &Tree, outline: &Outline<'_>) -> Vec<Issue> {
+    let error = first_error(tree.root_node())
+        .map(|node| (IssueKind::SyntaxError, line(node.start_position().row)));
+    error.into_iter().chain(outline.issue()).map(|(kind, line)| Issue { kind, line }).collect()
+}
