@@ -1,0 +1,123 @@
+//! From a test to its terms.
+
+use flakeproof_syntax::words::{self, Comments, Token};
+use serde::{Deserialize, Serialize};
+
+/// A test as a model sees it: its source, and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct TestText<'a> {
+    /// The source of the test.
+    pub source: &'a str,
+    /// Where it stands, dotted: package and class, or folders and file (`org.acme.FooTest`).
+    pub class: &'a str,
+    /// How comments begin in its language.
+    pub comments: Comments,
+}
+
+/// How source becomes terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cut {
+    /// What stands between white space, as in the paper's text.
+    WhiteSpace,
+    /// Runs of word characters in lower case, as in the paper's reference program.
+    Runs,
+    /// The words that names and texts are made of, in lower case, and those of class and package.
+    Parts,
+}
+
+/// What a term was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The source of the test.
+    Source,
+    /// The name of its class or file.
+    Class,
+    /// Its package or folders.
+    Package,
+}
+
+/// Marks terms of the class and of the package. No part of a name contains a blank.
+const CLASS_MARK: &str = "class ";
+const PACKAGE_MARK: &str = "package ";
+
+impl Cut {
+    /// Hand each term of the test to `take`, as often as it occurs.
+    pub(crate) fn terms(self, test: &TestText<'_>, mut take: impl FnMut(&str)) {
+        match self {
+            Self::WhiteSpace => words::at_white_space(test.source).for_each(take),
+            Self::Runs => words::runs(test.source).for_each(|run| take(&run)),
+            Self::Parts => parts(test, take),
+        }
+    }
+
+    /// What a term of this cut was taken from, and the term without its mark.
+    pub(crate) fn field(self, term: &str) -> (Field, &str) {
+        if self != Self::Parts {
+            return (Field::Source, term);
+        }
+        if let Some(term) = term.strip_prefix(CLASS_MARK) {
+            (Field::Class, term)
+        } else if let Some(term) = term.strip_prefix(PACKAGE_MARK) {
+            (Field::Package, term)
+        } else {
+            (Field::Source, term)
+        }
+    }
+}
+
+fn parts(test: &TestText<'_>, mut take: impl FnMut(&str)) {
+    let mut term = String::new();
+    let mut take_parts = |text: &str, mark: &str| {
+        for part in words::parts(text) {
+            term.clear();
+            term.push_str(mark);
+            push_lower(&mut term, part);
+            take(&term);
+        }
+    };
+    for token in words::tokens(test.source, test.comments) {
+        match token {
+            Token::Name(text) | Token::Text(text) => take_parts(text, ""),
+            Token::Number(_) | Token::Symbol(_) => {}
+        }
+    }
+    let (package, class) = test.class.rsplit_once('.').unwrap_or(("", test.class));
+    take_parts(class, CLASS_MARK);
+    take_parts(package, PACKAGE_MARK);
+}
+
+fn push_lower(term: &mut String, part: &str) {
+    if part.is_ascii() {
+        term.extend(part.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+    } else {
+        part.chars().flat_map(char::to_lowercase).for_each(|c| term.push(c));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(cut: Cut, source: &str, class: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        let test = TestText { source, class, comments: Comments::Slashes };
+        cut.terms(&test, |term| terms.push(term.to_owned()));
+        terms
+    }
+
+    #[test]
+    fn the_paper_cuts_at_white_space() {
+        let found = terms(Cut::WhiteSpace, "void t() {\n wait(10); }", "a.B");
+        assert_eq!(found, ["void", "t()", "{", "wait(10);", "}"]);
+    }
+
+    #[test]
+    fn parts_come_from_names_texts_and_the_class() {
+        let found = terms(Cut::Parts, "waitFor(\"port 80\", 5) // no", "org.acme.HttpTest");
+        let place = ["class http", "class test", "package org", "package acme"];
+        assert_eq!(found, [&["wait", "for", "port", "80"][..], &place].concat());
+        assert_eq!(Cut::Parts.field("class http"), (Field::Class, "http"));
+        assert_eq!(Cut::Parts.field("wait"), (Field::Source, "wait"));
+    }
+}

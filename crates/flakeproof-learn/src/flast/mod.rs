@@ -1,0 +1,24 @@
+//! FLAST (Verdecchia et al., 2021): a test is probably flaky when the known tests most similar to
+//! it are.
+
+mod bags;
+mod corpus;
+mod cut;
+mod model;
+mod neighbourhood;
+mod projection;
+mod recipe;
+mod texts;
+mod threshold;
+mod validation;
+mod vote;
+mod weights;
+
+pub use corpus::Corpus;
+pub use cut::{Cut, Field, TestText};
+pub use model::{About, Flast, KIND, Level, Thresholds, TrainingError, TrainingParams};
+pub use neighbourhood::{Asker, HoldOut, Neighbourhood, Opinion, SharedTerm};
+pub use recipe::{Recipe, Weighting};
+pub use threshold::Aim;
+pub use validation::{Asked, Protocol, Validation, ValidationParams};
+pub use vote::Vote;

@@ -1,0 +1,9 @@
+//! Nearest neighbours among sparse vectors.
+
+mod best;
+mod rows;
+mod search;
+
+pub use best::{Neighbour, Wanted};
+pub use rows::{SparseRow, SparseRows};
+pub use search::{Scratch, SearchIndex};
