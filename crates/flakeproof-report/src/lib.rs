@@ -1,12 +1,14 @@
-//! Findings in, bytes out.
+//! Findings and predictions in, bytes out.
 //!
-//! A [`Renderer`] turns [`Findings`](flakeproof_core::Findings) into the bytes of one format:
-//! [`Json`] for programs, [`JunitXml`] for continuous integration servers,
-//! [`GithubAnnotations`] and [`GithubSummary`] for GitHub Actions. [`words`] says in English what
-//! the findings mean, for every format that people read.
+//! A [`Renderer`] turns [`Findings`](flakeproof_core::Findings), what a run found out, or
+//! [`Predictions`](flakeproof_core::Predictions), what a model says without a run, into the bytes
+//! of one format: [`Json`] for programs, [`GithubAnnotations`] and [`GithubSummary`] for GitHub
+//! Actions. Findings can also be [`JunitXml`], for continuous integration servers, and predictions
+//! [`Sarif`], for tools that show code. [`words`] says in English what they mean, for every format
+//! that people read.
 //!
-//! This crate does no I/O and reads no clock and no environment variables: the same findings give
-//! the same bytes, whether they come from a run or from the history.
+//! This crate does no I/O and reads no clock and no environment variables: the same subject gives
+//! the same bytes, whether it comes from a run or from the history.
 
 mod github;
 mod json;
@@ -14,9 +16,11 @@ mod junit;
 mod renderer;
 #[cfg(test)]
 mod sample;
+mod sarif;
 pub mod words;
 
 pub use github::{GithubAnnotations, GithubSummary};
-pub use json::{Json, json_schema};
+pub use json::{Json, json_schema, prediction_schema};
 pub use junit::JunitXml;
 pub use renderer::{Error, Renderer};
+pub use sarif::Sarif;

@@ -1,19 +1,28 @@
-//! The published JSON schema is the one that the code makes.
+//! The published JSON schemas are the ones that the code makes.
 
 use std::path::Path;
 
+use flakeproof_report::{json_schema, prediction_schema};
+
 #[test]
-fn the_published_schema_is_up_to_date() {
-    let place =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/run-report.schema.json");
-    let made = flakeproof_report::json_schema();
+fn the_schema_of_the_run_report_is_up_to_date() {
+    assert_up_to_date("run-report.schema.json", &json_schema());
+}
+
+#[test]
+fn the_schema_of_the_prediction_report_is_up_to_date() {
+    assert_up_to_date("prediction-report.schema.json", &prediction_schema());
+}
+
+fn assert_up_to_date(file: &str, made: &str) {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(file);
     if std::env::var_os("UPDATE_SCHEMAS").is_some_and(|value| value == "1") {
-        std::fs::write(&place, &made).unwrap();
+        std::fs::write(&place, made).expect("the folder of the schemas can be written");
     }
     let published = std::fs::read_to_string(&place).unwrap_or_default().replace("\r\n", "\n");
     assert!(
         published == made,
-        "docs/reference/run-report.schema.json is out of date; regenerate it with\n\
+        "docs/reference/{file} is out of date; regenerate it with\n\
          UPDATE_SCHEMAS=1 cargo test -p flakeproof-report --test schema"
     );
 }

@@ -1,20 +1,16 @@
-//! Failures as workflow commands, which GitHub shows beside the code.
-//!
-//! GitHub shows ten annotations of a step and drops the rest without a word, so there are never
-//! more than ten here: the most serious ones, with one outage as one annotation however many tests
-//! it hit. Whatever a test writes ends up inside a command and cannot start one of its own.
+//! Failures as annotations: the most serious ones first, with one outage as one annotation however
+//! many tests it hit.
 
 use std::collections::BTreeSet;
 
 use flakeproof_core::{Findings, Group, GroupCause, Location, TestFinding, Verdict};
 
+use super::command::{self, Level};
 use super::ranking::ranked;
 use crate::{Error, Renderer, words};
 
-/// What GitHub shows of one step.
-const SHOWN: usize = 10;
-
-/// Renders workflow commands (`::error …::…`), one per line, to be written to stdout.
+/// Renders workflow commands (`::error …::…`), one per line, to be written to stdout: the failures
+/// that a run found, or the tests that a model calls flaky.
 ///
 /// ```
 /// use flakeproof_report::GithubAnnotations;
@@ -26,23 +22,13 @@ const SHOWN: usize = 10;
 pub struct GithubAnnotations {
     /// The project's root as seen from the repository's root; empty if they are the same.
     ///
-    /// Findings name files from the project's root, GitHub wants them from the repository's.
+    /// Reports name files from the project's root, GitHub wants them from the repository's.
     pub folder: String,
 }
 
 impl Renderer for GithubAnnotations {
     fn render(&self, findings: &Findings) -> Result<Vec<u8>, Error> {
-        let annotations = self.annotations(findings);
-        let mut text = String::new();
-        for annotation in annotations.iter().take(SHOWN) {
-            text.push_str(annotation);
-            text.push('\n');
-        }
-        if let Some(more @ 1..) = annotations.len().checked_sub(SHOWN) {
-            let more = words::counted(more, "more annotation");
-            text.push_str(&format!("{more} left out, because GitHub shows {SHOWN}\n"));
-        }
-        Ok(text.into_bytes())
+        Ok(command::lines(&self.annotations(findings)).into_bytes())
     }
 }
 
@@ -53,11 +39,9 @@ impl GithubAnnotations {
         for (verdict, test) in ranked(findings) {
             match outage(verdict, test, findings) {
                 Some((at, group)) if outages_told.insert(at) => {
-                    annotations.push(command(
-                        verdict,
-                        &[("title", "one outage")],
-                        &words::group(group),
-                    ));
+                    let title = [("title", "one outage")];
+                    let message = words::group(group);
+                    annotations.push(command::annotation(level(verdict), &title, &message));
                 }
                 Some(_) => {}
                 None => annotations.push(self.annotation(verdict, test)),
@@ -79,10 +63,11 @@ impl GithubAnnotations {
             properties.push(("line", line.as_str()));
         }
         properties.push(("title", title.as_str()));
-        command(verdict, &properties, &message(test))
+        command::annotation(level(verdict), &properties, &message(test))
     }
 
-    fn path_in_repository(&self, file: &str) -> String {
+    /// The file, named from the project's root, as GitHub wants it.
+    pub(super) fn path_in_repository(&self, file: &str) -> String {
         let folder = self.folder.trim_end_matches('/');
         if folder.is_empty() || file.starts_with('/') {
             file.to_owned()
@@ -123,25 +108,11 @@ fn message(test: &TestFinding) -> String {
     lines.join("\n")
 }
 
-fn command(verdict: Verdict, properties: &[(&str, &str)], message: &str) -> String {
-    let level = match verdict {
-        Verdict::Real | Verdict::Unknown => "error",
-        Verdict::Flaky => "warning",
-    };
-    let properties = properties
-        .iter()
-        .map(|(name, value)| format!("{name}={}", escaped_property(value)))
-        .collect::<Vec<_>>()
-        .join(",");
-    format!("::{level} {properties}::{}", escaped(message))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
-}
-
-fn escaped_property(text: &str) -> String {
-    escaped(text).replace(':', "%3A").replace(',', "%2C")
+fn level(verdict: Verdict) -> Level {
+    match verdict {
+        Verdict::Real | Verdict::Unknown => Level::Error,
+        Verdict::Flaky => Level::Warning,
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,11 @@
 //! page of the job.
 
 mod annotations;
+mod command;
 mod markdown;
+mod page;
+mod prediction_annotations;
+mod prediction_summary;
 mod ranking;
 mod summary;
 

@@ -1,21 +1,14 @@
-//! The whole result as Markdown, for the page of the job.
-//!
-//! GitHub takes at most 1 MiB from a step and drops a longer summary as a whole, so each part has
-//! its share of that room, and a part that is cut says how many rows are missing.
+//! The whole result of a run as Markdown, for the page of the job.
 
-use flakeproof_core::{Findings, Group, Notice, TestFinding, Verdict};
+use flakeproof_core::{Findings, Group, TestFinding, Verdict};
 
 use super::markdown::{code, prose, text};
+use super::page::{LIMIT, Page, notice};
 use super::ranking::ranked;
 use crate::{Error, Renderer, words};
 
-/// What GitHub takes from one step, in bytes.
-const LIMIT: usize = 1024 * 1024;
-
-/// Room for the line that says how many rows are missing, and for the blank lines around it.
-const ROOM_FOR_LEFT_OUT: usize = 200;
-
-/// Renders GitHub-flavoured Markdown, to be appended to the file that `GITHUB_STEP_SUMMARY` names.
+/// Renders GitHub-flavoured Markdown, to be appended to the file that `GITHUB_STEP_SUMMARY` names:
+/// every failure of a run, or every test that a model calls flaky.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GithubSummary;
 
@@ -27,51 +20,14 @@ impl Renderer for GithubSummary {
 
 /// The summary in at most `limit` bytes: up to an eighth for notices, an eighth for groups.
 fn summary(findings: &Findings, limit: usize) -> String {
-    let mut page = Page { text: String::new() };
-    page.text.push_str(&heading(findings));
+    let mut page = Page::new(heading(findings));
     page.part(None, findings.notices.iter().map(notice), limit / 8);
     let failures = ranked(findings).into_iter().map(|(verdict, test)| row(verdict, test));
     let head = "| verdict | test | failure | evidence | reproduce |\n|---|---|---|---|---|\n";
     page.part(Some(head), failures, limit / 8 * 7);
     let head = "| failed together | tests |\n|---|---|\n";
     page.part(Some(head), findings.groups.iter().map(group), limit);
-    page.text
-}
-
-/// A text that grows part by part, each up to a limit.
-struct Page {
-    text: String,
-}
-
-impl Page {
-    /// Add rows below their head while the page stays within `limit`, then count the others.
-    fn part(&mut self, head: Option<&str>, rows: impl Iterator<Item = String>, limit: usize) {
-        let mut rows = rows.peekable();
-        if rows.peek().is_none() {
-            return;
-        }
-        let head = head.unwrap_or_default();
-        let room = limit.saturating_sub(self.text.len() + head.len() + ROOM_FOR_LEFT_OUT);
-        let mut shown = String::new();
-        let mut left_out = 0;
-        for row in rows {
-            if shown.len() + row.len() <= room {
-                shown.push_str(&row);
-            } else {
-                left_out += 1;
-            }
-        }
-        self.text.push('\n');
-        if !shown.is_empty() {
-            self.text.push_str(head);
-            self.text.push_str(&shown);
-        }
-        if left_out > 0 {
-            let rows = words::counted(left_out, "more row");
-            let line = format!("\n{rows} left out, because GitHub takes at most 1 MiB.\n");
-            self.text.push_str(&line);
-        }
-    }
+    page.into_text()
 }
 
 fn heading(findings: &Findings) -> String {
@@ -103,10 +59,6 @@ fn headline(findings: &Findings) -> String {
         0 => "no failures".to_owned(),
         _ => format!("{} ({})", words::counted(failures, "failure"), counts.join(", ")),
     }
-}
-
-fn notice(notice: &Notice) -> String {
-    format!("- {}; {}\n", prose(&notice.what), prose(&notice.next))
 }
 
 fn row(verdict: Verdict, test: &TestFinding) -> String {

@@ -1,16 +1,10 @@
-//! What findings mean, in plain English.
-//!
-//! Each fact of [`flakeproof_core`] becomes one lower-case sentence without a full stop, so that a
-//! summary, an annotation and the terminal say the same thing in the same words. The subject is
-//! always the test: "passed at the end of the run, in the same environment". The text is not
-//! marked up and not escaped; who prints it does that.
+//! What findings mean: the evidence, the verdicts, the failures and their groups.
 
 use flakeproof_core::{
     Attempt, Evidence, Group, GroupCause, Isolation, Kind, Outcome, Stage, Verdict,
 };
 
-/// A text longer than this many characters is cut where it stands among others.
-const EXCERPT: usize = 500;
+use super::phrases::{counted, percent};
 
 /// A list of files longer than this is cut and counted.
 const FILES_NAMED: usize = 5;
@@ -130,22 +124,6 @@ pub fn command(arguments: &[String]) -> String {
     arguments.iter().map(|argument| quoted(argument)).collect::<Vec<_>>().join(" ")
 }
 
-/// The start of a text, with an ellipsis if that is not all of it.
-pub(crate) fn excerpt(text: &str) -> String {
-    match text.char_indices().nth(EXCERPT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-/// A number with its noun: `1 test`, `12 tests`.
-pub(crate) fn counted(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    }
-}
-
 fn quoted(argument: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !argument.is_empty() && argument.chars().all(is_plain) {
@@ -178,11 +156,6 @@ fn failed_fresh(attempts: u32, pass_rate_not_ruled_out: f64) -> String {
     format!(
         "{how_often} (a test that passes more than {rate} of the time would have passed once, 95 %)"
     )
-}
-
-fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
 }
 
 fn disjoint(changed: &[String], dependencies: usize, base: &str) -> String {

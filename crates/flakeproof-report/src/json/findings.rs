@@ -1,44 +1,32 @@
-//! The findings as one JSON document, for programs.
+//! What a run found out, as one JSON document.
 //!
-//! The shape is a promise to outsiders: it has a version, `"schema"`, and a published JSON schema,
-//! `docs/reference/run-report.schema.json`. A member may be added within a version; renaming or
-//! removing one makes a new version. Every member is always present, `null` where nothing is known.
+//! Its schema is published as `docs/reference/run-report.schema.json`.
 
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Notice, Outcome,
-    RunFacts, Seed, Signature, Stage, SuiteCounts, TestFinding, TestId, Verdict,
+    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Outcome, RunFacts,
+    Seed, Signature, Stage, SuiteCounts, TestFinding, TestId, Verdict,
 };
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 
+use super::document::{self, Json, NoticeReport, ToolReport};
 use crate::{Error, Renderer};
 
 /// The version of the document's shape.
 const SCHEMA: u32 = 1;
 
-/// Renders one JSON document, indented, with a newline at its end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Json;
-
 impl Renderer for Json {
     fn render(&self, findings: &Findings) -> Result<Vec<u8>, Error> {
-        let mut bytes = serde_json::to_vec_pretty(&RunReport::of(findings))?;
-        bytes.push(b'\n');
-        Ok(bytes)
+        document::bytes(&RunReport::of(findings))
     }
 }
 
-/// The JSON schema of what [`Json`] renders, indented, with a newline at its end.
+/// The JSON schema of what [`Json`] makes of findings, indented, with a newline at its end.
 #[must_use]
 pub fn json_schema() -> String {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let mut schema = settings.into_generator().into_root_schema_for::<RunReport<'_>>().to_value();
-    // Another crate of the build may make JSON objects keep their order; the bytes must not care.
-    schema.sort_all_objects();
-    format!("{schema:#}\n")
+    document::schema_of::<RunReport<'_>>()
 }
 
 /// What a run of `flakeproof` found out.
@@ -62,15 +50,6 @@ struct RunReport<'a> {
     notices: Vec<NoticeReport<'a>>,
     /// The number the process ends with.
     exit_code: u8,
-}
-
-/// The program that wrote the document.
-#[derive(Serialize, JsonSchema)]
-struct ToolReport<'a> {
-    /// Its name.
-    name: &'static str,
-    /// Its version.
-    version: &'a str,
 }
 
 /// What was run, when and how.
@@ -156,20 +135,11 @@ struct GroupReport<'a> {
     cause: GroupCause,
 }
 
-/// Something the reader should know about the run itself.
-#[derive(Serialize, JsonSchema)]
-struct NoticeReport<'a> {
-    /// What happened.
-    what: &'a str,
-    /// What to do about it.
-    next: &'a str,
-}
-
 impl<'a> RunReport<'a> {
     fn of(findings: &'a Findings) -> Self {
         Self {
             schema: SCHEMA,
-            tool: ToolReport { name: "flakeproof", version: &findings.run.version },
+            tool: ToolReport::of(&findings.run.version),
             run: RunFactsReport::of(&findings.run),
             suite: SuiteReport {
                 counts: findings.suite,
@@ -232,12 +202,6 @@ impl<'a> AttemptReport<'a> {
 impl<'a> GroupReport<'a> {
     fn of(group: &'a Group) -> Self {
         Self { signature: &group.signature, tests: &group.tests, cause: group.cause }
-    }
-}
-
-impl<'a> NoticeReport<'a> {
-    fn of(notice: &'a Notice) -> Self {
-        Self { what: &notice.what, next: &notice.next }
     }
 }
 

@@ -1,4 +1,4 @@
-//! A small run with one of everything, for the tests of every format.
+//! A small run with one of everything.
 
 use std::time::Duration;
 

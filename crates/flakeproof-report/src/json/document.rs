@@ -1,0 +1,64 @@
+//! What every JSON document has in common.
+//!
+//! The shape of a document is a promise to outsiders: it has a version, `"schema"`, and a published
+//! JSON schema in `docs/reference`. A member may be added within a version; renaming or removing
+//! one makes a new version. Every member is always present, `null` where nothing is known.
+
+use flakeproof_core::Notice;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+
+use crate::Error;
+
+/// Renders one JSON document, indented, with a newline at its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Json;
+
+/// The program that wrote the document.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct ToolReport<'a> {
+    /// Its name.
+    name: &'static str,
+    /// Its version.
+    version: &'a str,
+}
+
+impl<'a> ToolReport<'a> {
+    /// This program in that version.
+    pub(super) fn of(version: &'a str) -> Self {
+        Self { name: "flakeproof", version }
+    }
+}
+
+/// Something the reader should know about the run itself.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct NoticeReport<'a> {
+    /// What happened.
+    what: &'a str,
+    /// What to do about it.
+    next: &'a str,
+}
+
+impl<'a> NoticeReport<'a> {
+    /// The notice as it is.
+    pub(super) fn of(notice: &'a Notice) -> Self {
+        Self { what: &notice.what, next: &notice.next }
+    }
+}
+
+/// The document's bytes.
+pub(super) fn bytes(document: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let mut bytes = serde_json::to_vec_pretty(document)?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// The JSON schema of a document, indented, with a newline at its end.
+pub(super) fn schema_of<Document: JsonSchema>() -> String {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<Document>().to_value();
+    // Another crate of the build may make JSON objects keep their order; the bytes must not care.
+    schema.sort_all_objects();
+    format!("{schema:#}\n")
+}

@@ -1,0 +1,7 @@
+//! Small subjects with one of everything, for the tests of every format.
+
+mod findings;
+mod predictions;
+
+pub(crate) use findings::{Test, findings, of, passed};
+pub(crate) use predictions::{predictions, suspects};
