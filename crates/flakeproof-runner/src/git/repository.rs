@@ -66,6 +66,15 @@ impl Repository {
         Some(Base::MergeBase { revision, branch: branch.unwrap_or(&reference).to_owned() })
     }
 
+    /// Where HEAD and a revision parted: the latest commit that both have. `None` if the revision
+    /// is not here or they have nothing in common.
+    #[must_use]
+    pub fn parting_from(&self, revision: &str) -> Option<String> {
+        let commit = self.commit(revision).ok()??;
+        let printed = ask(&self.root, &["merge-base", "HEAD", &commit]).ok()?;
+        as_hash(without_newline(&printed))
+    }
+
     /// The full hash of a commit, if the revision is one and it is here.
     pub(super) fn commit(&self, revision: &str) -> Result<Option<String>, Failure> {
         // No revision looks like this, and nothing else may be made of it.
