@@ -5,7 +5,7 @@ use std::time::Instant;
 use flakeproof_testkit::python;
 use flakeproof_testkit::skipped;
 
-use crate::{arrows, cargo, run};
+use crate::{arrows, cargo, model, run};
 
 /// Run all checks; the first that fails ends it.
 pub(crate) fn everything() -> Result<(), String> {
@@ -19,13 +19,21 @@ pub(crate) fn everything() -> Result<(), String> {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items"];
         run(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("fuzz targets", || {
+        let fuzz = ["check", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
+        run(cargo(&fuzz).arg("target/fuzz"))
+    })?;
     step("interpreters for the tests", || {
         println!("    {}", python::usual().display());
         Ok(())
     })?;
     skipped::forget();
     step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
-    let skipped = skipped::all();
+    let mut skipped = skipped::all();
+    step("model inside the program", || {
+        skipped.extend(model::verify()?);
+        Ok(())
+    })?;
     if !skipped.is_empty() {
         println!("skipped, because this machine lacks what they need:\n{}", skipped.join("\n"));
     }

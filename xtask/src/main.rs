@@ -7,6 +7,7 @@
 
 mod arrows;
 mod check;
+mod model;
 mod zoo;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask check    formatting, lints, dependency arrows, tests, documentation
 cargo xtask arrows   only the dependency arrows of the design
+cargo xtask model    train the model inside the program again (needs the data beside the repository)
 cargo xtask zoo      run flakeproof on the flaky zoo and show what it says
 cargo xtask zoo N    check N runs on the zoo against what is expected";
 
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["check"] => check::everything(),
         ["arrows"] => arrows::check(),
+        ["model"] => model::train(),
         ["zoo"] => zoo::show(),
         ["zoo", runs] => zoo::verify(runs),
         _ => {

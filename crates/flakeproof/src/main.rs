@@ -1,4 +1,4 @@
-//! `flakeproof`: finds, explains and triages tests that pass and fail on the same code.
+//! `flakeproof`: finds, predicts, explains and triages tests that pass and fail on the same code.
 
 mod cli;
 mod commands;
@@ -17,6 +17,10 @@ fn main() -> ExitCode {
     typed.color.apply();
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
+        cli::Command::Predict(arguments) => commands::predict::run(&arguments),
+        cli::Command::Explain(arguments) => commands::explain::run(&arguments),
+        cli::Command::Train(arguments) => commands::train::run(&arguments),
+        cli::Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
     };
     let exit = ended.unwrap_or_else(|problem| {
         view::problem(&problem);

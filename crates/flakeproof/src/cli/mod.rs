@@ -1,12 +1,20 @@
 //! What was typed.
 
+mod evaluate;
+mod learning;
+mod predict;
 mod run;
+mod train;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
+pub(crate) use learning::share;
+pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;
+pub(crate) use train::{TrainArguments, TrainFlast, TrainModel};
 
-/// Find, explain and triage tests that pass and fail on the same code.
+/// Find, predict, explain and triage tests that pass and fail on the same code.
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -21,6 +29,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(RunArguments),
+    Predict(PredictArguments),
+    Explain(ExplainArguments),
+    Train(TrainArguments),
+    Evaluate(EvaluateArguments),
 }
 
 /// When to use colour. `NO_COLOR` wins over `auto`.

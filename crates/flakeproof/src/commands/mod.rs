@@ -1,3 +1,26 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
+mod asking;
+pub(crate) mod evaluate;
+pub(crate) mod explain;
+mod files;
+mod model;
+pub(crate) mod predict;
 pub(crate) mod run;
+mod sources;
+pub(crate) mod train;
+mod training_data;
+
+use std::path::PathBuf;
+
+use crate::problem::Problem;
+
+/// The folder the program was started in.
+fn current_folder() -> Result<PathBuf, Problem> {
+    std::env::current_dir().map_err(|error| {
+        Problem::broken(
+            format!("the current folder cannot be read: {error}"),
+            "change to a folder that exists",
+        )
+    })
+}

@@ -1,7 +1,10 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
 mod findings;
+mod learning;
+mod predictions;
 mod progress;
+mod steps;
 mod styles;
 
 use std::io::Write;
@@ -9,7 +12,10 @@ use std::io::Write;
 use crate::problem::Problem;
 
 pub(crate) use findings::findings;
+pub(crate) use learning::{Evaluation, ProjectLine, evaluation, trained};
+pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
+pub(crate) use steps::Steps;
 use styles::{BAD, DIM, STRONG};
 
 /// Say what went wrong and what to do.

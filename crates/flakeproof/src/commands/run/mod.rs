@@ -29,12 +29,7 @@ use recorder::Recorder;
 pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     let started = jiff::Timestamp::now();
-    let folder = std::env::current_dir().map_err(|error| {
-        Problem::broken(
-            format!("the current folder cannot be read: {error}"),
-            "change to a folder that exists",
-        )
-    })?;
+    let folder = super::current_folder()?;
     let settings = RunSettings::resolve(typed, &folder)?;
     let chance = entropy(&started);
     let seed = settings.seed.unwrap_or(Seed(chance % 1_000_000_000));

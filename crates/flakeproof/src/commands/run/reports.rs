@@ -7,6 +7,7 @@ use std::path::Path;
 use flakeproof_core::Findings;
 use flakeproof_report::{GithubAnnotations, GithubSummary, Json, JunitXml, Renderer};
 
+use super::super::files::{below_workspace, cannot_render, cannot_write, put};
 use crate::problem::Problem;
 use crate::settings::{ReporterKind, RunSettings};
 use crate::view;
@@ -26,15 +27,13 @@ pub(super) fn write(findings: &Findings, settings: &RunSettings) -> Result<(), P
         put(&reporter.path, &bytes.map_err(|error| cannot_render(&error))?)?;
     }
     if std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true") {
-        github(findings, settings)?;
+        github(findings)?;
     }
     Ok(())
 }
 
-fn github(findings: &Findings, settings: &RunSettings) -> Result<(), Problem> {
-    let root = std::env::var("GITHUB_WORKSPACE").unwrap_or_default();
-    let below = settings.folder.strip_prefix(&root).unwrap_or(Path::new(""));
-    let annotations = GithubAnnotations { folder: below.to_string_lossy().into_owned() };
+fn github(findings: &Findings) -> Result<(), Problem> {
+    let annotations = GithubAnnotations { folder: below_workspace() };
     view::data(&annotations.render(findings).map_err(|error| cannot_render(&error))?);
     if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
         let summary = GithubSummary.render(findings).map_err(|error| cannot_render(&error))?;
@@ -46,29 +45,4 @@ fn github(findings: &Findings, settings: &RunSettings) -> Result<(), Problem> {
         file.write_all(&summary).map_err(|error| cannot_write(Path::new(&path), &error))?;
     }
     Ok(())
-}
-
-fn put(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    if path == Path::new("-") {
-        view::data(bytes);
-        return Ok(());
-    }
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| cannot_write(path, &error))?;
-    }
-    std::fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Problem {
-    Problem::broken(
-        format!("the report {} cannot be written: {error}", path.display()),
-        "name a place that can be written; the verdicts above stand",
-    )
-}
-
-fn cannot_render(error: &flakeproof_report::Error) -> Problem {
-    Problem::broken(
-        format!("a report cannot be made: {error}"),
-        "the verdicts above stand; please report this as a bug",
-    )
 }

@@ -1,0 +1,157 @@
+//! `flakeproof predict` and `flakeproof explain`, as they are typed.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+
+/// Say which tests look flaky, from their source alone. Nothing is run.
+///
+/// Compares every test with tests whose flakiness is known. A suspect is no proof, so it does not
+/// fail a build unless you say so. Exits with 4 if there is no test.
+#[derive(Debug, Args)]
+pub(crate) struct PredictArguments {
+    /// Files and folders to look in.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only tests that were added or changed since your branch left this revision.
+    #[arg(long, value_name = "BASE")]
+    pub(crate) diff: Option<String>,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+    /// Write a report: `json=FILE`, `sarif=FILE`, `github=FILE`, `markdown=FILE`; `-` is stdout.
+    /// Repeatable.
+    #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_PREDICT_REPORTER")]
+    pub(crate) reporter: Vec<PredictionReporter>,
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: PredictionFormat,
+    /// How many suspects to show in full.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) show: usize,
+    /// Exit with 1 if a test looks flaky.
+    #[arg(long)]
+    pub(crate) fail_on_suspects: bool,
+}
+
+/// Say what is known about one test: why it looks flaky, and what it resembles.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The test, by its id or the end of it.
+    #[arg(value_name = "TEST")]
+    pub(crate) test: String,
+    /// Files and folders to look in.
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub(crate) paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) model: ModelArguments,
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: PredictionFormat,
+}
+
+/// Which model speaks, and how sure it must be.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArguments {
+    /// The model [default: `.flakeproof/flast.model` in the project, else the one inside the
+    /// program].
+    #[arg(long, value_name = "MODEL", env = "FLAKEPROOF_MODEL")]
+    pub(crate) model: Option<PathBuf>,
+    /// When to call a test flaky: `balanced`, `careful` (few false alarms), or a probability.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "balanced",
+        env = "FLAKEPROOF_PREDICT_THRESHOLD"
+    )]
+    pub(crate) threshold: ThresholdChoice,
+}
+
+/// When to call a test flaky.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ThresholdChoice {
+    Balanced,
+    Careful,
+    Probability(f64),
+}
+
+impl FromStr for ThresholdChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "balanced" => Ok(Self::Balanced),
+            "careful" => Ok(Self::Careful),
+            number => number
+                .parse()
+                .ok()
+                .filter(|number| (0.0..=1.0).contains(number))
+                .map(Self::Probability)
+                .ok_or_else(|| {
+                    format!("`{text}` is neither `balanced` nor `careful` nor a number from 0 to 1")
+                }),
+        }
+    }
+}
+
+/// How to print predictions on stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PredictionFormat {
+    /// For people.
+    Text,
+    /// One JSON document.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// Annotations of GitHub Actions.
+    Github,
+    /// Markdown.
+    Markdown,
+}
+
+/// A report to write, as `type=path`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PredictionReporter {
+    pub(crate) format: PredictionFormat,
+    pub(crate) path: PathBuf,
+}
+
+impl FromStr for PredictionReporter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice = "write json=FILE, sarif=FILE, github=FILE or markdown=FILE";
+        let (format, path) = text
+            .split_once('=')
+            .filter(|(_, path)| !path.is_empty())
+            .ok_or_else(|| format!("`{text}` names no file: {advice}"))?;
+        let format = match format {
+            "json" => PredictionFormat::Json,
+            "sarif" => PredictionFormat::Sarif,
+            "github" => PredictionFormat::Github,
+            "markdown" => PredictionFormat::Markdown,
+            other => return Err(format!("there is no reporter `{other}`: {advice}")),
+        };
+        Ok(Self { format, path: path.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_name_or_a_probability() {
+        assert_eq!("careful".parse(), Ok(ThresholdChoice::Careful));
+        assert_eq!("0.7".parse(), Ok(ThresholdChoice::Probability(0.7)));
+        assert!("7".parse::<ThresholdChoice>().is_err());
+        assert!("NaN".parse::<ThresholdChoice>().is_err());
+    }
+
+    #[test]
+    fn a_reporter_needs_a_known_type_and_a_file() {
+        assert!("sarif=out.sarif".parse::<PredictionReporter>().is_ok());
+        assert!("junit=out.xml".parse::<PredictionReporter>().is_err());
+        assert!("sarif=".parse::<PredictionReporter>().is_err());
+    }
+}

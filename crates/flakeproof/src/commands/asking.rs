@@ -1,0 +1,199 @@
+//! Asking a model about tests.
+
+use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
+use flakeproof_learn::flast::{
+    About, Field, Flast, HoldOut, Level, Neighbourhood, Opinion, SharedTerm,
+};
+use flakeproof_learn::knn::Neighbour;
+use flakeproof_syntax::Language;
+
+use super::model::ModelSource;
+use super::sources::SourceTest;
+use crate::cli::ThresholdChoice;
+
+/// Neighbours told of each test, flaky or not, and flaky ones told of each suspect.
+const NEAREST: usize = 3;
+const NEAREST_FLAKY: usize = 5;
+/// Words told of each neighbour.
+const WORDS: usize = 12;
+
+/// What the model says about the tests, in their order.
+pub(super) fn ask(
+    source: &ModelSource,
+    model: &Flast<'_>,
+    tests: &[SourceTest],
+    threshold: ThresholdChoice,
+) -> Predictions {
+    let known = model.neighbourhood();
+    let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
+    let opinions = known.ask_tests(&texts);
+    let line = Line::of(&model.about, threshold);
+    let asker = Asker { model, known: &known, line: &line };
+    let predictions =
+        tests.iter().zip(&opinions).map(|(test, opinion)| asker.prediction(test, opinion));
+    Predictions {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        tests: predictions.collect(),
+        model: facts(source, &model.about, &line, threshold),
+        notices: line.notice.into_iter().chain(foreign(source, tests)).collect(),
+    }
+}
+
+/// The model inside the program has seen Java only.
+fn foreign(source: &ModelSource, tests: &[SourceTest]) -> Option<Notice> {
+    let mut languages: Vec<&str> = tests
+        .iter()
+        .map(|test| test.language)
+        .filter(|language| !matches!(language, Language::Java | Language::Kotlin))
+        .map(Language::name)
+        .collect();
+    languages.sort_unstable();
+    languages.dedup();
+    (source.is_shipped() && !languages.is_empty()).then(|| Notice {
+        what: format!(
+            "the model inside flakeproof learned from Java; nobody measured it on {}",
+            languages.join(", ")
+        ),
+        next: "take its suspects as hints, and train a model on your own tests".to_owned(),
+    })
+}
+
+/// Where "flaky" begins.
+struct Line {
+    level: Option<Level>,
+    /// The lowest probability, where that was asked for.
+    probability: Option<f64>,
+    notice: Option<Notice>,
+}
+
+impl Line {
+    fn of(about: &About, threshold: ThresholdChoice) -> Self {
+        let thresholds = &about.thresholds;
+        let (level, probability) = match threshold {
+            ThresholdChoice::Balanced => (thresholds.balanced, None),
+            ThresholdChoice::Careful => (thresholds.careful, None),
+            ThresholdChoice::Probability(lowest) => (None, Some(lowest)),
+        };
+        let notice = (level.is_none() && probability.is_none()).then(|| Notice {
+            what: match threshold {
+                ThresholdChoice::Careful => format!(
+                    "no test is called flaky: on held-out tests, no threshold of this model has \
+                     {:.0} % of its alarms right",
+                    100.0 * thresholds.careful_precision
+                ),
+                ThresholdChoice::Balanced | ThresholdChoice::Probability(_) => {
+                    "no test is called flaky: this model found none of the flaky tests held out"
+                        .to_owned()
+                }
+            },
+            next: "give a probability to `--threshold`, or train on more labelled tests".to_owned(),
+        });
+        Self { level, probability, notice }
+    }
+
+    fn is_flaky(&self, flaky_share: f64, probability: f64) -> bool {
+        self.level.is_some_and(|level| flaky_share >= level.from)
+            || self.probability.is_some_and(|lowest| probability >= lowest)
+    }
+}
+
+struct Asker<'q, 'm> {
+    model: &'q Flast<'m>,
+    known: &'q Neighbourhood<'q, 'm>,
+    line: &'q Line,
+}
+
+impl Asker<'_, '_> {
+    fn prediction(&self, test: &SourceTest, opinion: &Opinion) -> Prediction {
+        let probability = self.model.about.probability(opinion.flaky_share);
+        let flaky = self.line.is_flaky(opinion.flaky_share, probability);
+        Prediction {
+            id: test.id.clone(),
+            file: test.file.clone(),
+            line: test.first_line,
+            end_line: test.last_line,
+            language: test.language.name().to_owned(),
+            probability,
+            flaky,
+            category: flaky.then(|| self.category(test, opinion)).flatten(),
+            neighbours: self.told(opinion, flaky).map(|it| self.similar(test, it, flaky)).collect(),
+        }
+    }
+
+    /// The neighbours worth telling: the nearest, and of a suspect the nearest flaky ones.
+    fn told<'o>(&self, opinion: &'o Opinion, flaky: bool) -> impl Iterator<Item = &'o Neighbour> {
+        let corpus = self.model.corpus();
+        let mut flaky_told = 0;
+        opinion.neighbours.iter().enumerate().filter_map(move |(rank, neighbour)| {
+            let is_told_as_flaky =
+                flaky && corpus.is_flaky(neighbour.row) && flaky_told < NEAREST_FLAKY;
+            flaky_told += usize::from(is_told_as_flaky);
+            (rank < NEAREST || is_told_as_flaky).then_some(neighbour)
+        })
+    }
+
+    fn similar(&self, test: &SourceTest, neighbour: &Neighbour, with_words: bool) -> SimilarTest {
+        let corpus = self.model.corpus();
+        let shared = if with_words {
+            self.known.shared_terms(&test.text(), neighbour.row)
+        } else {
+            Vec::new()
+        };
+        SimilarTest {
+            id: corpus.id(neighbour.row).to_owned(),
+            project: corpus.project(neighbour.row).to_owned(),
+            similarity: f64::from(neighbour.similarity).clamp(0.0, 1.0),
+            flaky: corpus.is_flaky(neighbour.row),
+            category: corpus.category(neighbour.row).map(str::to_owned),
+            shared: shared.iter().take(WORDS).map(readable).collect(),
+        }
+    }
+
+    /// The category of its neighbours; where none has one, that of the nearest tests that do.
+    fn category(&self, test: &SourceTest, opinion: &Opinion) -> Option<String> {
+        let near = self.known.category(opinion).map(|(category, _)| category.to_owned());
+        near.or_else(|| {
+            let opinions = self.known.ask_categorised(&[test.text()]);
+            let category = self.known.category(opinions.first()?)?.0.to_owned();
+            Some(category)
+        })
+    }
+}
+
+fn readable(shared: &SharedTerm) -> String {
+    match shared.field {
+        Field::Source => shared.term.clone(),
+        Field::Class => format!("{} (class)", shared.term),
+        Field::Package => format!("{} (package)", shared.term),
+    }
+}
+
+fn facts(
+    source: &ModelSource,
+    about: &About,
+    line: &Line,
+    threshold: ThresholdChoice,
+) -> ModelFacts {
+    ModelFacts {
+        name: source.name(),
+        kind: "flast".to_owned(),
+        recipe: about.recipe.name.clone(),
+        tests: about.tests,
+        flaky: about.flaky,
+        projects: about.projects.len(),
+        data: about.data.clone(),
+        held_out: match about.hold_out {
+            HoldOut::Test => "test",
+            HoldOut::Class => "class",
+            HoldOut::Project => "project",
+        }
+        .to_owned(),
+        precision: line.level.and_then(|level| level.precision),
+        recall: line.level.and_then(|level| level.recall),
+        threshold: match threshold {
+            ThresholdChoice::Balanced => "balanced".to_owned(),
+            ThresholdChoice::Careful => "careful".to_owned(),
+            ThresholdChoice::Probability(lowest) => lowest.to_string(),
+        },
+    }
+}

@@ -1,0 +1,131 @@
+//! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use flakeproof_core::ExitCode;
+use flakeproof_learn::evaluate::Confusion;
+use flakeproof_learn::flast::{Protocol, Validation, ValidationParams};
+use flakeproof_learn::labelled::LabelledTest;
+
+use super::training_data;
+use crate::cli::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
+use crate::problem::Problem;
+use crate::view::{self, Evaluation, ProjectLine};
+
+/// Run the command.
+pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
+    match &typed.model {
+        EvaluateModel::Flast(typed) => flast(typed),
+    }
+}
+
+fn flast(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
+    let tests = training_data::of_files(&typed.data, &typed.without)?;
+    let params = ValidationParams {
+        recipe: typed.recipe.resolve()?,
+        protocol: typed.protocol.into(),
+        folds: typed.folds,
+        seed: typed.seed,
+    };
+    check(&tests, &params)?;
+    let parts = if typed.within_project { alone(tests, &params)? } else { vec![tests] };
+    let begin = Instant::now();
+    let mut evaluation = Evaluation::new(&params, typed.within_project, typed.by_project);
+    let mut progress = view::Steps::start(parts.len(), "projects");
+    for part in &parts {
+        let validation = params.run(part, &|| begin.elapsed());
+        add(&mut evaluation, &validation, part);
+        progress.step();
+    }
+    progress.end();
+    match typed.output_format {
+        EvaluationFormat::Text => view::evaluation(&evaluation),
+        EvaluationFormat::Json => view::data(evaluation.json().as_bytes()),
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn check(tests: &[LabelledTest], params: &ValidationParams) -> Result<(), Problem> {
+    let flaky = tests.iter().filter(|test| test.flaky).count();
+    let is_about_categories = tests.iter().any(|test| test.category.is_some());
+    if tests.len() <= params.recipe.neighbours {
+        return Err(Problem::usage(
+            format!(
+                "{} tests are too few for {} neighbours",
+                tests.len(),
+                params.recipe.neighbours
+            ),
+            "give more tests, or fewer neighbours with `-k`",
+        ));
+    }
+    if flaky == 0 || flaky == tests.len() && !is_about_categories {
+        let all = if flaky == 0 { "not flaky" } else { "flaky" };
+        return Err(Problem::usage(
+            format!("all {} tests are {all}", tests.len()),
+            "an evaluation needs both kinds; add a second file with `--data`",
+        ));
+    }
+    if params.protocol != Protocol::Project && !(2..=tests.len()).contains(&params.folds) {
+        return Err(Problem::usage(
+            format!("{} folds cannot be made of {} tests", params.folds, tests.len()),
+            "give `--folds` a number from 2 up to the number of tests",
+        ));
+    }
+    let mut projects: Vec<&str> = tests.iter().map(|test| test.project.as_str()).collect();
+    projects.sort_unstable();
+    projects.dedup();
+    if params.protocol == Protocol::Project && projects.len() < 2 {
+        return Err(Problem::usage(
+            "all tests belong to one project, so none can be left out",
+            "choose `--protocol class` or `--protocol random`",
+        ));
+    }
+    Ok(())
+}
+
+/// The tests of each project that can be measured alone.
+fn alone(
+    tests: Vec<LabelledTest>,
+    params: &ValidationParams,
+) -> Result<Vec<Vec<LabelledTest>>, Problem> {
+    if params.protocol == Protocol::Project {
+        return Err(Problem::usage(
+            "`--within-project` leaves no other project to learn from",
+            "choose `--protocol class` or `--protocol random`",
+        ));
+    }
+    let mut projects = by_project(tests);
+    projects.retain(|tests| can_be_parted(tests, params));
+    if projects.is_empty() {
+        return Err(Problem::usage(
+            format!(
+                "no project can be measured alone: none has two flaky tests, one that is not, and \
+                 more than {} in all",
+                params.recipe.neighbours
+            ),
+            "give more tests, or fewer neighbours with `-k`",
+        ));
+    }
+    Ok(projects)
+}
+
+fn by_project(tests: Vec<LabelledTest>) -> Vec<Vec<LabelledTest>> {
+    let mut projects: BTreeMap<String, Vec<LabelledTest>> = BTreeMap::new();
+    for test in tests {
+        projects.entry(test.project.clone()).or_default().push(test);
+    }
+    projects.into_values().collect()
+}
+
+/// Whether a project alone has both kinds of tests, and a flaky one to learn from and one to ask.
+fn can_be_parted(tests: &[LabelledTest], params: &ValidationParams) -> bool {
+    let flaky = tests.iter().filter(|test| test.flaky).count();
+    flaky >= 2 && flaky < tests.len() && tests.len() > params.recipe.neighbours
+}
+
+fn add(evaluation: &mut Evaluation, validation: &Validation, tests: &[LabelledTest]) {
+    evaluation.add(validation);
+    let line = |(project, confusion): (String, Confusion)| ProjectLine { project, confusion };
+    evaluation.projects.extend(validation.by_project(tests).into_iter().map(line));
+}

@@ -1,0 +1,265 @@
+//! Training and evaluating, as a person reads them and as a program does.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use flakeproof_learn::evaluate::{Confusion, average_precision};
+use flakeproof_learn::flast::{About, HoldOut, Level, Protocol, Validation, ValidationParams};
+use serde_json::{Value, json};
+
+use super::predictions::count;
+use super::styles::{DIM, STRONG};
+
+/// Say what was learned and what it is worth.
+pub(crate) fn trained(
+    about: &About,
+    path: &Path,
+    bytes: usize,
+    time: Duration,
+    is_found_by_itself: bool,
+) {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{STRONG}{}{STRONG:#}: {} flaky of {} tests from {}, {:.1} MB, in {:.1} s",
+        path.display(),
+        about.flaky,
+        about.tests,
+        count(about.projects.len(), "project"),
+        megabytes(bytes),
+        time.as_secs_f64()
+    );
+    let unit = match about.hold_out {
+        HoldOut::Test => "each test held out (its class was seen: expect less on new classes)",
+        HoldOut::Class => "each class held out",
+        HoldOut::Project => "each project held out",
+    };
+    let _ = writeln!(text, "with {unit}:");
+    let mut level = |name: &str, level: Option<Level>, otherwise: &str| {
+        let _ = match level {
+            Some(level) => writeln!(
+                text,
+                "  {name:<9} precision {}, recall {}, MCC {:.2}",
+                share(level.precision),
+                share(level.recall),
+                level.mcc
+            ),
+            None => writeln!(text, "  {name:<9} {otherwise}"),
+        };
+    };
+    level("balanced", about.thresholds.balanced, "nothing is found");
+    let target = about.thresholds.careful_precision;
+    level(
+        "careful",
+        about.thresholds.careful,
+        &format!("no threshold has {:.0} % of its alarms right", 100.0 * target),
+    );
+    let _ = if is_found_by_itself {
+        writeln!(text, "{DIM}next: `flakeproof predict`, which finds it by itself{DIM:#}")
+    } else {
+        writeln!(text, "{DIM}next: `flakeproof predict --model {}`{DIM:#}", path.display())
+    };
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+/// What came out of an evaluation.
+pub(crate) struct Evaluation {
+    params: ValidationParams,
+    is_within_project: bool,
+    shows_projects: bool,
+    folds: usize,
+    scored: Vec<(f64, bool)>,
+    confusion: Confusion,
+    categories: Vec<bool>,
+    learning: Duration,
+    predicting: Duration,
+    pub(crate) projects: Vec<ProjectLine>,
+}
+
+/// What came out for one project.
+pub(crate) struct ProjectLine {
+    pub(crate) project: String,
+    pub(crate) confusion: Confusion,
+}
+
+impl Evaluation {
+    pub(crate) fn new(
+        params: &ValidationParams,
+        is_within_project: bool,
+        shows_projects: bool,
+    ) -> Self {
+        Self {
+            params: params.clone(),
+            is_within_project,
+            shows_projects,
+            folds: 0,
+            scored: Vec::new(),
+            confusion: Confusion::default(),
+            categories: Vec::new(),
+            learning: Duration::ZERO,
+            predicting: Duration::ZERO,
+            projects: Vec::new(),
+        }
+    }
+
+    /// Take in one validation: of everything, or of one project.
+    pub(crate) fn add(&mut self, validation: &Validation) {
+        self.folds = self.folds.max(validation.folds);
+        self.scored.extend(validation.asked.iter().map(|it| (it.flaky_share, it.flaky)));
+        self.categories.extend(validation.asked.iter().filter_map(|it| it.is_category_right));
+        self.confusion = self.confusion.plus(validation.confusion());
+        self.learning += validation.learning;
+        self.predicting += validation.predicting;
+    }
+
+    fn flaky(&self) -> usize {
+        self.confusion.true_positives + self.confusion.false_negatives
+    }
+
+    fn category_accuracy(&self) -> Option<f64> {
+        let right = self.categories.iter().filter(|right| **right).count();
+        (!self.categories.is_empty()).then(|| real(right) / real(self.categories.len()))
+    }
+
+    fn microseconds_per_prediction(&self) -> f64 {
+        1e6 * self.predicting.as_secs_f64() / real(self.scored.len().max(1))
+    }
+
+    fn protocol(&self) -> &'static str {
+        match self.params.protocol {
+            Protocol::Random => "random",
+            Protocol::Class => "class",
+            Protocol::Project => "project",
+        }
+    }
+
+    /// One JSON document, with a newline at its end.
+    pub(crate) fn json(&self) -> String {
+        let line = |line: &ProjectLine| {
+            let mut value = scores(&line.confusion);
+            value["project"] = json!(line.project);
+            value
+        };
+        let mut value = scores(&self.confusion);
+        let about = json!({
+            "schema": 1,
+            "what": "flast",
+            "recipe": self.params.recipe,
+            "seed": self.params.seed,
+            "protocol": self.protocol(),
+            "within_project": self.is_within_project,
+            "folds": self.folds,
+            "average_precision": average_precision(&self.scored, 1.0),
+            "category_accuracy": self.category_accuracy(),
+            "categories_told": self.categories.len(),
+            "seconds": {
+                "train": self.learning.as_secs_f64(),
+                "predict": self.predicting.as_secs_f64(),
+            },
+            "microseconds_per_prediction": self.microseconds_per_prediction(),
+            "per_project": self.projects.iter().map(line).collect::<Vec<_>>(),
+        });
+        if let (Value::Object(value), Value::Object(about)) = (&mut value, about) {
+            value.extend(about);
+        }
+        format!("{value:#}\n")
+    }
+}
+
+fn scores(confusion: &Confusion) -> Value {
+    let flaky = confusion.true_positives + confusion.false_negatives;
+    json!({
+        "tests": flaky + confusion.false_positives + confusion.true_negatives,
+        "flaky": flaky,
+        "precision": confusion.precision(),
+        "recall": confusion.recall(),
+        "f1": confusion.f1(),
+        "mcc": confusion.mcc(),
+        "confusion": confusion,
+    })
+}
+
+/// Print an evaluation for people.
+pub(crate) fn evaluation(evaluation: &Evaluation) {
+    let _ = anstream::stdout().lock().write_all(rendered(evaluation).as_bytes());
+}
+
+fn rendered(evaluation: &Evaluation) -> String {
+    let mut text = String::new();
+    let what = match evaluation.params.protocol {
+        Protocol::Random => "random folds: a test meets its own class in training",
+        Protocol::Class => "folds by class: no test meets its own class in training",
+        Protocol::Project => "one project left out at a time: what a new user gets",
+    };
+    let within = if evaluation.is_within_project { ", within each project" } else { "" };
+    let _ = writeln!(
+        text,
+        "{STRONG}flast{STRONG:#} ({}, {} neighbours), {} folds{within}, seed {}",
+        evaluation.params.recipe.name,
+        evaluation.params.recipe.neighbours,
+        evaluation.folds,
+        evaluation.params.seed
+    );
+    let _ = writeln!(text, "{DIM}{what}{DIM:#}\n");
+    let _ = writeln!(
+        text,
+        "{:<34} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}   {:>5} {:>5} {:>5} {:>6}",
+        "", "tests", "flaky", "P", "R", "F1", "MCC", "TP", "FP", "FN", "TN"
+    );
+    if evaluation.shows_projects {
+        for line in &evaluation.projects {
+            row(&mut text, &line.project, &line.confusion);
+        }
+    }
+    row(&mut text, "all", &evaluation.confusion);
+    let _ =
+        writeln!(text, "\naverage precision {}", share(average_precision(&evaluation.scored, 1.0)));
+    if let Some(accuracy) = evaluation.category_accuracy() {
+        let _ = writeln!(
+            text,
+            "category right     {accuracy:.3} of {} (A_FC)",
+            count(evaluation.categories.len(), "flaky test")
+        );
+    }
+    let _ = writeln!(
+        text,
+        "{DIM}{:.2} s learning, {:.2} s predicting, {:.0} µs a prediction; {} flaky{DIM:#}",
+        evaluation.learning.as_secs_f64(),
+        evaluation.predicting.as_secs_f64(),
+        evaluation.microseconds_per_prediction(),
+        evaluation.flaky()
+    );
+    text
+}
+
+fn row(text: &mut String, name: &str, confusion: &Confusion) {
+    let flaky = confusion.true_positives + confusion.false_negatives;
+    let _ = writeln!(
+        text,
+        "{name:<34} {:>6} {flaky:>6} {:>6} {:>6} {:>6.3} {:>6.3}   {:>5} {:>5} {:>5} {:>6}",
+        flaky + confusion.false_positives + confusion.true_negatives,
+        share(confusion.precision()),
+        share(confusion.recall()),
+        confusion.f1(),
+        confusion.mcc(),
+        confusion.true_positives,
+        confusion.false_positives,
+        confusion.false_negatives,
+        confusion.true_negatives
+    );
+}
+
+fn share(share: Option<f64>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn real(count: usize) -> f64 {
+    count as f64
+}
+
+fn megabytes(bytes: usize) -> f64 {
+    real(bytes) / 1e6
+}

@@ -1,0 +1,270 @@
+//! Predictions, as a person reads them: each suspect in its code, beside what it resembles.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
+use flakeproof_syntax::words;
+
+use super::styles::{CHANCE, DIM, GOOD, OPEN, STRONG};
+
+/// Lines of code shown of a suspect: those that say most.
+const LINES: usize = 6;
+/// Flaky neighbours shown of a suspect.
+const RESEMBLED: usize = 3;
+/// Further suspects listed by name.
+const LISTED: usize = 20;
+/// Words shown of a neighbour.
+const WORDS: usize = 8;
+
+/// What the view needs besides the predictions.
+pub(crate) struct Shown<'a> {
+    /// The source of each test, in the order of the predictions.
+    pub(crate) sources: Vec<&'a str>,
+    /// How many suspects to show in full.
+    pub(crate) most: usize,
+    /// Whether the model knows nothing of this project.
+    pub(crate) is_model_shipped: bool,
+    /// Whether stdout carries data.
+    pub(crate) is_stdout_taken: bool,
+}
+
+/// Print the predictions: to stdout, or to stderr where stdout carries data.
+pub(crate) fn predictions(predictions: &Predictions, shown: &Shown<'_>) {
+    let text = rendered(predictions, shown);
+    // A reader that went away has all it wanted.
+    let _ = if shown.is_stdout_taken {
+        anstream::stderr().lock().write_all(text.as_bytes())
+    } else {
+        anstream::stdout().lock().write_all(text.as_bytes())
+    };
+}
+
+/// Print all that is known about one test.
+pub(crate) fn explanation(predictions: &Predictions, source: &str, is_model_shipped: bool) {
+    let mut text = String::new();
+    for test in &predictions.tests {
+        suspect(&mut text, test, source, usize::MAX);
+    }
+    model(&mut text, &predictions.model, is_model_shipped);
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Say on stderr what the reader should know.
+pub(crate) fn notices(notices: &[Notice]) {
+    let mut text = String::new();
+    notices.iter().for_each(|it| notice(&mut text, it));
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}
+
+fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
+    let mut text = String::new();
+    let sources: HashMap<*const Prediction, &str> = predictions
+        .tests
+        .iter()
+        .map(std::ptr::from_ref)
+        .zip(shown.sources.iter().copied())
+        .collect();
+    let suspects = predictions.suspects();
+    for test in suspects.iter().take(shown.most) {
+        let source = sources.get(&std::ptr::from_ref(*test)).copied().unwrap_or_default();
+        suspect(&mut text, test, source, RESEMBLED);
+    }
+    if suspects.len() > shown.most {
+        let rest = &suspects[shown.most..];
+        let _ = writeln!(text, "{DIM}and {} more:{DIM:#}", rest.len());
+        for test in rest.iter().take(LISTED) {
+            let _ = writeln!(text, "  {:>4}  {}", percent(test.probability), test.id);
+        }
+        if rest.len() > LISTED {
+            let unlisted = rest.len() - LISTED;
+            let _ =
+                writeln!(text, "  {DIM}… and {unlisted}; `--reporter json=FILE` has all{DIM:#}");
+        }
+        text.push('\n');
+    }
+    predictions.notices.iter().for_each(|it| notice(&mut text, it));
+    closing(&mut text, predictions, suspects.len());
+    model(&mut text, &predictions.model, shown.is_model_shipped);
+    text
+}
+
+fn notice(text: &mut String, notice: &Notice) {
+    let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
+}
+
+fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
+    let (style, word) = if test.flaky { (CHANCE, "SUSPECT") } else { (GOOD, "FINE   ") };
+    let why = test.category.as_ref().map(|it| format!("  {OPEN}{}{OPEN:#}", spaced(it)));
+    let _ = writeln!(
+        text,
+        "{style}{word}{style:#} {:>4}  {STRONG}{}{STRONG:#}{}",
+        percent(test.probability),
+        test.id,
+        why.unwrap_or_default()
+    );
+    let _ = writeln!(text, "              {DIM}{}:{}{DIM:#}", test.file, test.line);
+    let flaky: Vec<&SimilarTest> = test.neighbours.iter().filter(|it| it.flaky).collect();
+    let told: Vec<&SimilarTest> =
+        if most == usize::MAX { test.neighbours.iter().collect() } else { flaky };
+    let shared: HashSet<&str> =
+        told.iter().take(most).flat_map(|it| it.shared.iter().map(String::as_str)).collect();
+    frame(text, test.line, source, &shared);
+    if !told.is_empty() {
+        let _ = writeln!(text, "       {DIM}resembles{DIM:#}");
+    }
+    for neighbour in told.iter().take(most) {
+        resembled(text, neighbour);
+    }
+    text.push('\n');
+}
+
+/// The lines of the test that hold most of the shared words, those words underlined.
+fn frame(text: &mut String, first: u32, source: &str, shared: &HashSet<&str>) {
+    let lines: Vec<(usize, &str, Vec<bool>)> =
+        source.lines().enumerate().map(|(at, line)| (at, line, marks(line, shared))).collect();
+    let weight = |marks: &[bool]| marks.iter().filter(|mark| **mark).count();
+    let mut telling: Vec<usize> = (0..lines.len()).filter(|at| weight(&lines[*at].2) > 0).collect();
+    telling.sort_by_key(|at| std::cmp::Reverse(weight(&lines[*at].2)));
+    telling.truncate(LINES);
+    telling.sort_unstable();
+    let mut before = None;
+    for at in telling {
+        if before.is_some_and(|before| before + 1 < at) {
+            let _ = writeln!(text, "       {DIM}   …{DIM:#}");
+        }
+        before = Some(at);
+        let (_, line, marks) = &lines[at];
+        let number = first as usize + at;
+        let line = line.replace('\t', " ");
+        let _ = writeln!(text, "       {DIM}{number:>4} │{DIM:#} {line}");
+        let under: String = marks.iter().map(|mark| if *mark { '~' } else { ' ' }).collect();
+        let _ = writeln!(text, "       {DIM}     │{DIM:#} {CHANCE}{}{CHANCE:#}", under.trim_end());
+    }
+}
+
+/// For each character of a line whether it belongs to a shared word.
+fn marks(line: &str, shared: &HashSet<&str>) -> Vec<bool> {
+    let mut marks = vec![false; line.chars().count()];
+    for part in words::parts(line) {
+        if shared.contains(part.to_lowercase().as_str()) {
+            let start = part.as_ptr() as usize - line.as_ptr() as usize;
+            let from = line[..start].chars().count();
+            marks[from..from + part.chars().count()].fill(true);
+        }
+    }
+    marks
+}
+
+fn resembled(text: &mut String, neighbour: &SimilarTest) {
+    let what = match (&neighbour.category, neighbour.flaky) {
+        (Some(category), _) => format!("flaky, {}", spaced(category)),
+        (None, true) => "flaky".to_owned(),
+        (None, false) => "not flaky".to_owned(),
+    };
+    let style = if neighbour.flaky { CHANCE } else { GOOD };
+    let _ = writeln!(
+        text,
+        "       {:>4} alike  {}{} {style}({what}){style:#}",
+        percent(neighbour.similarity),
+        if neighbour.project.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", neighbour.project)
+        },
+        neighbour.id
+    );
+    if !neighbour.shared.is_empty() {
+        let words: Vec<&str> = neighbour.shared.iter().take(WORDS).map(String::as_str).collect();
+        let _ = writeln!(text, "                   {DIM}both have: {}{DIM:#}", words.join(", "));
+    }
+}
+
+fn closing(text: &mut String, predictions: &Predictions, suspects: usize) {
+    let tests = predictions.tests.len();
+    if tests == 0 {
+        let _ = writeln!(text, "no test was added or changed");
+    } else if suspects == 0 {
+        let _ = writeln!(text, "{GOOD}no suspect{GOOD:#} among {}", count(tests, "test"));
+    } else {
+        let suspects = count(suspects, "suspect");
+        let _ = writeln!(text, "{CHANCE}{suspects}{CHANCE:#} among {}", count(tests, "test"));
+    }
+}
+
+/// Which model spoke, and what its word is worth.
+fn model(text: &mut String, model: &ModelFacts, is_shipped: bool) {
+    let _ = writeln!(
+        text,
+        "{DIM}model: {}, {} flaky of {} known tests ({}) from {}{DIM:#}",
+        model.name,
+        model.flaky,
+        model.tests,
+        percent(ratio(model.flaky, model.tests)),
+        count(model.projects, "project")
+    );
+    if let (Some(precision), Some(recall)) = (model.precision, model.recall) {
+        let unit = match model.held_out.as_str() {
+            "project" => "projects it has not seen",
+            "class" => "classes it has not seen",
+            _ => "tests it has not seen",
+        };
+        let _ = writeln!(
+            text,
+            "{DIM}on {unit}, {} of its suspects were flaky, and it found {} of the flaky tests\
+             {DIM:#}",
+            percent(precision),
+            percent(recall)
+        );
+    }
+    if is_shipped {
+        let _ = writeln!(
+            text,
+            "{DIM}it knows nothing of this project: after some `flakeproof run`s, `flakeproof train \
+             flast --history` teaches it{DIM:#}"
+        );
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn spaced(category: &str) -> String {
+    category.replace('_', " ")
+}
+
+pub(super) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn shared_words_are_underlined_in_the_lines_that_hold_them() {
+        let source = "void waits() {\n  server.start();\n\n  Thread.sleep(WAIT_MS);\n}";
+        let mut text = String::new();
+        frame(&mut text, 41, source, &HashSet::from(["server", "sleep", "wait"]));
+        let expected = [
+            "         42 │   server.start();",
+            "            │   ~~~~~~",
+            "          …",
+            "         44 │   Thread.sleep(WAIT_MS);",
+            "            │          ~~~~~ ~~~~",
+        ];
+        let lines: Vec<String> = plain(&text).lines().map(str::to_owned).collect();
+        assert_eq!(lines, expected);
+    }
+}

@@ -1,0 +1,201 @@
+//! Where `flakeproof predict` looks, which model speaks, and when a test is a suspect.
+
+use flakeproof_testkit::Project;
+
+use crate::labelled::{self, PURE, SUSPECT};
+use crate::program::{
+    assert_refuses, assert_says, finish, flakeproof, ids, model, predict, project, stdout, tests,
+};
+
+const ONE: &str = "def test_one(): assert 1\n";
+
+/// A project with one test that resembles known flaky ones, and one that does not.
+fn suspicious() -> Project {
+    project().file("QueueTest.java", SUSPECT).file("TextTest.java", PURE)
+}
+
+/// The ids of the suspects.
+fn suspects(project: &Project, options: &[&str]) -> Vec<String> {
+    let ran = predict(project, &[&["--model", model()], options].concat());
+    let suspects = tests(&ran).iter().filter(|test| test["flaky"] == true);
+    suspects.filter_map(|test| Some(test["id"].as_str()?.to_owned())).collect()
+}
+
+#[test]
+fn what_git_ignores_is_left_out() {
+    let project = project()
+        .file(".gitignore", "generated/\n*_old.py\n")
+        .file("generated/test_a.py", ONE)
+        .file("test_old.py", ONE)
+        .file("test_new.py", ONE);
+    assert_eq!(ids(&predict(&project, &[])), ["test_new.py::test_one"]);
+}
+
+#[test]
+fn a_folder_can_be_named() {
+    let project = project().file("a/test_a.py", ONE).file("b/test_b.py", ONE);
+    assert_eq!(ids(&predict(&project, &["b"])), ["b/test_b.py::test_one"]);
+}
+
+#[test]
+fn a_file_can_be_named() {
+    let project = project().file("a/test_a.py", ONE).file("a/test_b.py", ONE);
+    assert_eq!(ids(&predict(&project, &["a/test_b.py"])), ["a/test_b.py::test_one"]);
+}
+
+#[test]
+fn a_place_that_is_named_twice_is_read_once() {
+    let project = project().file("a/test_a.py", ONE);
+    assert_eq!(ids(&predict(&project, &["a", "./a/test_a.py", "."])), ["a/test_a.py::test_one"]);
+}
+
+#[test]
+fn a_link_to_a_file_can_be_named() {
+    let project = project().file("a/test_a.py", ONE);
+    let link = project.path().join("test_link.py");
+    std::os::unix::fs::symlink("a/test_a.py", link).expect("a link can be made");
+    assert_eq!(ids(&predict(&project, &["test_link.py"])), ["test_link.py::test_one"]);
+}
+
+#[test]
+fn paths_are_relative_to_the_folder_it_is_run_in() {
+    let project = project().file("a/b/test_a.py", ONE).file("test_outside.py", ONE);
+    let mut command = project.flakeproof(&["predict", "--output-format", "json"]);
+    let ran = finish(command.current_dir(project.path().join("a")));
+    assert_eq!(ids(&ran), ["b/test_a.py::test_one"]);
+}
+
+#[test]
+fn tests_come_by_file_and_line_on_any_number_of_threads() {
+    let project = project();
+    for file in 0..20 {
+        project.write(&format!("test_{file:02}.py"), "def test_b(): pass\ndef test_a(): pass\n");
+    }
+    let on = |threads: &str| {
+        let mut command = project.flakeproof(&["predict", "--output-format", "json"]);
+        stdout(&finish(command.env("RAYON_NUM_THREADS", threads)))
+    };
+    let one = on("1");
+    assert_eq!(one, on("2"));
+    let places: Vec<&str> = one.lines().filter(|line| line.contains("\"id\": \"test_")).collect();
+    assert!(places[0].contains("test_00.py::test_b"), "{}", places[0]);
+    assert!(places[1].contains("test_00.py::test_a"), "{}", places[1]);
+}
+
+#[test]
+fn what_resembles_flaky_tests_is_a_suspect_and_what_does_not_is_none() {
+    assert_eq!(suspects(&suspicious(), &[]), ["org.fresh.QueueTest#drainsSlowly"]);
+}
+
+#[test]
+fn a_suspect_has_the_category_of_what_it_resembles() {
+    let ran = predict(&suspicious(), &["--model", model()]);
+    assert_eq!(ran.test("#drainsSlowly")["category"], "async_wait");
+}
+
+#[test]
+fn the_nearest_known_tests_are_told_with_the_words_they_share() {
+    let ran = predict(&suspicious(), &["--model", model()]);
+    let nearest = &ran.test("#drainsSlowly")["neighbours"][0];
+    assert!(nearest["id"].as_str().is_some_and(|id| id.ends_with("LatchTest#checks")), "{nearest}");
+    assert_eq!(nearest["flaky"], true);
+    let shared = nearest["shared"].as_array().expect("shared words are a list");
+    assert!(shared.iter().any(|word| word == "latch"), "{nearest}");
+}
+
+#[test]
+fn the_model_that_was_named_says_what_it_learned_from() {
+    let ran = predict(&suspicious(), &["--model", model()]);
+    let facts = &ran.json["model"];
+    assert_eq!(facts["name"], model());
+    assert_eq!([&facts["tests"], &facts["flaky"], &facts["projects"]], [96, 36, 6]);
+    assert_eq!(facts["held_out"], "project");
+}
+
+#[test]
+fn a_careful_threshold_still_finds_what_is_plain() {
+    let careful = suspects(&suspicious(), &["--threshold", "careful"]);
+    assert_eq!(careful, ["org.fresh.QueueTest#drainsSlowly"]);
+}
+
+#[test]
+fn a_probability_as_threshold_divides_suspects_from_the_rest() {
+    let ran = predict(&suspicious(), &["--model", model(), "--threshold", "0.99"]);
+    for test in tests(&ran) {
+        let is_above = test["probability"].as_f64() >= Some(0.99);
+        assert_eq!(test["flaky"], is_above, "{test}");
+    }
+    assert_eq!(ran.json["model"]["threshold"], "0.99");
+}
+
+#[test]
+fn at_threshold_zero_every_test_is_a_suspect() {
+    assert_eq!(suspects(&suspicious(), &["--threshold", "0"]).len(), 2);
+}
+
+#[test]
+fn a_threshold_that_is_none_is_refused() {
+    let ran = flakeproof(&suspicious(), &["predict", "--threshold", "high"]);
+    assert_says(&ran, 2, &["`high` is neither `balanced` nor `careful` nor a number from 0 to 1"]);
+}
+
+#[test]
+fn people_see_the_suspect_in_its_code_beside_what_it_resembles() {
+    let ran = flakeproof(&suspicious(), &["predict", "--model", model()]);
+    assert_says(
+        &ran,
+        0,
+        &[
+            "SUSPECT",
+            "org.fresh.QueueTest#drainsSlowly  async wait",
+            "QueueTest.java:4",
+            "   7 │         Thread.sleep(100);",
+            "     │         ~~~~~~ ~~~~~",
+            "resembles",
+            "LatchTest#checks (flaky, async wait)",
+            "both have: ",
+            "1 suspect among 2 tests",
+            "36 flaky of 96 known tests",
+        ],
+    );
+    assert!(!stdout(&ran).contains("dropsSpaces"), "{}", stdout(&ran));
+}
+
+#[test]
+fn suspects_beyond_those_shown_are_listed_by_name() {
+    let arguments = ["predict", "--model", model(), "--threshold", "0", "--show", "1"];
+    let ran = flakeproof(&suspicious(), &arguments);
+    assert_says(&ran, 0, &["and 1 more:", "org.fresh.TextTest#dropsSpaces"]);
+}
+
+#[test]
+fn without_a_suspect_people_see_that() {
+    let project = project().file("TextTest.java", PURE);
+    let ran = flakeproof(&project, &["predict", "--model", model()]);
+    assert_says(&ran, 0, &["no suspect among 1 test"]);
+}
+
+#[test]
+fn a_suspect_fails_a_build_only_when_asked_to() {
+    let options = ["predict", "--model", model(), "--fail-on-suspects"];
+    assert_eq!(flakeproof(&suspicious(), &options[..3]).code(), Some(0));
+    assert_eq!(flakeproof(&suspicious(), &options).code(), Some(1));
+    let pure = project().file("TextTest.java", PURE);
+    assert_eq!(flakeproof(&pure, &options).code(), Some(0));
+}
+
+#[test]
+fn the_model_of_the_project_speaks_by_itself() {
+    let project = suspicious().file("tests.jsonl", &labelled::lines());
+    let trained = flakeproof(&project, &["train", "flast", "--data", "tests.jsonl"]);
+    assert_says(&trained, 0, &[".flakeproof/flast.model"]);
+    let name = predict(&project, &[]).json["model"]["name"].as_str().map(str::to_owned);
+    let name = name.expect("the model has a name");
+    assert!(name.ends_with(".flakeproof/flast.model"), "{name}");
+}
+
+#[test]
+fn a_model_that_is_not_there_is_named() {
+    let ran = flakeproof(&suspicious(), &["predict", "--model", "nowhere.model"]);
+    assert_refuses(&ran, 2, &["the model nowhere.model cannot be opened", "train"]);
+}

@@ -1,0 +1,5 @@
+describe('clock', () => {
+  test('ticks', () => {
+    expect(new Clock(0).tick().seconds).toBe(1);
+  });
+});

@@ -1,0 +1,162 @@
+//! The model inside the program: trained on the public Java data that lies beside the repository.
+//!
+//! The data sets name the same projects differently (`square-okhttp`, `okhttp`). A project that is
+//! held out must be out as a whole, so names are brought to one form first.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::{cargo, root, run};
+
+const DATA: [&str; 3] = ["flakeflagger", "deflaker", "categories"];
+
+/// Owners that a data set puts before a project's name.
+const OWNERS: [&str; 21] = [
+    "activiti",
+    "alluxio",
+    "apache",
+    "doanduyhai",
+    "elasticjob",
+    "google",
+    "hector-client",
+    "jknack",
+    "joel-costigliola",
+    "kevinsawicki",
+    "ninjaframework",
+    "orbit",
+    "qos-ch",
+    "spring-projects",
+    "square",
+    "togglz",
+    "tootallnate",
+    "undertow-io",
+    "wildfly",
+    "wro4j",
+    "zxing",
+];
+
+/// Other names of the same project.
+const ALIASES: [(&str, &str); 4] = [
+    ("incubator-dubbo", "dubbo"),
+    ("shardingsphere-elasticjob", "elastic-job-lite"),
+    ("httpcomponents", "httpcore"),
+    ("jackrabbit", "jackrabbit-oak"),
+];
+
+/// In the `deflaker` data, no flaky test is shorter than this and most others are, because of how
+/// it was mined. Shorter tests would teach that short tests are not flaky.
+const SHORTEST_MINED: usize = 401;
+
+/// Train it again, and put it where the program is built from.
+pub(crate) fn train() -> Result<(), String> {
+    let model = trained()?;
+    run(Command::new("zstd").args(["-19", "-q", "-f"]).arg(&model).arg("-o").arg(packed()))
+}
+
+/// Check that the model inside the program is what training gives. Returns why that cannot be
+/// checked, if it cannot.
+pub(crate) fn verify() -> Result<Option<String>, String> {
+    if !data_folder().is_dir() {
+        return Ok(Some("the model inside the program: the labelled data is not here".to_owned()));
+    }
+    let model = std::fs::read(trained()?).map_err(|error| error.to_string())?;
+    if unpacked(&packed())? == model {
+        return Ok(None);
+    }
+    Err("the model inside the program is not what training gives: run `cargo xtask model`".into())
+}
+
+fn data_folder() -> PathBuf {
+    root().join("../shared/data")
+}
+
+fn packed() -> PathBuf {
+    root().join("crates/flakeproof/models/java.flast.zst")
+}
+
+/// The path of a freshly trained model.
+fn trained() -> Result<PathBuf, String> {
+    let folder = root().join("target/model");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let data = folder.join("tests.jsonl");
+    prepare(&data_folder(), &data)?;
+    let model = folder.join("java.flast");
+    let train = ["run", "-q", "-p", "flakeproof", "--", "train", "flast", "--hold-out", "project"];
+    run(cargo(&train)
+        .args(["--name", "public Java tests", "--data"])
+        .arg(&data)
+        .arg("-o")
+        .arg(&model))?;
+    Ok(model)
+}
+
+/// All labelled tests in one file, with one name for each project.
+fn prepare(shared: &Path, to: &Path) -> Result<(), String> {
+    let mut lines = Vec::new();
+    let mut known: HashSet<(String, String)> = HashSet::new();
+    for name in DATA {
+        let path = shared.join(name).join("tests.jsonl.zst");
+        let text = unpacked(&path)?;
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let mut test: Value =
+                serde_json::from_slice(line).map_err(|error| format!("{name}: {error}"))?;
+            let source = test["source"].as_str().unwrap_or_default();
+            if name == "deflaker" && source.chars().count() < SHORTEST_MINED {
+                continue;
+            }
+            let project = canonical(text_of(&test, "project"));
+            let own_id = format!("{}#{}", text_of(&test, "class"), text_of(&test, "method"));
+            // The first data set has the best labels; a test that others have too counts once.
+            if !known.insert((project.clone(), own_id.clone())) && name == "deflaker" {
+                continue;
+            }
+            test["project"] = Value::String(project);
+            test["id"] = Value::String(own_id);
+            writeln!(lines, "{test}").map_err(|error| error.to_string())?;
+        }
+    }
+    std::fs::write(to, lines).map_err(|error| format!("{}: {error}", to.display()))
+}
+
+fn text_of<'t>(test: &'t Value, field: &str) -> &'t str {
+    test[field].as_str().unwrap_or_default()
+}
+
+fn unpacked(path: &Path) -> Result<Vec<u8>, String> {
+    let output = Command::new("zstd")
+        .args(["-dc", "--"])
+        .arg(path)
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("zstd, which `apt-get install zstd` brings: {error}"))?;
+    let whole = output.status.success().then_some(output.stdout);
+    whole.ok_or_else(|| format!("{} cannot be read", path.display()))
+}
+
+/// One name for one project: lower case, without its owner.
+fn canonical(project: &str) -> String {
+    let name = project.to_lowercase();
+    let name = OWNERS
+        .iter()
+        .find_map(|owner| name.strip_prefix(owner)?.strip_prefix('-'))
+        .unwrap_or(&name);
+    let alias = ALIASES.iter().find(|(other, _)| *other == name);
+    alias.map_or(name, |(_, known)| known).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_has_one_name() {
+        assert_eq!(canonical("square-okhttp"), canonical("okhttp"));
+        assert_eq!(canonical("apache-incubator-dubbo"), canonical("dubbo"));
+        assert_eq!(canonical("joel-costigliola-assertj-core"), canonical("assertj-core"));
+        assert_eq!(canonical("doanduyhai-Achilles"), canonical("Achilles"));
+    }
+}
