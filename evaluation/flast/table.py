@@ -14,8 +14,8 @@ PUBLISHED = {
 }
 NAMES = {
     "scikit-learn": "reference program (scikit-learn)",
-    "reference": "flakeproof, `--recipe reference`",
     "paper": "flakeproof, `--recipe paper`",
+    "white-space": "flakeproof, `--recipe white-space`",
     "rarity": "**flakeproof, default recipe**",
 }
 
@@ -84,13 +84,13 @@ def within(rows):
     text = ["## deflaker, each project alone (P / R)\n"]
     text.append("Five random folds in each project, epsilon 0.3; published: 30 splits of 20 %, k 7, sigma 0.5.\n")
     text.append(
-        "| project | flaky, tests | published, k 7 | reference, k 7 | reference, k 3 | paper, k 7 | paper, k 3 |\n"
+        "| project | flaky, tests | published, k 7 | `paper`, k 7 | `paper`, k 3 | `white-space`, k 7 | `white-space`, k 3 |\n"
         "|---|---|---|---|---|---|---|"
     )
     projects = sorted({row["project"] for row in rows}, key=str.lower)
     for project in projects:
         cells = []
-        for who in ["reference", "paper"]:
+        for who in ["paper", "white-space"]:
             for k in [7, 3]:
                 found = [row for row in rows if (row["project"], row["who"], row["k"]) == (project, who, k)]
                 cells.append(f"{short(found[0]['precision'])} / {short(found[0]['recall'])}" if found else "–")

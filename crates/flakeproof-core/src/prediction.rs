@@ -35,7 +35,7 @@ pub struct ModelFacts {
     pub name: String,
     /// The kind of model: `flast`.
     pub kind: String,
-    /// The variant: `rarity`, `paper`.
+    /// The variant: `rarity`, `paper` or `white-space`.
     pub recipe: String,
     /// How many tests it knows.
     pub tests: usize,

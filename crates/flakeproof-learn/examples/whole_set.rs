@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let recipe = match recipe.as_str() {
         "rarity" => Recipe::rarity(),
         "paper" => Recipe::paper(),
-        "reference" => Recipe::reference(),
+        "white-space" => Recipe::white_space(),
         other => return Err(format!("there is no recipe {other}").into()),
     };
     let mut tests = labelled::read_json_lines(&std::fs::read_to_string(path)?)?;

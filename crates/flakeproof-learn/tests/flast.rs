@@ -45,7 +45,7 @@ fn params(recipe: Recipe) -> TrainingParams {
 }
 
 fn recipes() -> [Recipe; 3] {
-    [Recipe::rarity(), Recipe::paper(), Recipe::reference()]
+    [Recipe::rarity(), Recipe::paper(), Recipe::white_space()]
 }
 
 const WAITS: TestText<'static> = TestText {

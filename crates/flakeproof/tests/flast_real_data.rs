@@ -36,7 +36,7 @@ fn assert_within(evaluated: &Value, key: &str, range: &Range<f64>) {
 #[test]
 fn the_reference_recipe_has_the_precision_and_recall_of_the_papers_program() {
     let name = "the_reference_recipe_has_the_precision_and_recall_of_the_papers_program";
-    let options = ["--recipe", "reference", "--without", "google-jimfs", "--protocol", "random"];
+    let options = ["--recipe", "paper", "--without", "google-jimfs", "--protocol", "random"];
     let Some(evaluated) = evaluated(name, &options) else { return };
     assert_eq!([&evaluated["tests"], &evaluated["flaky"]], [21_802, 809]);
     assert_within(&evaluated, "precision", &(0.75..0.83));

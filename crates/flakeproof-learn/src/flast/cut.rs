@@ -18,9 +18,9 @@ pub struct TestText<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cut {
-    /// What stands between white space, as in the paper's text.
+    /// What stands between white space, as the paper's text says.
     WhiteSpace,
-    /// Runs of word characters in lower case, as in the paper's reference program.
+    /// Runs of word characters in lower case, as the paper's program does.
     Runs,
     /// The words that names and texts are made of, in lower case, and those of class and package.
     Parts,

@@ -11,14 +11,14 @@ pub(crate) struct RecipeArguments {
     /// The variant of FLAST.
     #[arg(long, value_name = "NAME", default_value = "rarity", help_heading = RECIPE)]
     pub(crate) recipe: RecipeName,
-    /// How many neighbours vote [default: 30, and 7 for `paper` and `reference`].
+    /// How many neighbours vote [default: 30, and 7 for `white-space` and `paper`].
     #[arg(short = 'k', long, value_name = "N", help_heading = RECIPE)]
     pub(crate) neighbours: Option<usize>,
     /// The threshold: a test is called flaky from this share of its neighbours' votes on [default:
-    /// chosen on held-out tests, and 0.5 for `paper` and `reference`].
+    /// chosen on held-out tests, and 0.5 for `white-space` and `paper`].
     #[arg(long, value_name = "SHARE", help_heading = RECIPE)]
     pub(crate) sigma: Option<f64>,
-    /// How much the random projection may change distances, 0 for none (`paper`, `reference`)
+    /// How much the random projection may change distances, 0 for none (`white-space`, `paper`)
     /// [default: 0.33].
     #[arg(long, value_name = "X", help_heading = RECIPE)]
     pub(crate) epsilon: Option<f64>,
@@ -31,10 +31,10 @@ const RECIPE: &str = "The recipe";
 pub(crate) enum RecipeName {
     /// The words that names are made of, weighted by how rare they are; the best on real data.
     Rarity,
-    /// As the paper describes it: what stands between white space.
+    /// As the paper measured it: runs of word characters.
     Paper,
-    /// As the paper's own program does it: runs of word characters.
-    Reference,
+    /// As the paper describes it: what stands between white space.
+    WhiteSpace,
 }
 
 /// What is held out to choose thresholds.
@@ -64,7 +64,7 @@ impl RecipeArguments {
         let mut recipe = match self.recipe {
             RecipeName::Rarity => Recipe::rarity(),
             RecipeName::Paper => Recipe::paper(),
-            RecipeName::Reference => Recipe::reference(),
+            RecipeName::WhiteSpace => Recipe::white_space(),
         };
         if let Some(neighbours) = self.neighbours {
             if neighbours == 0 {
@@ -82,7 +82,7 @@ impl RecipeArguments {
             let Weighting::Counts { epsilon } = &mut recipe.weighting else {
                 return Err(Problem::usage(
                     "`--epsilon` belongs to a random projection, and this recipe has none",
-                    "leave it out, or choose `--recipe paper` or `--recipe reference`",
+                    "leave it out, or choose `--recipe white-space` or `--recipe paper`",
                 ));
             };
             *epsilon = Some(given).filter(|given| (0.0..1.0).contains(given)).ok_or_else(|| {
