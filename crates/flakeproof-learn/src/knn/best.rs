@@ -41,14 +41,15 @@ impl Best {
         self.kept.last().map_or(f32::INFINITY, |last| last.similarity)
     }
 
-    /// Take in a row of a group if it is among the best. The order of offers does not matter.
-    pub(super) fn offer(&mut self, row: Neighbour, group: u32) {
+    /// Take in a row of a group if it is among the best; the order of offers does not matter.
+    /// Returns what a further row of the group must reach.
+    pub(super) fn offer(&mut self, row: Neighbour, group: u32) -> f32 {
         let of_group = self.groups.iter().filter(|of| **of == group).count();
         if of_group >= self.wanted.of_a_group {
             // The last of the group gives way, or the new one stays out.
             let last = self.groups.iter().rposition(|of| *of == group).unwrap_or(0);
             if self.kept[last].order(&row).is_lt() {
-                return;
+                return self.kept[last].similarity;
             }
             self.kept.remove(last);
             self.groups.remove(last);
@@ -60,6 +61,7 @@ impl Best {
             self.kept.truncate(self.wanted.count);
             self.groups.truncate(self.wanted.count);
         }
+        f32::NEG_INFINITY
     }
 
     /// The best, the nearest first.
@@ -109,7 +111,9 @@ mod tests {
                 })
                 .collect();
             let mut best = Best::new(wanted);
-            offers.iter().for_each(|(row, group)| best.offer(*row, *group));
+            for (row, group) in &offers {
+                best.offer(*row, *group);
+            }
             prop_assert_eq!(best.into_sorted(), one_by_one(&offers, wanted));
         }
     }

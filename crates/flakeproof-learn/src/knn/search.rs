@@ -135,6 +135,8 @@ fn best(
         .collect();
     blocks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut best = Best::new(wanted);
+    // Rows of a group mostly stand together: what the last one left for the next saves an offer.
+    let mut of_group = (u32::MAX, f32::NEG_INFINITY);
     for (highest, block) in blocks {
         if highest < floor {
             break;
@@ -145,8 +147,11 @@ fn best(
                 continue;
             }
             let row = u32::try_from(row).unwrap_or(u32::MAX);
-            if let Some(group) = group_of(row) {
-                best.offer(Neighbour { row, similarity: *similarity }, group);
+            if let Some(group) = group_of(row)
+                && (group != of_group.0 || *similarity >= of_group.1)
+            {
+                let needed = best.offer(Neighbour { row, similarity: *similarity }, group);
+                of_group = (group, needed);
                 floor = floor.max(best.floor());
             }
         }
