@@ -31,22 +31,33 @@ pub(super) fn for_all(session: &Session) -> String {
     }
 }
 
-/// The options of a command that may change what a test does: not which tests are selected, and
-/// not how results are shown or where they are written.
+/// The words of a command that may change what a test does: not which tests are selected, and not
+/// how results are shown or where they are written. How pytest is started counts: `python -W error
+/// -m pytest` is another matter than `pytest`.
 pub(super) fn options(command: &[String], selectors: &[String]) -> Vec<String> {
-    const WITHOUT_EFFECT: [&str; 18] = [
-        "-q",
-        "-v",
-        "-x",
-        "-r",
+    let start = command.iter().position(|word| word.ends_with("pytest")).map_or(0, |at| at + 1);
+    let mut options = command[..start].to_vec();
+    let mut words = command[start..].iter();
+    while let Some(word) = words.next() {
+        if word == "-k" || word == "-m" {
+            words.next();
+        } else if !selectors.contains(word) && !is_without_effect(word) {
+            options.push(word.clone());
+        }
+    }
+    options
+}
+
+/// Whether an option only says how results are shown or kept, or when to stop. In doubt it does
+/// not: `-qWerror` makes errors of warnings.
+fn is_without_effect(option: &str) -> bool {
+    const LONG: [&str; 12] = [
         "--color",
-        "--cov",
         "--deselect",
         "--durations",
         "--exitfirst",
         "--failed-first",
         "--ff",
-        "--junit",
         "--last-failed",
         "--lf",
         "--maxfail",
@@ -54,19 +65,16 @@ pub(super) fn options(command: &[String], selectors: &[String]) -> Vec<String> {
         "--quiet",
         "--tb",
     ];
-    let start = command.iter().position(|word| word.ends_with("pytest")).map_or(0, |at| at + 1);
-    let mut words = command[start..].iter();
-    let mut options = Vec::new();
-    while let Some(word) = words.next() {
-        if word == "-k" || word == "-m" {
-            words.next();
-        } else if !selectors.contains(word)
-            && !WITHOUT_EFFECT.iter().any(|option| word.starts_with(option))
-        {
-            options.push(word.clone());
-        }
+    if option.starts_with("--") {
+        let name = option.split('=').next().unwrap_or(option);
+        let is_of_a_report = name.starts_with("--cov") || name.starts_with("--junit");
+        return is_of_a_report || LONG.contains(&name);
     }
-    options
+    // `-r` takes the rest of the word; the others are letters that can stand together.
+    option.strip_prefix('-').is_some_and(|letters| {
+        let before_r = letters.split('r').next().unwrap_or(letters);
+        !letters.is_empty() && before_r.chars().all(|letter| matches!(letter, 'q' | 'v' | 'x'))
+    })
 }
 
 /// A test's id as an argument: ids are relative to the root, arguments to the current folder.
@@ -113,7 +121,20 @@ mod tests {
     fn selections_and_looks_are_no_options_that_matter() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let command = words("python -m pytest -q -k slow -W error tests/unit --tb=short");
-        assert_eq!(options(&command, &words("tests/unit")), words("-W error"));
+        let matters = words("python -m pytest -W error");
+        assert_eq!(options(&command, &words("tests/unit")), matters);
+    }
+
+    #[test]
+    fn how_pytest_and_its_interpreter_are_started_matters() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let strict = words("python -W error -m pytest");
+        assert_ne!(options(&strict, &[]), options(&words("python -m pytest"), &[]));
+        for (word, matters) in
+            [("-qWerror", true), ("-vvx", false), ("-rfE", false), ("-qr", false), ("--tbx", true)]
+        {
+            assert_eq!(!is_without_effect(word), matters, "{word}");
+        }
     }
 
     #[test]

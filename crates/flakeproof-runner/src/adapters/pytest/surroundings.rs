@@ -13,7 +13,7 @@ use crate::agent::protocol::Hello;
 pub(super) fn of(hello: &Hello, options: &[String], timeout: Option<Duration>) -> Surroundings {
     let mut runtime = vec![format!("Python {}", hello.python), format!("pytest {}", hello.pytest)];
     if !options.is_empty() {
-        runtime.push(format!("options {}", options.join(" ")));
+        runtime.push(format!("`{}`", options.join(" ")));
     }
     runtime.extend(timeout.map(|limit| format!("a time limit of {limit:?}")));
     Surroundings { runtime, packages: packages_in(&hello.path), variables: variables() }
