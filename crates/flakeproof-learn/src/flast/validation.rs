@@ -137,6 +137,20 @@ impl ValidationParams {
 }
 
 impl Validation {
+    /// Take in what came out elsewhere: of another project, measured alone.
+    pub fn join(&mut self, other: Self) {
+        self.folds = self.folds.max(other.folds);
+        self.asked.extend(other.asked);
+        self.learning += other.learning;
+        self.predicting += other.predicting;
+    }
+
+    /// How many tests say whether their category was named right.
+    #[must_use]
+    pub fn categories_told(&self) -> usize {
+        self.asked.iter().filter(|asked| asked.is_category_right.is_some()).count()
+    }
+
     /// Predictions against the truth.
     #[must_use]
     pub fn confusion(&self) -> Confusion {

@@ -17,18 +17,28 @@ const NEAREST_FLAKY: usize = 5;
 /// Words told of each neighbour.
 const WORDS: usize = 12;
 
+/// Of which tests the flaky neighbours and shared words are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Only of those called flaky: thousands of others would drown them.
+    OfSuspects,
+    /// Of all.
+    OfEveryTest,
+}
+
 /// What the model says about the tests, in their order.
 pub(super) fn ask(
     source: &ModelSource,
     model: &Flast<'_>,
     tests: &[SourceTest],
     threshold: ThresholdChoice,
+    detail: Detail,
 ) -> Predictions {
     let known = model.neighbourhood();
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
     let opinions = known.ask_tests(&texts);
     let line = Line::of(&model.about, threshold);
-    let asker = Asker { model, known: &known, line: &line };
+    let asker = Asker { model, known: &known, line: &line, detail };
     let predictions =
         tests.iter().zip(&opinions).map(|(test, opinion)| asker.prediction(test, opinion));
     Predictions {
@@ -101,12 +111,15 @@ struct Asker<'q, 'm> {
     model: &'q Flast<'m>,
     known: &'q Neighbourhood<'q, 'm>,
     line: &'q Line,
+    detail: Detail,
 }
 
 impl Asker<'_, '_> {
     fn prediction(&self, test: &SourceTest, opinion: &Opinion) -> Prediction {
         let probability = self.model.about.probability(opinion.flaky_share);
         let flaky = self.line.is_flaky(opinion.flaky_share, probability);
+        let in_detail = flaky || self.detail == Detail::OfEveryTest;
+        let told = self.told(opinion, in_detail);
         Prediction {
             id: test.id.clone(),
             file: test.file.clone(),
@@ -116,17 +129,21 @@ impl Asker<'_, '_> {
             probability,
             flaky,
             category: flaky.then(|| self.category(test, opinion)).flatten(),
-            neighbours: self.told(opinion, flaky).map(|it| self.similar(test, it, flaky)).collect(),
+            neighbours: told.map(|it| self.similar(test, it, in_detail)).collect(),
         }
     }
 
-    /// The neighbours worth telling: the nearest, and of a suspect the nearest flaky ones.
-    fn told<'o>(&self, opinion: &'o Opinion, flaky: bool) -> impl Iterator<Item = &'o Neighbour> {
+    /// The neighbours worth telling: the nearest, and in detail the nearest flaky ones.
+    fn told<'o>(
+        &self,
+        opinion: &'o Opinion,
+        in_detail: bool,
+    ) -> impl Iterator<Item = &'o Neighbour> {
         let corpus = self.model.corpus();
         let mut flaky_told = 0;
         opinion.neighbours.iter().enumerate().filter_map(move |(rank, neighbour)| {
             let is_told_as_flaky =
-                flaky && corpus.is_flaky(neighbour.row) && flaky_told < NEAREST_FLAKY;
+                in_detail && corpus.is_flaky(neighbour.row) && flaky_told < NEAREST_FLAKY;
             flaky_told += usize::from(is_told_as_flaky);
             (rank < NEAREST || is_told_as_flaky).then_some(neighbour)
         })

@@ -35,7 +35,7 @@ fn flast(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
     let mut progress = view::Steps::start(parts.len(), "projects");
     for part in &parts {
         let validation = params.run(part, &|| begin.elapsed());
-        add(&mut evaluation, &validation, part);
+        add(&mut evaluation, validation, part);
         progress.step();
     }
     progress.end();
@@ -124,8 +124,8 @@ fn can_be_parted(tests: &[LabelledTest], params: &ValidationParams) -> bool {
     flaky >= 2 && flaky < tests.len() && tests.len() > params.recipe.neighbours
 }
 
-fn add(evaluation: &mut Evaluation, validation: &Validation, tests: &[LabelledTest]) {
-    evaluation.add(validation);
+fn add(evaluation: &mut Evaluation, validation: Validation, tests: &[LabelledTest]) {
     let line = |(project, confusion): (String, Confusion)| ProjectLine { project, confusion };
     evaluation.projects.extend(validation.by_project(tests).into_iter().map(line));
+    evaluation.add(validation);
 }

@@ -2,10 +2,11 @@
 
 use flakeproof_core::ExitCode;
 
+use super::asking::{self, Detail};
 use super::model::ModelSource;
 use super::sources::{self, SourceTest};
-use super::{asking, current_folder, predict};
-use crate::cli::{ExplainArguments, PredictionFormat, ThresholdChoice};
+use super::{current_folder, predict};
+use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::problem::Problem;
 use crate::view;
 
@@ -22,15 +23,10 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
         return Err(sources::no_tests(&typed.paths));
     }
     let test = the_one(&typed.test, &found.tests)?;
-    // Everything is told about the one that was asked for, suspect or not.
+    let one = std::slice::from_ref(test);
     let mut predictions =
-        asking::ask(&source, &model, std::slice::from_ref(test), ThresholdChoice::Probability(0.0));
-    let judged = asking::ask(&source, &model, std::slice::from_ref(test), typed.model.threshold);
-    predictions.model = judged.model;
-    for (told, judged) in predictions.tests.iter_mut().zip(judged.tests) {
-        told.flaky = judged.flaky;
-        told.category = judged.category;
-    }
+        asking::ask(&source, &model, one, typed.model.threshold, Detail::OfEveryTest);
+    predictions.notices.extend(found.notices);
     match typed.output_format {
         PredictionFormat::Text => {
             view::explanation(&predictions, &test.source, source.is_shipped());

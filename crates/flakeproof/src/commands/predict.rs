@@ -6,9 +6,10 @@ use flakeproof_core::{Base, ChangeStatus, ChangedFile, ExitCode, Predictions};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
 use flakeproof_runner::git::Repository;
 
+use super::asking::{self, Detail};
 use super::model::ModelSource;
 use super::sources::{self, SourceTest};
-use super::{asking, current_folder, files};
+use super::{current_folder, files};
 use crate::cli::{PredictArguments, PredictionFormat};
 use crate::problem::Problem;
 use crate::view;
@@ -26,11 +27,10 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
     if let Some(base) = &typed.diff {
         found.tests = changed_since(base, &folder, found.tests)?;
     }
-    let mut predictions = asking::ask(&source, &model, &found.tests, typed.model.threshold);
+    let mut predictions =
+        asking::ask(&source, &model, &found.tests, typed.model.threshold, Detail::OfSuspects);
     predictions.notices.extend(found.notices);
-    for reporter in &typed.reporter {
-        files::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
-    }
+    // The terminal comes first: a report that cannot be written loses nothing.
     let is_stdout_taken = typed.reporter.iter().any(|it| it.path == Path::new("-"));
     match typed.output_format {
         PredictionFormat::Text => {
@@ -43,6 +43,9 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
             view::predictions(&predictions, &shown);
         }
         other => view::data(&rendered(&predictions, other)?),
+    }
+    for reporter in &typed.reporter {
+        files::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
     }
     let has_suspects = predictions.tests.iter().any(|test| test.flaky);
     let fails = has_suspects && typed.fail_on_suspects;
@@ -95,10 +98,10 @@ fn touches(file: &ChangedFile, test: &SourceTest) -> bool {
         (ChangeStatus::Deleted, _) => false,
         (ChangeStatus::Modified, Some(lines)) => lines.iter().any(|range| {
             // A deletion lies between two lines, and counts if both belong to the test.
-            let last =
-                if range.count == 0 { range.first + 1 } else { range.first + range.count - 1 };
-            let (first, last) =
-                if range.count == 0 { (last, range.first) } else { (range.first, last) };
+            let (first, last) = match range.count {
+                0 => (range.first + 1, range.first),
+                count => (range.first, range.first + count - 1),
+            };
             first <= test.last_line && last >= test.first_line
         }),
     }

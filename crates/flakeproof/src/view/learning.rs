@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use flakeproof_learn::evaluate::{Confusion, average_precision};
+use flakeproof_learn::evaluate::Confusion;
 use flakeproof_learn::flast::{About, HoldOut, Level, Protocol, Validation, ValidationParams};
 use serde_json::{Value, json};
 
@@ -69,12 +69,7 @@ pub(crate) struct Evaluation {
     params: ValidationParams,
     is_within_project: bool,
     shows_projects: bool,
-    folds: usize,
-    scored: Vec<(f64, bool)>,
-    confusion: Confusion,
-    categories: Vec<bool>,
-    learning: Duration,
-    predicting: Duration,
+    validation: Validation,
     pub(crate) projects: Vec<ProjectLine>,
 }
 
@@ -94,37 +89,18 @@ impl Evaluation {
             params: params.clone(),
             is_within_project,
             shows_projects,
-            folds: 0,
-            scored: Vec::new(),
-            confusion: Confusion::default(),
-            categories: Vec::new(),
-            learning: Duration::ZERO,
-            predicting: Duration::ZERO,
+            validation: Validation::default(),
             projects: Vec::new(),
         }
     }
 
     /// Take in one validation: of everything, or of one project.
-    pub(crate) fn add(&mut self, validation: &Validation) {
-        self.folds = self.folds.max(validation.folds);
-        self.scored.extend(validation.asked.iter().map(|it| (it.flaky_share, it.flaky)));
-        self.categories.extend(validation.asked.iter().filter_map(|it| it.is_category_right));
-        self.confusion = self.confusion.plus(validation.confusion());
-        self.learning += validation.learning;
-        self.predicting += validation.predicting;
-    }
-
-    fn flaky(&self) -> usize {
-        self.confusion.true_positives + self.confusion.false_negatives
-    }
-
-    fn category_accuracy(&self) -> Option<f64> {
-        let right = self.categories.iter().filter(|right| **right).count();
-        (!self.categories.is_empty()).then(|| real(right) / real(self.categories.len()))
+    pub(crate) fn add(&mut self, validation: Validation) {
+        self.validation.join(validation);
     }
 
     fn microseconds_per_prediction(&self) -> f64 {
-        1e6 * self.predicting.as_secs_f64() / real(self.scored.len().max(1))
+        1e6 * self.validation.predicting.as_secs_f64() / real(self.validation.asked.len().max(1))
     }
 
     fn protocol(&self) -> &'static str {
@@ -142,7 +118,7 @@ impl Evaluation {
             value["project"] = json!(line.project);
             value
         };
-        let mut value = scores(&self.confusion);
+        let mut value = scores(&self.validation.confusion());
         let about = json!({
             "schema": 1,
             "what": "flast",
@@ -150,13 +126,13 @@ impl Evaluation {
             "seed": self.params.seed,
             "protocol": self.protocol(),
             "within_project": self.is_within_project,
-            "folds": self.folds,
-            "average_precision": average_precision(&self.scored, 1.0),
-            "category_accuracy": self.category_accuracy(),
-            "categories_told": self.categories.len(),
+            "folds": self.validation.folds,
+            "average_precision": self.validation.average_precision(),
+            "category_accuracy": self.validation.category_accuracy(),
+            "categories_told": self.validation.categories_told(),
             "seconds": {
-                "train": self.learning.as_secs_f64(),
-                "predict": self.predicting.as_secs_f64(),
+                "train": self.validation.learning.as_secs_f64(),
+                "predict": self.validation.predicting.as_secs_f64(),
             },
             "microseconds_per_prediction": self.microseconds_per_prediction(),
             "per_project": self.projects.iter().map(line).collect::<Vec<_>>(),
@@ -199,7 +175,7 @@ fn rendered(evaluation: &Evaluation) -> String {
         "{STRONG}flast{STRONG:#} ({}, {} neighbours), {} folds{within}, seed {}",
         evaluation.params.recipe.name,
         evaluation.params.recipe.neighbours,
-        evaluation.folds,
+        evaluation.validation.folds,
         evaluation.params.seed
     );
     let _ = writeln!(text, "{DIM}{what}{DIM:#}\n");
@@ -213,23 +189,22 @@ fn rendered(evaluation: &Evaluation) -> String {
             row(&mut text, &line.project, &line.confusion);
         }
     }
-    row(&mut text, "all", &evaluation.confusion);
+    row(&mut text, "all", &evaluation.validation.confusion());
     let _ =
-        writeln!(text, "\naverage precision {}", share(average_precision(&evaluation.scored, 1.0)));
-    if let Some(accuracy) = evaluation.category_accuracy() {
+        writeln!(text, "\naverage precision {}", share(evaluation.validation.average_precision()));
+    if let Some(accuracy) = evaluation.validation.category_accuracy() {
         let _ = writeln!(
             text,
             "category right     {accuracy:.3} of {} (A_FC)",
-            count(evaluation.categories.len(), "flaky test")
+            count(evaluation.validation.categories_told(), "flaky test")
         );
     }
     let _ = writeln!(
         text,
-        "{DIM}{:.2} s learning, {:.2} s predicting, {:.0} µs a prediction; {} flaky{DIM:#}",
-        evaluation.learning.as_secs_f64(),
-        evaluation.predicting.as_secs_f64(),
-        evaluation.microseconds_per_prediction(),
-        evaluation.flaky()
+        "{DIM}{:.2} s learning, {:.2} s predicting, {:.0} µs a prediction{DIM:#}",
+        evaluation.validation.learning.as_secs_f64(),
+        evaluation.validation.predicting.as_secs_f64(),
+        evaluation.microseconds_per_prediction()
     );
     text
 }

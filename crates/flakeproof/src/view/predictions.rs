@@ -1,6 +1,6 @@
 //! Predictions, as a person reads them: each suspect in its code, beside what it resembles.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -47,6 +47,7 @@ pub(crate) fn explanation(predictions: &Predictions, source: &str, is_model_ship
     for test in &predictions.tests {
         suspect(&mut text, test, source, usize::MAX);
     }
+    predictions.notices.iter().for_each(|it| notice(&mut text, it));
     model(&mut text, &predictions.model, is_model_shipped);
     let _ = anstream::stdout().lock().write_all(text.as_bytes());
 }
@@ -60,21 +61,17 @@ pub(crate) fn notices(notices: &[Notice]) {
 
 fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
     let mut text = String::new();
-    let sources: HashMap<*const Prediction, &str> = predictions
-        .tests
-        .iter()
-        .map(std::ptr::from_ref)
-        .zip(shown.sources.iter().copied())
-        .collect();
-    let suspects = predictions.suspects();
-    for test in suspects.iter().take(shown.most) {
-        let source = sources.get(&std::ptr::from_ref(*test)).copied().unwrap_or_default();
+    let with_sources = predictions.tests.iter().zip(&shown.sources);
+    let mut suspects: Vec<(&Prediction, &&str)> =
+        with_sources.filter(|(test, _)| test.flaky).collect();
+    suspects.sort_by(|a, b| b.0.probability.total_cmp(&a.0.probability));
+    for (test, source) in suspects.iter().take(shown.most) {
         suspect(&mut text, test, source, RESEMBLED);
     }
     if suspects.len() > shown.most {
         let rest = &suspects[shown.most..];
         let _ = writeln!(text, "{DIM}and {} more:{DIM:#}", rest.len());
-        for test in rest.iter().take(LISTED) {
+        for (test, _) in rest.iter().take(LISTED) {
             let _ = writeln!(text, "  {:>4}  {}", percent(test.probability), test.id);
         }
         if rest.len() > LISTED {

@@ -6,7 +6,7 @@ use flakeproof_testkit::{Project, Ran};
 use serde_json::Value;
 
 use crate::labelled::{PURE, SUSPECT};
-use crate::program::{assert_refuses, assert_says, finish, flakeproof, model, project, stdout};
+use crate::program::{assert_says, finish, flakeproof, model, project, stdout};
 
 fn suspicious() -> Project {
     project().file("sub/QueueTest.java", SUSPECT).file("sub/TextTest.java", PURE)
@@ -118,10 +118,12 @@ fn annotations_name_files_as_the_repository_does() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_named() {
+fn a_place_that_cannot_be_written_is_named_and_nothing_is_lost() {
     let project = suspicious();
     let arguments = ["predict", "--model", model(), "--reporter", "json=sub"];
-    assert_refuses(&flakeproof(&project, &arguments), 6, &["the report sub cannot be written"]);
+    let ran = flakeproof(&project, &arguments);
+    assert_says(&ran, 6, &["the report sub cannot be written", "next: "]);
+    assert!(stdout(&ran).contains("1 suspect among 2 tests"));
 }
 
 #[test]
