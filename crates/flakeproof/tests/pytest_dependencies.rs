@@ -243,5 +243,5 @@ fn an_option_that_was_not_there_when_it_passed_silences() {
     assert_eq!(before.outcome("test_it"), "passed", "{}", before.text());
     let after = project.run(&MEASURED, &["-W", "error"]);
     assert_eq!(after.verdict("test_it"), "unknown", "{}", after.text());
-    assert!(after.text().contains("options -W error"), "{}", after.text());
+    assert!(after.text().contains("-m pytest -W error`"), "{}", after.text());
 }

@@ -126,16 +126,27 @@ fn belongs_to_the_machine(path: &str) -> bool {
 fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {
     let mut differences = Vec::new();
     if then.runtime != now.runtime {
-        differences.push(format!(
-            "it passed with {}, and this is {}",
-            then.runtime.join(", "),
-            now.runtime.join(", ")
-        ));
+        let only_then = missing_in(&then.runtime, &now.runtime);
+        let only_now = missing_in(&now.runtime, &then.runtime);
+        differences.push(if only_then.is_empty() {
+            format!("it passed without {only_now}")
+        } else if only_now.is_empty() {
+            format!("it passed with {only_then}, and this is without")
+        } else {
+            format!("it passed with {only_then}, and this is {only_now}")
+        });
     }
     if then.packages != now.packages {
         differences.push("the installed packages differ from the run in which it passed".into());
     }
     differences
+}
+
+/// What stands in these and not in the others, for people.
+fn missing_in(these: &[String], others: &[String]) -> String {
+    let missing: Vec<&str> =
+        these.iter().filter(|it| !others.contains(it)).map(String::as_str).collect();
+    missing.join(", ")
 }
 
 /// Names whose value is not the same on both sides.
