@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::cut::{Cut, TestText};
+use super::numbered::{Numbered, hash};
 use super::texts::Texts;
 
-/// Rows cut together. Fixed, so that terms have the same numbers on any number of threads.
-const ROWS_TOGETHER: usize = 512;
+/// Rows treated together. Fixed, so that results are the same on any number of threads.
+pub(crate) const ROWS_TOGETHER: usize = 512;
 
 /// Bags of terms, row after row: the terms of row `i`, ascending, and their counts lie between
 /// `ends[i - 1]` and `ends[i]`.
@@ -39,116 +39,155 @@ impl Bags<'_> {
         let end = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
         self.ends.to_mut().push(end);
     }
+
+    fn append(&mut self, other: &Self) {
+        let before = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
+        self.ends.to_mut().extend(other.ends.iter().map(|end| end.saturating_add(before)));
+        self.terms.to_mut().extend_from_slice(&other.terms);
+        self.counts.to_mut().extend_from_slice(&other.counts);
+    }
 }
 
 /// The terms that training met, by number.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Vocabulary<'a> {
-    texts: Texts<'a>,
-    numbers: FxHashMap<Box<str>, u32>,
-}
+pub(crate) struct Vocabulary<'a>(Numbered<'a>);
 
 /// Tests cut into bags. Terms that the vocabulary does not know are numbered after its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CutTests {
     pub(crate) bags: Bags<'static>,
-    pub(crate) new_terms: Vec<Box<str>>,
+    pub(crate) new_terms: NewTerms,
+}
+
+/// Terms that a vocabulary does not know.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NewTerms(Numbered<'static>);
+
+impl NewTerms {
+    pub(crate) fn term(&self, number: usize) -> &str {
+        self.0.texts().get(number)
+    }
 }
 
 impl<'a> Vocabulary<'a> {
     pub(crate) fn of_texts(texts: Texts<'a>) -> Self {
-        let numbers = (0u32..).zip(texts.iter()).map(|(n, term)| (term.into(), n)).collect();
-        Self { texts, numbers }
+        Self(Numbered::of_texts(texts))
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.texts.len()
+        self.0.len()
     }
 
     pub(crate) fn term(&self, number: u32) -> &str {
-        self.texts.get(number as usize)
+        self.texts().get(number as usize)
     }
 
     pub(crate) fn texts(&self) -> &Texts<'a> {
-        &self.texts
+        self.0.texts()
     }
 
     /// Cut tests into bags.
     pub(crate) fn cut(&self, tests: &[TestText<'_>], cut: Cut) -> CutTests {
         let together: Vec<Cuttings> =
             tests.par_chunks(ROWS_TOGETHER).map(|tests| Cuttings::of(tests, cut)).collect();
-        let mut new_terms: Vec<Box<str>> = Vec::new();
-        let mut new_numbers: FxHashMap<Box<str>, u32> = FxHashMap::default();
-        let mut number = |term: &str| {
-            self.numbers.get(term).or_else(|| new_numbers.get(term)).copied().unwrap_or_else(|| {
-                let next = u32::try_from(self.len() + new_terms.len()).unwrap_or(u32::MAX);
-                new_terms.push(term.into());
-                new_numbers.insert(term.into(), next);
-                next
-            })
+        let mut new_terms = Numbered::default();
+        let known = u32::try_from(self.len()).unwrap_or(u32::MAX);
+        let mut number = |(term, hash): (&str, u64)| {
+            self.0.find(term, hash).unwrap_or_else(|| known + new_terms.number(term, hash))
         };
         let numbers: Vec<Vec<u32>> = together
             .iter()
-            .map(|cuttings| cuttings.terms.iter().map(|term| number(term)).collect())
+            .map(|cuttings| cuttings.terms.iter().map(&mut number).collect())
             .collect();
-        let rows: Vec<Vec<(u32, u8)>> = together
+        let renumbered: Vec<Bags<'static>> = together
             .par_iter()
             .zip(&numbers)
-            .flat_map_iter(|(cuttings, numbers)| {
-                cuttings.rows.iter().map(|row| counted(row, numbers))
-            })
+            .map(|(cuttings, numbers)| cuttings.renumbered(numbers))
             .collect();
         let mut bags = Bags::default();
-        rows.iter().for_each(|row| bags.push(row));
-        CutTests { bags, new_terms }
+        renumbered.iter().for_each(|part| bags.append(part));
+        CutTests { bags, new_terms: NewTerms(new_terms) }
     }
 
     /// Take in the terms that were new.
-    pub(crate) fn extend(&mut self, new_terms: Vec<Box<str>>) {
-        for term in new_terms {
-            let next = u32::try_from(self.len()).unwrap_or(u32::MAX);
-            self.texts.push(&term);
-            self.numbers.insert(term, next);
+    pub(crate) fn extend(&mut self, new_terms: NewTerms) {
+        if self.0.len() == 0 {
+            self.0 = new_terms.0;
+            return;
+        }
+        for (term, hash) in new_terms.0.iter() {
+            self.0.number(term, hash);
         }
     }
 }
 
-/// Some tests cut into terms that are numbered among themselves.
+/// Some tests cut into terms that are numbered among themselves, in the order of their first use.
 struct Cuttings {
-    terms: Vec<Box<str>>,
-    rows: Vec<Vec<u32>>,
+    terms: Numbered<'static>,
+    bags: Bags<'static>,
 }
 
 impl Cuttings {
     fn of(tests: &[TestText<'_>], cut: Cut) -> Self {
-        let mut terms: Vec<Box<str>> = Vec::new();
-        let mut numbers: FxHashMap<Box<str>, u32> = FxHashMap::default();
-        let rows = tests
-            .iter()
-            .map(|test| {
-                let mut row = Vec::new();
-                cut.terms(test, |term| {
-                    let number = numbers.get(term).copied().unwrap_or_else(|| {
-                        let next = u32::try_from(terms.len()).unwrap_or(u32::MAX);
-                        terms.push(term.into());
-                        numbers.insert(term.into(), next);
-                        next
-                    });
-                    row.push(number);
-                });
-                row
-            })
-            .collect();
-        Self { terms, rows }
+        let mut terms = Numbered::default();
+        let mut bags = Bags::default();
+        let mut row = OneRow::default();
+        // Tests of a class stand together, and where they stand is cut once for all of them.
+        let mut place = ("", Vec::new());
+        for test in tests {
+            cut.source_terms(test, |term| row.count(terms.number(term, hash(term))));
+            if place.0 != test.class {
+                place = (test.class, Vec::new());
+                cut.place_terms(test, |term| place.1.push(terms.number(term, hash(term))));
+            }
+            place.1.iter().for_each(|term| row.count(*term));
+            bags.push(&row.counted);
+            row.clear();
+        }
+        Self { terms, bags }
+    }
+
+    /// The bags under the final numbers of their terms.
+    fn renumbered(&self, numbers: &[u32]) -> Bags<'static> {
+        let mut bags = Bags::default();
+        let mut row = Vec::new();
+        for at in 0..self.bags.len() {
+            row.extend(self.bags.row(at).map(|(term, count)| (numbers[term as usize], count)));
+            row.sort_unstable();
+            bags.push(&row);
+            row.clear();
+        }
+        bags
     }
 }
 
-/// The terms of a row under their final numbers, ascending, each with its count.
-fn counted(row: &[u32], numbers: &[u32]) -> Vec<(u32, u8)> {
-    let mut terms: Vec<u32> = row.iter().map(|local| numbers[*local as usize]).collect();
-    terms.sort_unstable();
-    let count = |equal: &[u32]| u8::try_from(equal.len()).unwrap_or(u8::MAX);
-    terms.chunk_by(|a, b| a == b).map(|equal| (equal[0], count(equal))).collect()
+/// The terms of the row that is being cut, each once, with their counts.
+#[derive(Default)]
+struct OneRow {
+    counted: Vec<(u32, u8)>,
+    /// For each term its place among the counted, plus one; zero for those that are not there.
+    places: Vec<u32>,
+}
+
+impl OneRow {
+    fn count(&mut self, term: u32) {
+        let term_at = term as usize;
+        if term_at >= self.places.len() {
+            self.places.resize(term_at + 1, 0);
+        }
+        match self.places[term_at] as usize {
+            0 => {
+                self.counted.push((term, 1));
+                self.places[term_at] = u32::try_from(self.counted.len()).unwrap_or(u32::MAX);
+            }
+            place => self.counted[place - 1].1 = self.counted[place - 1].1.saturating_add(1),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.counted.iter().for_each(|(term, _)| self.places[*term as usize] = 0);
+        self.counted.clear();
+    }
 }
 
 #[cfg(test)]
@@ -170,7 +209,7 @@ mod tests {
         vocabulary.extend(first.new_terms);
         let second = vocabulary.cut(&[test("c a")], Cut::WhiteSpace);
         assert_eq!(second.bags.row(0).collect::<Vec<_>>(), [(1, 1), (2, 1)]);
-        assert_eq!(*second.new_terms, ["c".into()]);
+        assert_eq!(second.new_terms.term(0), "c");
         assert_eq!(vocabulary.term(1), "a");
     }
 

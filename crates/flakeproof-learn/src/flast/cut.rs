@@ -42,12 +42,32 @@ const CLASS_MARK: &str = "class ";
 const PACKAGE_MARK: &str = "package ";
 
 impl Cut {
-    /// Hand each term of the test to `take`, as often as it occurs.
-    pub(crate) fn terms(self, test: &TestText<'_>, mut take: impl FnMut(&str)) {
+    /// Hand each term of the test's source to `take`, as often as it occurs.
+    pub(crate) fn source_terms(self, test: &TestText<'_>, mut take: impl FnMut(&str)) {
         match self {
             Self::WhiteSpace => words::at_white_space(test.source).for_each(take),
             Self::Runs => words::runs(test.source).for_each(|run| take(&run)),
-            Self::Parts => parts(test, take),
+            Self::Parts => {
+                let mut lower = String::new();
+                for token in words::tokens(test.source, test.comments) {
+                    match token {
+                        Token::Name(text) | Token::Text(text) => {
+                            take_parts(text, "", &mut lower, &mut take);
+                        }
+                        Token::Number(_) | Token::Symbol(_) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hand each term of the test's class and package to `take`, as often as it occurs.
+    pub(crate) fn place_terms(self, test: &TestText<'_>, mut take: impl FnMut(&str)) {
+        if self == Self::Parts {
+            let mut lower = String::new();
+            let (package, class) = test.class.rsplit_once('.').unwrap_or(("", test.class));
+            take_parts(class, CLASS_MARK, &mut lower, &mut take);
+            take_parts(package, PACKAGE_MARK, &mut lower, &mut take);
         }
     }
 
@@ -66,32 +86,18 @@ impl Cut {
     }
 }
 
-fn parts(test: &TestText<'_>, mut take: impl FnMut(&str)) {
-    let mut term = String::new();
-    let mut take_parts = |text: &str, mark: &str| {
-        for part in words::parts(text) {
-            term.clear();
-            term.push_str(mark);
-            push_lower(&mut term, part);
-            take(&term);
+/// Hand the words of a text to `take`, in lower case and with a mark. `lower` is room to write.
+fn take_parts(text: &str, mark: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
+    for part in words::parts(text) {
+        lower.clear();
+        lower.push_str(mark);
+        if part.is_ascii() {
+            lower.push_str(part);
+            lower.make_ascii_lowercase();
+        } else {
+            lower.extend(part.chars().flat_map(char::to_lowercase));
         }
-    };
-    for token in words::tokens(test.source, test.comments) {
-        match token {
-            Token::Name(text) | Token::Text(text) => take_parts(text, ""),
-            Token::Number(_) | Token::Symbol(_) => {}
-        }
-    }
-    let (package, class) = test.class.rsplit_once('.').unwrap_or(("", test.class));
-    take_parts(class, CLASS_MARK);
-    take_parts(package, PACKAGE_MARK);
-}
-
-fn push_lower(term: &mut String, part: &str) {
-    if part.is_ascii() {
-        term.extend(part.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
-    } else {
-        part.chars().flat_map(char::to_lowercase).for_each(|c| term.push(c));
+        take(lower);
     }
 }
 
@@ -102,7 +108,8 @@ mod tests {
     fn terms(cut: Cut, source: &str, class: &str) -> Vec<String> {
         let mut terms = Vec::new();
         let test = TestText { source, class, comments: Comments::Slashes };
-        cut.terms(&test, |term| terms.push(term.to_owned()));
+        cut.source_terms(&test, |term| terms.push(term.to_owned()));
+        cut.place_terms(&test, |term| terms.push(term.to_owned()));
         terms
     }
 

@@ -6,6 +6,7 @@ mod corpus;
 mod cut;
 mod model;
 mod neighbourhood;
+mod numbered;
 mod projection;
 mod recipe;
 mod texts;

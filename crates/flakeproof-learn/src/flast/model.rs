@@ -1,12 +1,13 @@
 //! A trained FLAST: known tests, what was learned about them, and what it is worth.
 
 use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
 
 use flakeproof_core::Seed;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::Corpus;
-use super::neighbourhood::{HoldOut, Neighbourhood};
+use super::neighbourhood::{HoldOut, Neighbourhood, Space};
 use super::recipe::Recipe;
 use super::threshold::Aim;
 use crate::evaluate::{HeldOut, Isotonic};
@@ -109,6 +110,8 @@ pub struct Flast<'a> {
     /// What it says about itself.
     pub about: About,
     corpus: Corpus<'a>,
+    /// Made when it is first asked for.
+    space: OnceLock<Arc<Space>>,
 }
 
 impl TrainingParams {
@@ -128,7 +131,11 @@ impl TrainingParams {
         }
         let corpus = Corpus::of_tests(tests, self.recipe.cut);
         let hold_out = self.hold_out.unwrap_or_else(|| largest_hold_out(&corpus));
-        let neighbourhood = Neighbourhood::of_all(&corpus, &self.recipe, self.seed);
+        let (space, data) = rayon::join(
+            || Arc::new(Space::of_all(&corpus, &self.recipe, self.seed)),
+            || labelled::digest(tests),
+        );
+        let neighbourhood = Neighbourhood::in_space(&corpus, &self.recipe, Arc::clone(&space));
         let held_out = neighbourhood.held_out_shares(hold_out, self.seed);
         let about = About {
             name: self.name.clone(),
@@ -137,7 +144,7 @@ impl TrainingParams {
             tests: tests.len(),
             flaky,
             projects: corpus.project_names(),
-            data: labelled::digest(tests),
+            data,
             hold_out,
             average_precision: held_out.average_precision(),
             thresholds: self.thresholds(&held_out),
@@ -146,7 +153,7 @@ impl TrainingParams {
                 Aim::Balance | Aim::Precision(_) => Isotonic::fit(&held_out),
             },
         };
-        Ok(Flast { about, corpus })
+        Ok(Flast { about, corpus, space: space.into() })
     }
 
     fn thresholds(&self, held_out: &HeldOut) -> Thresholds {
@@ -206,7 +213,9 @@ impl<'a> Flast<'a> {
     /// The known tests in their space, ready to be asked.
     #[must_use]
     pub fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
-        Neighbourhood::of_all(&self.corpus, &self.about.recipe, self.about.seed)
+        let About { recipe, seed, .. } = &self.about;
+        let space = self.space.get_or_init(|| Arc::new(Space::of_all(&self.corpus, recipe, *seed)));
+        Neighbourhood::in_space(&self.corpus, recipe, Arc::clone(space))
     }
 
     /// The known tests.
@@ -236,6 +245,6 @@ impl<'a> Flast<'a> {
         let about: About = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
         let corpus = Corpus::load(&file)?;
-        Ok(Self { about, corpus })
+        Ok(Self { about, corpus, space: OnceLock::new() })
     }
 }

@@ -1,11 +1,12 @@
 //! Known tests in their space: who is near a test, and what the near ones say.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use flakeproof_core::Seed;
 use rayon::prelude::*;
 
-use super::bags::CutTests;
+use super::bags::{CutTests, NewTerms};
 use super::corpus::Corpus;
 use super::cut::{Field, TestText};
 use super::recipe::Recipe;
@@ -13,7 +14,7 @@ use super::vote::Vote;
 use super::weights::TermWeights;
 use crate::chance::Chance;
 use crate::evaluate::HeldOut;
-use crate::knn::{Neighbour, Scratch, SearchIndex, SparseRow, SparseRows, Wanted};
+use crate::knn::{Neighbour, Query, Scratch, SearchIndex, SparseRow, SparseRows, Wanted};
 
 /// How many tests that are not flaky are held out, at least and for each flaky one.
 const FEWEST_SAMPLED: usize = 2000;
@@ -39,11 +40,32 @@ pub enum HoldOut {
 pub struct Neighbourhood<'c, 'a> {
     corpus: &'c Corpus<'a>,
     recipe: Recipe,
+    space: Arc<Space>,
+}
+
+/// Rows of a corpus in their space.
+#[derive(Debug)]
+pub(crate) struct Space {
     /// The row of the corpus behind each row of the index, and its class.
     rows: Vec<u32>,
     classes: Vec<u32>,
     weights: TermWeights,
     index: SearchIndex,
+}
+
+impl Space {
+    fn of_rows(corpus: &Corpus<'_>, rows: Vec<u32>, recipe: &Recipe, seed: Seed) -> Self {
+        let weights = TermWeights::learn(recipe, seed, &corpus.vocabulary, &corpus.bags, &rows);
+        let vectors = weights.vectors(&corpus.bags, &rows, &NewTerms::default());
+        let index = SearchIndex::new(vectors, weights.dimensions());
+        let classes = rows.iter().map(|row| corpus.class_numbers()[*row as usize]).collect();
+        Self { rows, classes, weights, index }
+    }
+
+    /// A whole corpus in its space.
+    pub(crate) fn of_all(corpus: &Corpus<'_>, recipe: &Recipe, seed: Seed) -> Self {
+        Self::of_rows(corpus, (0u32..).take(corpus.len()).collect(), recipe, seed)
+    }
 }
 
 /// What the neighbours of a test say.
@@ -70,17 +92,18 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     /// Place rows of a corpus in their space.
     #[must_use]
     pub fn of_rows(corpus: &'c Corpus<'a>, rows: Vec<u32>, recipe: &Recipe, seed: Seed) -> Self {
-        let weights = TermWeights::learn(recipe, seed, &corpus.vocabulary, &corpus.bags, &rows);
-        let vectors = weights.vectors(&corpus.bags, &rows, &[]);
-        let index = SearchIndex::new(vectors, weights.dimensions());
-        let classes = rows.iter().map(|row| corpus.class_numbers()[*row as usize]).collect();
-        Self { corpus, recipe: recipe.clone(), rows, classes, weights, index }
+        Self::in_space(corpus, recipe, Arc::new(Space::of_rows(corpus, rows, recipe, seed)))
     }
 
     /// Place a whole corpus in its space.
     #[must_use]
     pub fn of_all(corpus: &'c Corpus<'a>, recipe: &Recipe, seed: Seed) -> Self {
-        Self::of_rows(corpus, (0u32..).take(corpus.len()).collect(), recipe, seed)
+        Self::in_space(corpus, recipe, Arc::new(Space::of_all(corpus, recipe, seed)))
+    }
+
+    /// Rows that are in their space already.
+    pub(crate) fn in_space(corpus: &'c Corpus<'a>, recipe: &Recipe, space: Arc<Space>) -> Self {
+        Self { corpus, recipe: recipe.clone(), space }
     }
 
     /// The corpus behind it.
@@ -92,13 +115,13 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     /// The bytes the index takes in memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.index.bytes()
+        self.space.index.bytes()
     }
 
     /// What the neighbours say about rows of the corpus that are not among them.
     #[must_use]
     pub fn ask_rows(&self, rows: &[u32]) -> Vec<Opinion> {
-        let vectors = self.weights.vectors(&self.corpus.bags, rows, &[]);
+        let vectors = self.space.weights.vectors(&self.corpus.bags, rows, &NewTerms::default());
         self.ask(vectors.len(), |asked| vectors.row(asked), |_, _| true)
     }
 
@@ -112,7 +135,7 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     /// A way to ask for one test after another, without making room for each anew.
     #[must_use]
     pub fn asker(&self) -> Asker<'_, 'c, 'a> {
-        Asker { neighbourhood: self, scratch: self.index.scratch() }
+        Asker { neighbourhood: self, scratch: self.space.index.scratch() }
     }
 
     /// The flaky shares that known tests get when they are held out: all flaky ones, and of the
@@ -124,16 +147,16 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
             HoldOut::Class => self.corpus.class_numbers(),
             HoldOut::Project => self.corpus.project_numbers(),
         };
-        let groups: Vec<u32> = self.rows.iter().map(|row| numbers[*row as usize]).collect();
+        let groups: Vec<u32> = self.space.rows.iter().map(|row| numbers[*row as usize]).collect();
         let (sample, others) = self.sample(seed);
         let is_other_group =
             |asked: usize, at: u32| groups[sample[asked] as usize] != groups[at as usize];
         let opinions = self.ask(
             sample.len(),
-            |asked| self.index.rows().row(sample[asked] as usize),
+            |asked| self.space.index.rows().row(sample[asked] as usize),
             is_other_group,
         );
-        let truth = sample.iter().map(|at| self.corpus.is_flaky(self.rows[*at as usize]));
+        let truth = sample.iter().map(|at| self.corpus.is_flaky(self.space.rows[*at as usize]));
         let shares = opinions.iter().map(|opinion| opinion.flaky_share);
         HeldOut::new(shares.zip(truth).collect(), others)
     }
@@ -141,9 +164,9 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     /// The flaky rows of the index and a sample of the others, ascending, and how many others there
     /// are.
     fn sample(&self, seed: Seed) -> (Vec<u32>, usize) {
-        let all = (0u32..).take(self.rows.len());
+        let all = (0u32..).take(self.space.rows.len());
         let (mut sample, mut others): (Vec<u32>, Vec<u32>) =
-            all.partition(|at| self.corpus.is_flaky(self.rows[*at as usize]));
+            all.partition(|at| self.corpus.is_flaky(self.space.rows[*at as usize]));
         let count = others.len();
         Chance::new(seed.split("held out")).shuffle(&mut others);
         others.truncate(FEWEST_SAMPLED.max(SAMPLED_FOR_EACH_FLAKY * sample.len()));
@@ -180,7 +203,7 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     #[must_use]
     pub fn ask_categorised(&self, tests: &[TestText<'_>]) -> Vec<Opinion> {
         let is_categorised =
-            |_: usize, at: u32| self.corpus.category(self.rows[at as usize]).is_some();
+            |_: usize, at: u32| self.corpus.category(self.space.rows[at as usize]).is_some();
         let vectors = self.vectors_of(tests);
         self.ask(vectors.len(), |asked| vectors.row(asked), is_categorised)
     }
@@ -189,12 +212,12 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     /// apart any more (a projection).
     #[must_use]
     pub fn shared_terms(&self, test: &TestText<'_>, row: u32) -> Vec<SharedTerm> {
-        let Ok(at) = self.rows.binary_search(&row) else { return Vec::new() };
-        if matches!(self.weights, TermWeights::Projected { .. }) {
+        let Ok(at) = self.space.rows.binary_search(&row) else { return Vec::new() };
+        if matches!(self.space.weights, TermWeights::Projected { .. }) {
             return Vec::new();
         }
         let vectors = self.vectors_of(std::slice::from_ref(test));
-        let mut shared = products(vectors.row(0), self.index.rows().row(at));
+        let mut shared = products(vectors.row(0), self.space.index.rows().row(at));
         shared.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         shared
             .into_iter()
@@ -208,7 +231,7 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
     fn vectors_of(&self, tests: &[TestText<'_>]) -> SparseRows {
         let CutTests { bags, new_terms } = self.corpus.vocabulary.cut(tests, self.recipe.cut);
         let rows: Vec<u32> = (0u32..).take(bags.len()).collect();
-        self.weights.vectors(&bags, &rows, &new_terms)
+        self.space.weights.vectors(&bags, &rows, &new_terms)
     }
 
     /// Ask for `count` vectors; `admits` says whether one may have a row of the index as neighbour.
@@ -221,7 +244,7 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
         (0..count)
             .into_par_iter()
             .map_init(
-                || self.index.scratch(),
+                || self.space.index.scratch(),
                 |scratch, asked| self.opinion(vector(asked), |other| admits(asked, other), scratch),
             )
             .collect()
@@ -234,10 +257,12 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
         scratch: &mut Scratch,
     ) -> Opinion {
         let wanted = Wanted { count: self.recipe.neighbours, of_a_group: self.recipe.of_a_class };
-        let class_of = |at: u32| admits(at).then(|| self.classes[at as usize]);
-        let mut neighbours = self.index.nearest(vector, wanted, class_of, scratch);
+        let class_of = |at: u32| admits(at).then(|| self.space.classes[at as usize]);
+        let space = &self.space;
+        let query = Query { entries: vector, is_common: |term| space.weights.is_of_place(term) };
+        let mut neighbours = space.index.nearest(&query, wanted, class_of, scratch);
         for neighbour in &mut neighbours {
-            neighbour.row = self.rows[neighbour.row as usize];
+            neighbour.row = self.space.rows[neighbour.row as usize];
         }
         let voices = neighbours
             .iter()

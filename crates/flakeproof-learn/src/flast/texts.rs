@@ -16,7 +16,7 @@ impl<'a> Texts<'a> {
             return Err("texts do not end where they should".to_owned());
         }
         let texts = Self { bytes: bytes.into(), ends: ends.into() };
-        let whole = (0..texts.len()).all(|at| std::str::from_utf8(texts.bytes_of(at)).is_ok());
+        let whole = (0..texts.len()).all(|at| std::str::from_utf8(texts.get_bytes(at)).is_ok());
         if whole { Ok(texts) } else { Err("a text is not UTF-8".to_owned()) }
     }
 
@@ -33,7 +33,7 @@ impl<'a> Texts<'a> {
 
     /// The text with this number.
     pub(crate) fn get(&self, at: usize) -> &str {
-        std::str::from_utf8(self.bytes_of(at)).unwrap_or_default()
+        std::str::from_utf8(self.get_bytes(at)).unwrap_or_default()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
@@ -45,7 +45,8 @@ impl<'a> Texts<'a> {
         (&self.bytes, &self.ends)
     }
 
-    fn bytes_of(&self, at: usize) -> &[u8] {
+    /// The bytes of the text with this number.
+    pub(crate) fn get_bytes(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.bytes[start..self.ends[at] as usize]
     }

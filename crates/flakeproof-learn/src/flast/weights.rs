@@ -3,7 +3,7 @@
 use flakeproof_core::Seed;
 use rayon::prelude::*;
 
-use super::bags::{Bags, Vocabulary};
+use super::bags::{Bags, NewTerms, ROWS_TOGETHER, Vocabulary};
 use super::cut::{Cut, Field};
 use super::projection::Projection;
 use super::recipe::{Recipe, Weighting};
@@ -77,28 +77,51 @@ impl TermWeights {
         }
     }
 
+    /// Whether a dimension says where a test stands rather than what it does. Tests of a class have
+    /// the same values there.
+    pub(crate) fn is_of_place(&self, dimension: u32) -> bool {
+        match self {
+            Self::Counts { .. } | Self::Projected { .. } => false,
+            Self::Rarity { fields, .. } => fields
+                .get(dimension as usize)
+                .is_some_and(|field| matches!(field, Field::Class | Field::Package)),
+        }
+    }
+
     /// The vectors of some rows. Terms that training did not know are numbered after the known
     /// ones.
     pub(crate) fn vectors(
         &self,
         bags: &Bags<'_>,
         rows: &[u32],
-        new_terms: &[Box<str>],
+        new_terms: &NewTerms,
     ) -> SparseRows {
-        let entries: Vec<Vec<(u32, f32)>> =
-            rows.par_iter().map(|row| self.entries(bags.row(*row as usize), new_terms)).collect();
+        let parts: Vec<SparseRows> = rows
+            .par_chunks(ROWS_TOGETHER)
+            .map(|rows| {
+                let mut vectors = SparseRows::new();
+                rows.iter()
+                    .for_each(|row| self.push(bags.row(*row as usize), new_terms, &mut vectors));
+                vectors
+            })
+            .collect();
         let mut vectors = SparseRows::new();
-        entries.iter().for_each(|row| vectors.push_unit(row));
+        parts.iter().for_each(|part| vectors.append(part));
         vectors
     }
 
-    fn entries(
+    fn push(
         &self,
         bag: impl Iterator<Item = (u32, u8)>,
-        new_terms: &[Box<str>],
-    ) -> Vec<(u32, f32)> {
+        new_terms: &NewTerms,
+        vectors: &mut SparseRows,
+    ) {
         match self {
-            Self::Counts { .. } => bag.map(|(term, count)| (term, f32::from(count))).collect(),
+            Self::Counts { .. } => {
+                let counts: Vec<(u32, f32)> =
+                    bag.map(|(term, count)| (term, f32::from(count))).collect();
+                vectors.push_unit(&counts);
+            }
             Self::Projected { projection, columns } => {
                 let mut entries = Vec::new();
                 for (term, count) in bag {
@@ -107,24 +130,27 @@ impl TermWeights {
                     match columns.get(term as usize) {
                         Some(column) => entries.extend(column.iter().map(add)),
                         None => {
-                            let term = &new_terms[term as usize - columns.len()];
+                            let term = new_terms.term(term as usize - columns.len());
                             entries.extend(projection.column(term).iter().map(add));
                         }
                     }
                 }
-                summed(entries)
+                vectors.push_unit(&summed(entries));
             }
             Self::Rarity { weights, fields, class, package } => {
                 let mut entries: Vec<(u32, f32)> = bag
                     .filter_map(|(term, _)| weights.get(term as usize).map(|w| (term, *w)))
                     .filter(|(_, weight)| *weight > 0.0)
                     .collect();
-                let lengths =
-                    [(Field::Source, 1.0), (Field::Class, *class), (Field::Package, *package)];
-                for (field, length) in lengths {
-                    scale(&mut entries, length, |term| fields[term as usize] == field);
-                }
-                entries
+                let squares =
+                    [(Field::Source, 1.0), (Field::Class, *class), (Field::Package, *package)].map(
+                        |(field, length)| {
+                            let belongs = |term: u32| fields[term as usize] == field;
+                            let is_there = scale(&mut entries, length, belongs);
+                            if is_there { f64::from(length).powi(2) } else { 0.0 }
+                        },
+                    );
+                vectors.push_of_length(&entries, squares.iter().sum::<f64>().sqrt());
             }
         }
     }
@@ -145,8 +171,8 @@ fn fields(cut: Cut, vocabulary: &Vocabulary<'_>) -> Vec<Field> {
     vocabulary.texts().iter().map(|term| cut.field(term).0).collect()
 }
 
-/// Give the entries of some terms this length together.
-fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool) {
+/// Give the entries of some terms this length together, if there are any.
+fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool) -> bool {
     let of_field = || entries.iter().filter(|(term, _)| belongs(*term));
     let now = of_field().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
     if now > 0.0 {
@@ -154,6 +180,7 @@ fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool)
             *weight *= length / now;
         }
     }
+    now > 0.0
 }
 
 /// Entries of the same dimension added up, ascending.

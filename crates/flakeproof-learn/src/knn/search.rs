@@ -27,9 +27,22 @@ pub struct SearchIndex {
 #[derive(Debug, Clone)]
 pub struct Scratch {
     sums: Vec<f32>,
-    /// What the search before found: searches often come in the order of a file, where one test
-    /// resembles the next.
-    found_before: Vec<u32>,
+    /// The common part of the query before, and its sums.
+    common: Vec<(u32, f32)>,
+    common_sums: Vec<f32>,
+    /// The highest sum of each block that matters, and the number of the block.
+    blocks: Vec<(f32, usize)>,
+    needed: NeededOfGroup,
+}
+
+/// A query: its entries, and which of its columns it may share with the query before it.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a, C> {
+    /// The entries, of length one together, with ascending columns.
+    pub entries: SparseRow<'a>,
+    /// Whether a column belongs to the part that queries which come together often have in common:
+    /// it is added up once for all of them.
+    pub is_common: C,
 }
 
 /// Rows looked through together; most such blocks hold no row that is near enough.
@@ -74,7 +87,14 @@ impl SearchIndex {
     /// Memory for searches in this index.
     #[must_use]
     pub fn scratch(&self) -> Scratch {
-        Scratch { sums: vec![0.0; self.rows.len()], found_before: Vec::new() }
+        let sums = vec![0.0; self.rows.len()];
+        Scratch {
+            common: Vec::new(),
+            common_sums: sums.clone(),
+            sums,
+            blocks: Vec::new(),
+            needed: NeededOfGroup::default(),
+        }
     }
 
     /// The bytes the index takes in memory.
@@ -86,31 +106,42 @@ impl SearchIndex {
 
     /// The wanted rows nearest to the query, the nearest first. Rows without a group are not
     /// admitted, and rows that are not at all similar are no neighbours, so there may be fewer than
-    /// wanted.
-    ///
-    /// The query has length one, and its columns are ascending; those outside the index are passed
-    /// over.
+    /// wanted. Columns outside the index are passed over.
     pub fn nearest(
         &self,
-        query: SparseRow<'_>,
+        query: &Query<'_, impl Fn(u32) -> bool>,
         wanted: Wanted,
         group_of: impl Fn(u32) -> Option<u32>,
         scratch: &mut Scratch,
     ) -> Vec<Neighbour> {
-        for (column, weight) in query.columns.iter().zip(query.weights) {
-            if (*column as usize) + 1 < self.starts.len() {
-                self.add_list(*column, *weight, &mut scratch.sums);
+        self.add_up(query, scratch);
+        best(wanted, &group_of, scratch)
+    }
+
+    /// The similarity of every row: first the common part, then the rest, each by ascending column.
+    fn add_up(&self, query: &Query<'_, impl Fn(u32) -> bool>, scratch: &mut Scratch) {
+        let entries =
+            || query.entries.columns.iter().copied().zip(query.entries.weights.iter().copied());
+        let common = || entries().filter(|(column, _)| (query.is_common)(*column));
+        if !common().eq(scratch.common.iter().copied()) {
+            scratch.common_sums.fill(0.0);
+            for (column, weight) in common() {
+                self.add_list(column, weight, &mut scratch.common_sums);
             }
+            scratch.common.clear();
+            scratch.common.extend(common());
         }
-        let found = best(wanted, &group_of, scratch);
-        scratch.sums.fill(0.0);
-        scratch.found_before.clear();
-        scratch.found_before.extend(found.iter().map(|neighbour| neighbour.row));
-        found
+        scratch.sums.copy_from_slice(&scratch.common_sums);
+        for (column, weight) in entries().filter(|(column, _)| !(query.is_common)(*column)) {
+            self.add_list(column, weight, &mut scratch.sums);
+        }
     }
 
     fn add_list(&self, column: u32, weight: f32, sums: &mut [f32]) {
-        let list = self.starts[column as usize]..self.starts[column as usize + 1];
+        let Some([start, end]) = self.starts.get(column as usize..column as usize + 2) else {
+            return;
+        };
+        let list = *start..*end;
         let rows = &self.posting_rows[list.clone()];
         for (row, row_weight) in rows.iter().zip(&self.posting_weights[list]) {
             sums[*row as usize] += weight * row_weight;
@@ -118,40 +149,34 @@ impl SearchIndex {
     }
 }
 
-/// The best rows by their sums. Blocks with the highest sums come first, so that the rest is soon
-/// seen to be too far.
+/// The best rows by their sums. Blocks whose highest sum is too low are passed over.
 fn best(
     wanted: Wanted,
     group_of: &impl Fn(u32) -> Option<u32>,
-    scratch: &Scratch,
+    scratch: &mut Scratch,
 ) -> Vec<Neighbour> {
-    let mut floor = reached_before(wanted, group_of, scratch).max(NOT_SIMILAR);
-    let mut blocks: Vec<(f32, usize)> = scratch
-        .sums
-        .chunks(BLOCK)
-        .map(highest)
-        .zip(0..)
-        .filter(|(highest, _)| *highest >= floor)
-        .collect();
-    blocks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let Scratch { sums, blocks, needed, .. } = scratch;
+    blocks.clear();
+    let highest_of_blocks = sums.chunks(BLOCK).map(highest).zip(0..);
+    blocks.extend(highest_of_blocks.filter(|(highest, _)| *highest >= NOT_SIMILAR));
+    let mut floor = reached_by_highest(blocks, wanted, group_of, sums).max(NOT_SIMILAR);
     let mut best = Best::new(wanted);
-    // Rows of a group mostly stand together: what the last one left for the next saves an offer.
-    let mut of_group = (u32::MAX, f32::NEG_INFINITY);
-    for (highest, block) in blocks {
-        if highest < floor {
-            break;
+    needed.clear();
+    for (highest, block) in blocks.iter() {
+        if *highest < floor {
+            continue;
         }
-        let rows = block * BLOCK..scratch.sums.len().min((block + 1) * BLOCK);
-        for (row, similarity) in rows.clone().zip(&scratch.sums[rows]) {
+        let rows = block * BLOCK..sums.len().min((block + 1) * BLOCK);
+        for (row, similarity) in rows.clone().zip(&sums[rows]) {
             if *similarity < floor {
                 continue;
             }
             let row = u32::try_from(row).unwrap_or(u32::MAX);
             if let Some(group) = group_of(row)
-                && (group != of_group.0 || *similarity >= of_group.1)
+                && *similarity >= needed.of(group)
             {
-                let needed = best.offer(Neighbour { row, similarity: *similarity }, group);
-                of_group = (group, needed);
+                let further = best.offer(Neighbour { row, similarity: *similarity }, group);
+                needed.keep(group, further);
                 floor = floor.max(best.floor());
             }
         }
@@ -159,21 +184,64 @@ fn best(
     best.into_sorted()
 }
 
-/// A similarity that as many rows as wanted reach: those that were found before, if they are
-/// admitted again.
-fn reached_before(
+/// A similarity that as many rows as wanted reach, judging by the highest of each block alone: the
+/// wanted rows are at least as near. Puts the highest blocks first.
+fn reached_by_highest(
+    blocks: &mut [(f32, usize)],
     wanted: Wanted,
     group_of: &impl Fn(u32) -> Option<u32>,
-    scratch: &Scratch,
+    sums: &[f32],
 ) -> f32 {
+    let by_height = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    let first = blocks.len().min(2 * wanted.count);
+    if first < blocks.len() {
+        blocks.select_nth_unstable_by(first, by_height);
+    }
+    blocks[..first].sort_unstable_by(by_height);
     let mut best = Best::new(wanted);
-    for row in &scratch.found_before {
-        if let Some(group) = group_of(*row) {
-            let similarity = scratch.sums[*row as usize];
-            best.offer(Neighbour { row: *row, similarity }, group);
+    for block in &blocks[..first] {
+        let row = row_of_highest(*block, sums);
+        if let Some(group) = group_of(row) {
+            best.offer(Neighbour { row, similarity: block.0 }, group);
+        }
+        if best.floor() > f32::NEG_INFINITY {
+            break;
         }
     }
     best.floor()
+}
+
+/// A row that has the highest sum of a block.
+fn row_of_highest((highest, block): (f32, usize), sums: &[f32]) -> u32 {
+    let start = block * BLOCK;
+    let within = sums[start..].iter().take(BLOCK).position(|sum| *sum == highest).unwrap_or(0);
+    u32::try_from(start + within).unwrap_or(u32::MAX)
+}
+
+/// What a further row of a group must reach, for some groups: it saves the offer. Groups that share
+/// a place forget each other, which costs an offer and nothing else.
+#[derive(Debug, Clone)]
+struct NeededOfGroup([(u32, f32); 256]);
+
+impl Default for NeededOfGroup {
+    fn default() -> Self {
+        Self([(u32::MAX, f32::NEG_INFINITY); 256])
+    }
+}
+
+impl NeededOfGroup {
+    fn clear(&mut self) {
+        self.0.fill((u32::MAX, f32::NEG_INFINITY));
+    }
+
+    fn of(&self, group: u32) -> f32 {
+        let (of, needed) = self.0[group as usize % 256];
+        if of == group { needed } else { f32::NEG_INFINITY }
+    }
+
+    fn keep(&mut self, group: u32, needed: f32) {
+        self.0[group as usize % 256] = (group, needed);
+    }
 }
 
 /// The highest of some sums. Spelled so that the compiler takes several at a time.
@@ -205,14 +273,27 @@ mod tests {
         }
         let mut best = Best::new(wanted);
         for (row, entries) in (0u32..).zip(rows.iter()) {
-            let products = entries.columns.iter().zip(entries.weights);
-            let similarity =
-                products.map(|(column, weight)| dense[*column as usize] * weight).sum();
+            let of_part = |common: bool| {
+                let part = entries.columns.iter().zip(entries.weights);
+                part.filter(move |(column, _)| is_common(**column) == common)
+            };
+            let similarity = of_part(true)
+                .chain(of_part(false))
+                .map(|(column, weight)| dense[*column as usize] * weight)
+                .sum();
             if similarity >= NOT_SIMILAR {
                 best.offer(Neighbour { row, similarity }, row % 5);
             }
         }
         best.into_sorted()
+    }
+
+    fn is_common(column: u32) -> bool {
+        column.is_multiple_of(3)
+    }
+
+    fn whole(entries: SparseRow<'_>) -> Query<'_, impl Fn(u32) -> bool> {
+        Query { entries, is_common: |_| false }
     }
 
     fn some_rows() -> impl Strategy<Value = SparseRows> {
@@ -237,11 +318,12 @@ mod tests {
             let wanted = Wanted { count, of_a_group };
             let index = SearchIndex::new(rows.clone(), COLUMNS);
             let mut scratch = index.scratch();
-            let query = rows.row(of % rows.len());
-            let expected = by_brute_force(&rows, query, wanted);
-            // Twice: the first search must leave the memory clean for the second.
-            for _ in 0..2 {
-                let found = index.nearest(query, wanted, |row| Some(row % 5), &mut scratch);
+            // One after another, and one twice: a search must leave nothing behind for the next.
+            for at in [of, of, of + 1, of] {
+                let entries = rows.row(at % rows.len());
+                let expected = by_brute_force(&rows, entries, wanted);
+                let query = Query { entries, is_common };
+                let found = index.nearest(&query, wanted, |row| Some(row % 5), &mut scratch);
                 prop_assert_eq!(&found, &expected);
             }
         }
@@ -257,7 +339,7 @@ mod tests {
         rows.push_unit(&[(1, 1.0), (2, 1.0)]);
         let index = SearchIndex::new(rows.clone(), 3);
         let group_of = |row| (row != 0).then_some(row);
-        let found = index.nearest(rows.row(0), TWO, group_of, &mut index.scratch());
+        let found = index.nearest(&whole(rows.row(0)), TWO, group_of, &mut index.scratch());
         assert_eq!(found.iter().map(|n| n.row).collect::<Vec<_>>(), [1, 2]);
     }
 
@@ -267,6 +349,6 @@ mod tests {
         rows.push_unit(&[(0, 1.0)]);
         let index = SearchIndex::new(rows, 1);
         let query = SparseRow { columns: &[7], weights: &[1.0] };
-        assert!(index.nearest(query, TWO, Some, &mut index.scratch()).is_empty());
+        assert!(index.nearest(&whole(query), TWO, Some, &mut index.scratch()).is_empty());
     }
 }
