@@ -88,21 +88,32 @@ impl<'a> Vocabulary<'a> {
 
     /// Cut tests into bags.
     pub(crate) fn cut(&self, tests: &[TestText<'_>], cut: Cut) -> CutTests {
-        let together: Vec<Cuttings> =
-            tests.par_chunks(ROWS_TOGETHER).map(|tests| Cuttings::of(tests, cut)).collect();
+        let together: Vec<(Cuttings, Vec<Option<u32>>)> = tests
+            .par_chunks(ROWS_TOGETHER)
+            .map(|tests| {
+                let cuttings = Cuttings::of(tests, cut);
+                let known = cuttings.terms.iter().map(|(term, hash)| self.0.find(term, hash));
+                let known = known.collect();
+                (cuttings, known)
+            })
+            .collect();
         let mut new_terms = Numbered::default();
-        let known = u32::try_from(self.len()).unwrap_or(u32::MAX);
-        let mut number = |(term, hash): (&str, u64)| {
-            self.0.find(term, hash).unwrap_or_else(|| known + new_terms.number(term, hash))
-        };
+        let after_known = u32::try_from(self.len()).unwrap_or(u32::MAX);
         let numbers: Vec<Vec<u32>> = together
             .iter()
-            .map(|cuttings| cuttings.terms.iter().map(&mut number).collect())
+            .map(|(cuttings, known)| {
+                let terms = cuttings.terms.iter().zip(known);
+                terms
+                    .map(|((term, hash), known)| {
+                        known.unwrap_or_else(|| after_known + new_terms.number(term, hash))
+                    })
+                    .collect()
+            })
             .collect();
         let renumbered: Vec<Bags<'static>> = together
             .par_iter()
             .zip(&numbers)
-            .map(|(cuttings, numbers)| cuttings.renumbered(numbers))
+            .map(|((cuttings, _), numbers)| cuttings.renumbered(numbers))
             .collect();
         let mut bags = Bags::default();
         renumbered.iter().for_each(|part| bags.append(part));

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::bags::{Bags, CutTests, Vocabulary};
+use super::bags::{Bags, Vocabulary};
 use super::cut::{Cut, TestText};
 use super::texts::Texts;
 use crate::labelled::LabelledTest;
@@ -44,9 +44,26 @@ impl Corpus<'static> {
                 comments: test.comments,
             })
             .collect();
+        let (cut_tests, names) =
+            rayon::join(|| Vocabulary::default().cut(&texts, cut), || Names::of(tests));
         let mut vocabulary = Vocabulary::default();
-        let CutTests { bags, new_terms } = vocabulary.cut(&texts, cut);
-        vocabulary.extend(new_terms);
+        vocabulary.extend(cut_tests.new_terms);
+        let Names { ids, projects, categories, classes } = names;
+        let flaky = tests.iter().map(|test| u8::from(test.flaky)).collect();
+        Self { vocabulary, bags: cut_tests.bags, flaky, ids, projects, categories, classes }
+    }
+}
+
+/// What tests are called, and where they belong.
+struct Names {
+    ids: Texts<'static>,
+    projects: Named<'static>,
+    categories: Named<'static>,
+    classes: Cow<'static, [u32]>,
+}
+
+impl Names {
+    fn of(tests: &[LabelledTest]) -> Self {
         let mut ids = Texts::default();
         tests.iter().for_each(|test| ids.push(&test.id));
         // A test whose class nobody knows stands alone.
@@ -54,15 +71,11 @@ impl Corpus<'static> {
             let class = if test.class.is_empty() { &row.to_string() } else { &test.class };
             format!("{}\n{class}", test.project)
         }));
+        let category = |test: &LabelledTest| test.category.clone().unwrap_or_default();
         Self {
-            vocabulary,
-            bags,
-            flaky: tests.iter().map(|test| u8::from(test.flaky)).collect(),
             ids,
             projects: Named::of(tests.iter().map(|test| test.project.clone())),
-            categories: Named::of(
-                tests.iter().map(|test| test.category.clone().unwrap_or_default()),
-            ),
+            categories: Named::of(tests.iter().map(category)),
             classes: classes.of_row,
         }
     }
