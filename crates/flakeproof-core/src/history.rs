@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attempt, Findings, Seed, TestId, TreeState};
+use crate::{Attempt, Features, Findings, Seed, TestId, TreeState};
 
 /// Runs and their executions, kept from one run to the next.
 ///
@@ -48,6 +48,59 @@ pub trait History: Send {
     /// # Errors
     /// When the history cannot be read.
     fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError>;
+
+    /// How often each test ran and failed at its first attempt on one state of the code: on the one
+    /// on which it did both, else on the one on which it ran most often.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn tallies(&self) -> Result<BTreeMap<TestId, Tally>, HistoryError>;
+
+    /// Keep what was measured about tests in the open run, all of it or nothing.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn record_features(&mut self, measured: &[(TestId, Features)]) -> Result<(), HistoryError>;
+
+    /// What was measured about tests on the state of the code that was measured last.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn features(&self) -> Result<Vec<FeatureRecord>, HistoryError>;
+}
+
+/// What was measured about a test in one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureRecord {
+    /// The test.
+    pub test: TestId,
+    /// The run, counted from 1 among those of the same code.
+    pub run: u32,
+    /// Its features in that run.
+    pub features: Features,
+}
+
+/// How often a test ran, and how often it failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// The runs.
+    pub runs: u32,
+    /// The runs in which it failed.
+    pub failures: u32,
+}
+
+impl Tally {
+    /// Whether it both passed and failed.
+    #[must_use]
+    pub fn is_inconsistent(self) -> bool {
+        0 < self.failures && self.failures < self.runs
+    }
+
+    /// Whether it never passed.
+    #[must_use]
+    pub fn always_fails(self) -> bool {
+        self.failures == self.runs
+    }
 }
 
 /// How a test fared over all runs, reruns left out.

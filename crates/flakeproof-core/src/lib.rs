@@ -12,6 +12,7 @@ mod change;
 mod dependencies;
 mod evidence;
 mod execution;
+mod features;
 mod findings;
 mod history;
 mod isolation;
@@ -27,10 +28,13 @@ pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{Evidence, Kind, Verdict};
 pub use execution::{Attempt, Execution, Failure, Location, Phase, Stage};
+pub use features::{Feature, Features, MeanFeatures};
 pub use findings::{
     ExitCode, Findings, Group, GroupCause, Notice, Policy, RunFacts, SuiteCounts, TestFinding,
 };
-pub use history::{History, HistoryError, PassRecord, RunRecord, Surroundings, TrackRecord};
+pub use history::{
+    FeatureRecord, History, HistoryError, PassRecord, RunRecord, Surroundings, Tally, TrackRecord,
+};
 pub use isolation::Isolation;
 pub use outcome::Outcome;
 pub use prediction::{ModelFacts, Prediction, Predictions, SimilarTest};

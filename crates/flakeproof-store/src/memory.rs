@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Findings, History, HistoryError, Outcome, PassRecord, RunRecord, Stage, TestId,
-    TrackRecord, Verdict,
+    Attempt, FeatureRecord, Features, Findings, History, HistoryError, Outcome, PassRecord,
+    RunRecord, Stage, Surroundings, Tally, TestId, TrackRecord, Verdict,
 };
 
 /// A history that lasts as long as the process.
@@ -18,6 +18,9 @@ pub struct MemoryHistory {
     open: Option<usize>,
     passes: BTreeMap<TestId, Passes>,
     records: BTreeMap<TestId, TrackRecord>,
+    /// How often each test ran and failed on the code of a run, named by its first run.
+    tallies: BTreeMap<(TestId, usize), Tally>,
+    features: Vec<(usize, TestId, Features)>,
 }
 
 /// What is known of the passes of one test.
@@ -39,6 +42,14 @@ impl MemoryHistory {
     fn open_run(&self) -> Result<usize, HistoryError> {
         self.open.ok_or_else(|| unwritable("no run is open"))
     }
+
+    fn first_run_of_code(&self, run: usize) -> usize {
+        let code = |run: &RunRecord| {
+            let Surroundings { runtime, packages, .. } = &run.surroundings;
+            (run.tree.clone(), runtime.clone(), packages.clone())
+        };
+        self.runs.iter().position(|it| code(it) == code(&self.runs[run])).unwrap_or(run)
+    }
 }
 
 impl History for MemoryHistory {
@@ -57,6 +68,13 @@ impl History for MemoryHistory {
             let record = self.records.entry(attempt.execution.test.clone()).or_default();
             record.passes += u32::from(attempt.execution.outcome == Outcome::Passed);
             record.failures += u32::from(attempt.execution.outcome.is_failure());
+            let is_known_code = self.runs[run].tree.is_complete;
+            if is_known_code && attempt.execution.outcome != Outcome::Skipped {
+                let code = self.first_run_of_code(run);
+                let tally = self.tallies.entry((attempt.execution.test.clone(), code)).or_default();
+                tally.runs += 1;
+                tally.failures += u32::from(attempt.execution.outcome.is_failure());
+            }
         }
         let passed = |attempt: &&Attempt| attempt.execution.outcome == Outcome::Passed;
         for attempt in attempts.iter().filter(passed) {
@@ -100,6 +118,33 @@ impl History for MemoryHistory {
 
     fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError> {
         Ok(self.records.clone())
+    }
+
+    fn tallies(&self) -> Result<BTreeMap<TestId, Tally>, HistoryError> {
+        let mut by_weight: Vec<_> = self.tallies.iter().collect();
+        by_weight.sort_by_key(|((_, code), tally)| (tally.is_inconsistent(), tally.runs, *code));
+        Ok(by_weight.into_iter().map(|((test, _), tally)| (test.clone(), *tally)).collect())
+    }
+
+    fn record_features(&mut self, measured: &[(TestId, Features)]) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        self.features.extend(measured.iter().map(|(test, of_test)| (run, test.clone(), *of_test)));
+        Ok(())
+    }
+
+    fn features(&self) -> Result<Vec<FeatureRecord>, HistoryError> {
+        let Some((last, ..)) = self.features.last() else { return Ok(Vec::new()) };
+        let code = self.first_run_of_code(*last);
+        let of_code = self.features.iter().filter(|(run, ..)| self.first_run_of_code(*run) == code);
+        let mut runs: Vec<usize> = of_code.clone().map(|(run, ..)| *run).collect();
+        runs.dedup();
+        Ok(of_code
+            .map(|(run, test, features)| FeatureRecord {
+                test: test.clone(),
+                run: 1 + u32::try_from(runs.partition_point(|it| it < run)).unwrap_or(u32::MAX),
+                features: *features,
+            })
+            .collect())
     }
 }
 

@@ -10,7 +10,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::place::Place;
 
 /// The SQL that leads to version 1, 2, …; a published one never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_runs_and_executions.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("migrations/0001_runs_and_executions.sql"),
+    include_str!("migrations/0002_features.sql"),
+];
 
 /// The version of a schema, 0 in an empty file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

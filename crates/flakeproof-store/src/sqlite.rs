@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Findings, History, HistoryError, Kind, PassRecord, RunRecord, Signature, TestFinding,
-    TestId, TrackRecord, Verdict,
+    Attempt, FeatureRecord, Features, Findings, History, HistoryError, Kind, PassRecord, RunRecord,
+    Signature, Tally, TestFinding, TestId, TrackRecord, Verdict,
 };
 use rusqlite::types::Type;
 use rusqlite::{
@@ -20,6 +20,7 @@ use rusqlite::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::features;
 use crate::opening;
 use crate::place::Place;
 
@@ -140,6 +141,46 @@ impl History for SqliteHistory {
             .and_then(|mut statement| statement.query_map([], track_record)?.collect())
             .map_err(|error| self.place.fault(&error))
     }
+
+    fn tallies(&self) -> Result<BTreeMap<TestId, Tally>, HistoryError> {
+        self.connection
+            .prepare_cached(TALLIES)
+            .and_then(|mut statement| statement.query_map([], tally)?.collect())
+            .map_err(|error| self.place.fault(&error))
+    }
+
+    fn record_features(&mut self, measured: &[(TestId, Features)]) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        self.write(|transaction| {
+            measured.iter().try_for_each(|(test, of_test)| {
+                features::insert(transaction, run, test_number(transaction, test)?, of_test)
+            })
+        })
+    }
+
+    fn features(&self) -> Result<Vec<FeatureRecord>, HistoryError> {
+        features::of_last_code(&self.connection).map_err(|error| self.place.fault(&error))
+    }
+}
+
+/// Of the states of the code on which a test ran, the last line for it wins: the one on which it was
+/// inconsistent, else the one with most runs, else the latest. Code whose state is not wholly known
+/// may have changed unseen, and so may what surrounds it.
+const TALLIES: &str = "
+    SELECT test.id, count(*) AS runs,
+           count(*) FILTER (WHERE execution.outcome <> 'passed') AS failures
+      FROM execution
+      JOIN test ON test.number = execution.test
+      JOIN run ON run.number = execution.run
+     WHERE execution.stage = 'first' AND execution.outcome <> 'skipped'
+       AND run.tree ->> 'is_complete'
+     GROUP BY execution.test, run.tree, run.surroundings ->> 'runtime',
+              run.surroundings ->> 'packages'
+     ORDER BY failures > 0 AND failures < runs, runs, max(run.number)";
+
+fn tally(row: &Row<'_>) -> rusqlite::Result<(TestId, Tally)> {
+    let test: String = row.get(0)?;
+    Ok((test.into(), Tally { runs: row.get(1)?, failures: row.get(2)? }))
 }
 
 const TRACK_RECORDS: &str = "

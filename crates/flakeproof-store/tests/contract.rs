@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, ExitCode, Failure, Findings, History, HistoryError, Isolation, Outcome,
-    Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts, Surroundings, TestFinding,
-    TestId, TrackRecord, TreeState, Verdict,
+    Attempt, Execution, ExitCode, Failure, Feature, Features, Findings, History, HistoryError,
+    Isolation, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts,
+    Surroundings, Tally, TestFinding, TestId, TrackRecord, TreeState, Verdict,
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
@@ -48,6 +48,11 @@ contract! {
     a_pass_at_a_later_attempt_gives_a_duration_too
     a_test_that_never_passed_has_no_duration
     a_track_record_counts_first_attempts_and_flaky_verdicts
+    a_tally_is_taken_on_the_code_on_which_the_test_was_inconsistent
+    else_on_the_code_on_which_it_ran_most_often
+    code_that_is_not_wholly_known_gives_no_tally
+    features_come_back_as_they_were_measured
+    features_of_older_code_are_left_out
     recording_nothing_is_allowed
     many_attempts_are_kept_in_one_call
     recording_without_an_open_run_is_an_error
@@ -176,6 +181,55 @@ fn a_track_record_counts_first_attempts_and_flaky_verdicts(history: &mut dyn His
     assert_eq!(records.get("test_b"), Some(&TrackRecord::default()));
 }
 
+fn a_tally_is_taken_on_the_code_on_which_the_test_was_inconsistent(history: &mut dyn History) {
+    for id in ["1", "2", "3"] {
+        complete(history, &on_code("old", id), &[first("test_a", Outcome::Passed)]);
+    }
+    complete(history, &on_code("new", "4"), &[first("test_a", Outcome::Failed)]);
+    complete(history, &on_code("new", "5"), &[first("test_a", Outcome::Passed)]);
+    assert_eq!(tally(history, "test_a"), Some(Tally { runs: 2, failures: 1 }));
+}
+
+fn else_on_the_code_on_which_it_ran_most_often(history: &mut dyn History) {
+    let again = Attempt { stage: Stage::Fresh, number: 2, ..first("test_a", Outcome::Passed) };
+    for id in ["1", "2"] {
+        let attempts = [first("test_a", Outcome::Failed), again.clone()];
+        complete(history, &on_code("broken", id), &attempts);
+    }
+    let skipped = [first("test_a", Outcome::Passed), first("test_b", Outcome::Skipped)];
+    complete(history, &on_code("mended", "3"), &skipped);
+    assert_eq!(tally(history, "test_a"), Some(Tally { runs: 2, failures: 2 }));
+    assert_eq!(tally(history, "test_b"), None);
+}
+
+fn code_that_is_not_wholly_known_gives_no_tally(history: &mut dyn History) {
+    let mut unknown = run("1");
+    unknown.tree.is_complete = false;
+    complete(history, &unknown, &[first("test_a", Outcome::Passed)]);
+    assert_eq!(tally(history, "test_a"), None);
+}
+
+fn features_come_back_as_they_were_measured(history: &mut dyn History) {
+    let measured: Vec<Features> = [1.5, 2.0].map(features).into();
+    for (id, of_run) in ["1", "2"].iter().zip(&measured) {
+        history.begin(&on_code("same", id)).expect("begins");
+        history.record_features(&[("test_a".into(), *of_run)]).expect("records");
+    }
+    let records = history.features().expect("is read");
+    let runs: Vec<(u32, Features)> = records.iter().map(|it| (it.run, it.features)).collect();
+    assert_eq!(runs, [(1, measured[0]), (2, measured[1])]);
+    assert_eq!(records[0].test, "test_a".into());
+}
+
+fn features_of_older_code_are_left_out(history: &mut dyn History) {
+    for id in ["1", "2"] {
+        history.begin(&run(id)).expect("begins");
+        history.record_features(&[("test_a".into(), features(1.0))]).expect("records");
+    }
+    let records = history.features().expect("is read");
+    assert_eq!(records.iter().map(|it| it.run).collect::<Vec<_>>(), [1]);
+}
+
 fn recording_nothing_is_allowed(history: &mut dyn History) {
     history.begin(&run("1")).expect("begins");
     assert_eq!(history.record(&[]), Ok(()));
@@ -228,6 +282,21 @@ fn complete(history: &mut dyn History, run: &RunRecord, attempts: &[Attempt]) {
 
 fn last_pass(history: &dyn History, test: &str) -> Option<String> {
     history.last_pass(&test.into()).expect("is read").map(|pass| pass.run)
+}
+
+fn tally(history: &dyn History, test: &str) -> Option<Tally> {
+    history.tallies().expect("is read").get(test).copied()
+}
+
+fn features(run_time: f64) -> Features {
+    let mut features = Features::default();
+    features.set(Feature::RunTime, Some(run_time));
+    features
+}
+
+/// A run of this code.
+fn on_code(code: &str, id: &str) -> RunRecord {
+    RunRecord { id: id.into(), ..run(code) }
 }
 
 fn run(id: &str) -> RunRecord {

@@ -90,7 +90,24 @@ fn a_newer_schema_is_refused_with_both_versions() {
     raw(&path).pragma_update(None, "user_version", 99).expect("is written");
     let error = SqliteHistory::open(&path).expect_err("is newer");
     let place = path.display().to_string();
-    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 1 });
+    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 2 });
+}
+
+#[test]
+fn a_history_of_the_first_schema_is_brought_to_the_newest() {
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    let old = Connection::open(&path).expect("opens");
+    old.execute_batch(include_str!("../src/migrations/0001_runs_and_executions.sql"))
+        .expect("is made");
+    old.execute_batch("INSERT INTO test (id) VALUES ('test_a'); PRAGMA user_version = 1")
+        .expect("is written");
+    drop(old);
+    let history = SqliteHistory::open(&path).expect("is migrated");
+    assert_eq!(history.features(), Ok(vec![]));
+    let tests: i64 =
+        raw(&path).query_row("SELECT count(*) FROM test", [], |row| row.get(0)).expect("is read");
+    assert_eq!(tests, 1);
 }
 
 #[test]
