@@ -17,6 +17,7 @@ mod renderer;
 #[cfg(test)]
 mod sample;
 mod sarif;
+pub mod svg;
 pub mod words;
 
 pub use github::{GithubAnnotations, GithubSummary};

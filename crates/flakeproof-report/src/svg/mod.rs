@@ -1,0 +1,10 @@
+//! Charts as SVG: self-contained, without a script, readable on light and dark pages.
+
+mod beeswarm;
+
+pub use beeswarm::{Beeswarm, Point, Swarm};
+
+/// A text as it may stand in XML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
