@@ -6,7 +6,8 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 
 use crate::depth::too_deep;
 use crate::languages::Grammar;
-use crate::outline::{Outline, Reading, Role};
+use crate::metrics::{Measured, of_tests};
+use crate::outline::{Function, Outline, Reading, Role};
 use crate::reach::Reach;
 use crate::tree::{first_error, line};
 use crate::{Found, Helper, Issue, IssueKind, Language, Layout, SourceFile, TestSource};
@@ -81,6 +82,32 @@ impl Finder {
     /// The tests of a file, and what kept others from being found.
     #[must_use]
     pub fn find<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> Found<'a> {
+        self.read(file, layout, |_, _, _| ()).0
+    }
+
+    /// The tests of a file with their static features; the file is parsed once.
+    ///
+    /// ```
+    /// use flakeproof_syntax::{Finder, Layout, SourceFile};
+    ///
+    /// let text = "def test_adds():\n    assert 1 + 1 == 2\n";
+    /// let file = SourceFile { path: "tests/test_sums.py", text };
+    /// let measured = Finder::default().measure(&file, &Layout::default());
+    /// assert_eq!(measured.features[0].map(|features| features.assertions), Some(1));
+    /// ```
+    #[must_use]
+    pub fn measure<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> Measured<'a> {
+        let (found, features) = self.read(file, layout, of_tests);
+        Measured { found, features }
+    }
+
+    /// Find the tests of a file, and look at them once more while their tree is there.
+    fn read<'a, Seen: Default>(
+        &mut self,
+        file: &SourceFile<'a>,
+        layout: &Layout,
+        look: impl FnOnce(Language, &Reading<'_, '_>, &[&Function<'_>]) -> Seen,
+    ) -> (Found<'a>, Seen) {
         let Some(language) = Language::of_path(file.path) else {
             return nothing(IssueKind::UnknownLanguage, 1);
         };
@@ -95,10 +122,17 @@ impl Finder {
         let mut outline = (rules.outline)(&reading);
         outline.functions.sort_by_key(|function| function.extent.start);
         let mut reach = Reach::new(&outline, file.text, rules.read_calls);
-        let tests = (0..outline.functions.len())
-            .filter_map(|index| test_source(index, &outline, &mut reach, language, file.text))
-            .collect();
-        Found { tests, issues: issues(&tree, &outline) }
+        let (functions, tests): (Vec<&Function<'_>>, Vec<TestSource<'a>>) = outline
+            .functions
+            .iter()
+            .enumerate()
+            .filter_map(|(index, function)| {
+                let test = test_source(index, &outline, &mut reach, language, file.text)?;
+                Some((function, test))
+            })
+            .unzip();
+        let seen = look(language, &reading, &functions);
+        (Found { tests, issues: issues(&tree, &outline) }, seen)
     }
 
     /// A syntax tree, unless the text asks for more than the effort.
@@ -140,8 +174,8 @@ impl Finder {
     }
 }
 
-fn nothing<'a>(kind: IssueKind, line: u32) -> Found<'a> {
-    Found { tests: Vec::new(), issues: vec![Issue { kind, line }] }
+fn nothing<'a, Seen: Default>(kind: IssueKind, line: u32) -> (Found<'a>, Seen) {
+    (Found { tests: Vec::new(), issues: vec![Issue { kind, line }] }, Seen::default())
 }
 
 fn test_source<'a>(

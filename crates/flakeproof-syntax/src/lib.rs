@@ -10,6 +10,7 @@ mod finder;
 mod language;
 mod languages;
 mod layout;
+pub mod metrics;
 mod outline;
 mod reach;
 mod source;

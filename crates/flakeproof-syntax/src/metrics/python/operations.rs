@@ -1,0 +1,150 @@
+//! What radon's `HalsteadVisitor` takes for operators, and which operands it takes for the same.
+
+use tree_sitter::Node;
+
+use super::numbers::Number;
+use super::strings::{Margin, Value, value};
+use crate::tree::{children, text_of};
+
+/// An operator. Binary operators and augmented assignments share theirs: `+=` is `+`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Operator<'a> {
+    Unary(&'a str),
+    Binary(&'a str),
+}
+
+/// An operand. A name, the last name of an attribute and a string constant are the same when their
+/// text is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Operand {
+    Constant(Value),
+    Number(Number),
+    None,
+    Ellipsis,
+    /// A literal too long for its value to be computed.
+    Literal(String),
+    /// Anything else is equal only to itself.
+    Node(usize),
+}
+
+/// The operators and operands of one node.
+#[derive(Debug, Default)]
+pub(super) struct Operation<'a> {
+    pub(super) operators: Vec<Operator<'a>>,
+    pub(super) operands: Vec<Node<'a>>,
+}
+
+/// What a node operates with; nothing when it is no operation.
+///
+/// `and` and `or` are left out: they form chains, which only a walk from above can see.
+pub(super) fn operation<'a>(node: Node<'a>, text: &'a str) -> Option<Operation<'a>> {
+    let field = |name| node.child_by_field_name(name);
+    let operator = || field("operator").map_or("", |operator| text_of(operator, text));
+    let (operators, operands) = match node.kind() {
+        "binary_operator" => {
+            (vec![Operator::Binary(operator())], vec![field("left"), field("right")])
+        }
+        "augmented_assignment" => {
+            let operator = operator().trim_end_matches('=');
+            (vec![Operator::Binary(operator)], vec![field("left"), field("right")])
+        }
+        "unary_operator" => (vec![Operator::Unary(operator())], vec![field("argument")]),
+        "not_operator" => (vec![Operator::Unary("not")], vec![field("argument")]),
+        "union_type" => (vec![Operator::Binary("|")], operands_of(node).map(Some).collect()),
+        "comparison_operator" => (comparisons(node), operands_of(node).map(Some).collect()),
+        "case_pattern" | "complex_pattern" => return signed_pattern(node, text),
+        _ => return None,
+    };
+    Some(Operation { operators, operands: operands.into_iter().flatten().collect() })
+}
+
+fn operands_of<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    children(node).into_iter().filter(|child| child.is_named() && !child.is_extra())
+}
+
+fn comparisons<'t>(node: Node<'t>) -> Vec<Operator<'t>> {
+    children(node)
+        .into_iter()
+        .filter(|child| !child.is_named())
+        .map(|child| Operator::Binary(child.kind()))
+        .collect()
+}
+
+/// The operators in `case -1:` and `case -1 + 2j:`.
+fn signed_pattern<'a>(node: Node<'a>, text: &'a str) -> Option<Operation<'a>> {
+    let mut operation = Operation::default();
+    let mut number = None;
+    for child in children(node) {
+        match (child.kind(), number) {
+            ("-", None) => operation.operators.push(Operator::Unary("-")),
+            ("+" | "-", Some(_)) => {
+                operation.operators.push(Operator::Binary(text_of(child, text)));
+            }
+            ("integer" | "float", _) => {
+                operation.operands.push(child);
+                number = Some(child);
+            }
+            _ => {}
+        }
+    }
+    // With both signs, the first number is the operand of one, and that of the other.
+    if operation.operators.len() == 2 {
+        operation.operands.push(node);
+    }
+    (!operation.operators.is_empty()).then_some(operation)
+}
+
+/// The operand that a node stands for.
+pub(super) fn operand(node: Node<'_>, text: &str, margin: Margin<'_>) -> Operand {
+    let node = inside_parentheses(node);
+    let constant = |text: &str| Operand::Constant(Value::Text(text.as_bytes().to_vec()));
+    let known = match node.kind() {
+        "identifier" => Some(constant(text_of(node, text))),
+        "attribute" => {
+            node.child_by_field_name("attribute").map(|name| constant(text_of(name, text)))
+        }
+        "integer" | "float" => {
+            let literal = text_of(node, text);
+            let number = Number::of_literal(literal).map(Operand::Number);
+            Some(number.unwrap_or_else(|| Operand::Literal(literal.to_owned())))
+        }
+        "true" => Some(Operand::Number(Number::one())),
+        "false" => Some(Operand::Number(Number::ZERO)),
+        "none" => Some(Operand::None),
+        "ellipsis" => Some(Operand::Ellipsis),
+        "string" => value(text_of(node, text), margin).map(Operand::Constant),
+        "concatenated_string" => concatenated(node, text, margin).map(Operand::Constant),
+        _ => None,
+    };
+    known.unwrap_or(Operand::Node(node.id()))
+}
+
+/// What stands in parentheses, which the tree of Python does not keep; likewise types.
+pub(super) fn inside_parentheses(node: Node<'_>) -> Node<'_> {
+    let mut node = node;
+    while matches!(node.kind(), "parenthesized_expression" | "type") {
+        let Some(inner) = operands_of(node).next() else { break };
+        node = inner;
+    }
+    node
+}
+
+fn concatenated(node: Node<'_>, text: &str, margin: Margin<'_>) -> Option<Value> {
+    let mut all: Option<Value> = None;
+    for part in operands_of(node) {
+        let part = value(text_of(part, text), margin)?;
+        all = Some(match (all, part) {
+            (None, part) => part,
+            (Some(Value::Text(mut all)), Value::Text(part)) => {
+                all.extend(part);
+                Value::Text(all)
+            }
+            (Some(Value::Bytes(mut all)), Value::Bytes(part)) => {
+                all.extend(part);
+                Value::Bytes(all)
+            }
+            _ => return None,
+        });
+    }
+    all
+}
