@@ -1,4 +1,4 @@
-//! Every text, in every language, keeps the promises of the finder.
+//! Every text, in every language, keeps the promises of the finder and of the static features.
 //!
 //! The first byte chooses the language, the rest is the text.
 
@@ -6,6 +6,8 @@
 
 #[path = "../../crates/flakeproof-syntax/tests/find_tests/promises.rs"]
 mod promises;
+#[path = "../../crates/flakeproof-syntax/tests/static_features/sane.rs"]
+mod sane;
 
 use std::cell::RefCell;
 
@@ -34,7 +36,8 @@ fuzz_target!(|data: &[u8]| {
     let text = String::from_utf8_lossy(rest);
     let file = SourceFile { path: PATHS[usize::from(*choice) % PATHS.len()], text: &text };
     FINDER.with_borrow_mut(|finder| {
-        let found = finder.find(&file, &Layout::default());
-        promises::assert_promises(&file, &found);
+        let measured = finder.measure(&file, &Layout::default());
+        promises::assert_promises(&file, &measured.found);
+        sane::assert_sane(&measured);
     });
 });

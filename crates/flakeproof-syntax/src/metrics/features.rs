@@ -3,7 +3,7 @@
 use crate::outline::{Function, Reading};
 use crate::{Found, Language};
 
-use super::python;
+use super::{go, java, javascript, python, rust, tabled};
 
 /// The static features of one test.
 ///
@@ -52,18 +52,17 @@ pub(crate) fn of_tests(
     reading: &Reading<'_, '_>,
     tests: &[&Function<'_>],
 ) -> Vec<Option<StaticFeatures>> {
-    match language {
+    let vocabulary = match language {
         Language::Python => {
             let file = python::File::new(reading);
-            tests.iter().map(|test| file.measure(test)).collect()
+            return tests.iter().map(|test| file.measure(test)).collect();
         }
-        Language::Java
-        | Language::JavaScript
-        | Language::TypeScript
-        | Language::Go
-        | Language::Rust
-        | Language::Kotlin
-        | Language::CSharp
-        | Language::Ruby => vec![None; tests.len()],
-    }
+        Language::Java => &java::VOCABULARY,
+        Language::JavaScript | Language::TypeScript => &javascript::VOCABULARY,
+        Language::Go => &go::VOCABULARY,
+        Language::Rust => &rust::VOCABULARY,
+        Language::Kotlin | Language::CSharp | Language::Ruby => return vec![None; tests.len()],
+    };
+    let file = tabled::File::new(vocabulary, reading);
+    tests.iter().map(|test| file.measure(test)).collect()
 }

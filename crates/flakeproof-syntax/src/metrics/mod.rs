@@ -7,9 +7,18 @@
 //! the same, with each language's own words for branches, operators and assertions.
 
 mod features;
+mod go;
 mod halstead;
+mod java;
+mod javascript;
+mod lines;
 mod maintainability;
 mod python;
+mod rust;
+mod tabled;
+mod tokens;
+mod vocabulary;
+mod walk;
 
 pub use features::{Measured, StaticFeatures};
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::imports::{self, Import};
 use super::standard_library::is_standard;
 use super::strings::Margin;
 use super::walk::{Counted, count};
-use super::{extent, lines};
+use super::{extent, imports, lines};
 use crate::metrics::StaticFeatures;
 use crate::metrics::maintainability::{self, Parts};
+use crate::metrics::vocabulary::Import;
 use crate::outline::{Function, Reading};
 
 /// What the tests of a file share.

@@ -2,15 +2,8 @@
 
 use tree_sitter::Node;
 
+use crate::metrics::vocabulary::Import;
 use crate::tree::{Agenda, children, text_of};
-
-/// A name that an import binds, and the package it comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Import<'a> {
-    pub(super) name: &'a str,
-    /// The first part of the module's name: `a` of `a.b.c`.
-    pub(super) package: &'a str,
-}
 
 /// The imports of a file outside of its functions and classes.
 pub(super) fn of_file<'a>(root: Node<'_>, text: &'a str) -> Vec<Import<'a>> {
@@ -20,7 +13,7 @@ pub(super) fn of_file<'a>(root: Node<'_>, text: &'a str) -> Vec<Import<'a>> {
     while let Some((node, ())) = agenda.next() {
         match node.kind() {
             "import_statement" | "import_from_statement" => {
-                imports.extend(of_statement(node, text))
+                imports.extend(of_statement(node, text));
             }
             "module" | "block" | "if_statement" | "elif_clause" | "else_clause"
             | "try_statement" | "except_clause" | "finally_clause" | "with_statement"

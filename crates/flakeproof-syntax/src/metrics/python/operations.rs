@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::numbers::Number;
 use super::strings::{Margin, Value, value};
-use crate::tree::{children, text_of};
+use crate::tree::{child_of_kind, children, text_of};
 
 /// An operator. Binary operators and augmented assignments share theirs: `+=` is `+`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,7 +52,13 @@ pub(super) fn operation<'a>(node: Node<'a>, text: &'a str) -> Option<Operation<'
         "not_operator" => (vec![Operator::Unary("not")], vec![field("argument")]),
         "union_type" => (vec![Operator::Binary("|")], operands_of(node).map(Some).collect()),
         "comparison_operator" => (comparisons(node), operands_of(node).map(Some).collect()),
-        "case_pattern" | "complex_pattern" => return signed_pattern(node, text),
+        // What was a statement in Python 2 is `print >> a` today.
+        "print_statement" => {
+            let file = child_of_kind(node, &["chevron"])?.named_child(0);
+            (vec![Operator::Binary(">>")], vec![node.child(0), file])
+        }
+        "complex_pattern" | "case_pattern" | "union_pattern" | "keyword_pattern"
+        | "dict_pattern" => return signed_pattern(node),
         _ => return None,
     };
     Some(Operation { operators, operands: operands.into_iter().flatten().collect() })
@@ -71,25 +77,24 @@ fn comparisons<'t>(node: Node<'t>) -> Vec<Operator<'t>> {
 }
 
 /// The operators in `case -1:` and `case -1 + 2j:`.
-fn signed_pattern<'a>(node: Node<'a>, text: &'a str) -> Option<Operation<'a>> {
+fn signed_pattern<'a>(node: Node<'a>) -> Option<Operation<'a>> {
     let mut operation = Operation::default();
-    let mut number = None;
-    for child in children(node) {
-        match (child.kind(), number) {
+    let parts = children(node);
+    let is_number = |part: &&Node<'_>| matches!(part.kind(), "integer" | "float");
+    for (index, part) in parts.iter().enumerate() {
+        let before = index.checked_sub(1).and_then(|index| parts.get(index)).filter(is_number);
+        let Some(behind) = parts.get(index + 1).filter(is_number) else { continue };
+        match (part.kind(), before) {
             ("-", None) => operation.operators.push(Operator::Unary("-")),
-            ("+" | "-", Some(_)) => {
-                operation.operators.push(Operator::Binary(text_of(child, text)));
+            // Behind a sign, the left operand is the signed number, and equal only to itself.
+            ("+" | "-", Some(before)) => {
+                let is_signed = !operation.operators.is_empty();
+                operation.operators.push(Operator::Binary(part.kind()));
+                operation.operands.push(if is_signed { node } else { *before });
             }
-            ("integer" | "float", _) => {
-                operation.operands.push(child);
-                number = Some(child);
-            }
-            _ => {}
+            _ => continue,
         }
-    }
-    // With both signs, the first number is the operand of one, and that of the other.
-    if operation.operators.len() == 2 {
-        operation.operands.push(node);
+        operation.operands.push(*behind);
     }
     (!operation.operators.is_empty()).then_some(operation)
 }
@@ -99,7 +104,7 @@ pub(super) fn operand(node: Node<'_>, text: &str, margin: Margin<'_>) -> Operand
     let node = inside_parentheses(node);
     let constant = |text: &str| Operand::Constant(Value::Text(text.as_bytes().to_vec()));
     let known = match node.kind() {
-        "identifier" => Some(constant(text_of(node, text))),
+        "identifier" | "print" => Some(constant(text_of(node, text))),
         "attribute" => {
             node.child_by_field_name("attribute").map(|name| constant(text_of(name, text)))
         }
