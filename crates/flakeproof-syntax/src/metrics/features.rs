@@ -30,7 +30,7 @@ pub struct StaticFeatures {
     /// the language is a branch.
     pub cyclomatic_complexity: u32,
     /// Test Lines of Code: all lines from the first decorator to the end of the body, blank lines
-    /// and comments included.
+    /// and comments included; in Python also comments behind it that are as deep as the body.
     pub lines: u32,
     /// Maintainability: radon's index between 0 and 100, with comments counted in its favour.
     pub maintainability: f64,

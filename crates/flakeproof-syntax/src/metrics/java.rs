@@ -22,6 +22,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         "method_declaration",
         "record_declaration",
         "return_statement",
+        "switch_expression",
         "synchronized_statement",
         "throw_statement",
         "try_statement",

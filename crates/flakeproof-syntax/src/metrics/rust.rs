@@ -57,6 +57,9 @@ fn assertion(node: Node<'_>, text: &str) -> Option<Assertion> {
 }
 
 /// The names that a `use` binds, from crates other than Rust's own and the file's.
+///
+/// A crate that is only named in a path (`serde_json::to_string`) is not seen: it cannot be told
+/// from a module of the project.
 fn external<'a>(node: Node<'_>, reading: &Reading<'_, 'a>) -> Vec<Import<'a>> {
     let Some(argument) = node.child_by_field_name("argument") else { return Vec::new() };
     let mut imports = Vec::new();

@@ -149,7 +149,8 @@ impl<'a> Walk<'a> {
         let left = inside.chain.and_then(|_| node.child_by_field_name("left"));
         let place = |child: Node<'a>| Place {
             is_statement: is_block && child.is_named() && !words.blocks.contains(&child.kind()),
-            is_member: member == Some(child) && node.named_child_count() > 1,
+            // Without an object in front, the name stands for itself.
+            is_member: member == Some(child) && node.named_child(0) != Some(child),
             chain: inside.chain.filter(|_| left == Some(child)),
             ..inside
         };

@@ -36,6 +36,7 @@ import org.acme.shop.Cart;
 import org.junit.jupiter.api.Test;
 import org.mockito.Mockito;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static com.google.common.truth.Truth.assertThat;
 class CartTest {
     @Test
     void adds() {
@@ -45,12 +46,13 @@ class CartTest {
         }
         Mockito.verify(cart);
         assertEquals(3, cart.size());
+        assertThat(cart);
     }
 }
 "#;
     let features = features("CartTest.java", text);
     // for, if, &&, &&; the method, for, if, the statement in it.
-    assert_eq!(counts(features), [4, 2, 2, 5, 9]);
+    assert_eq!(counts(features), [4, 3, 3, 5, 10]);
     // <, ++, > and && once; i, 3, i, i, 1, i, 3 and three for the chain.
     let expected = volume(5.0 + 2.0 + 1.0 + 2.0 + 2.0 + 3.0, 4.0 + 3.0 + 3.0);
     assert!((features.halstead_volume - expected).abs() < 1e-9, "{features:?}");
