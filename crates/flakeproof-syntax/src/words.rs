@@ -61,7 +61,14 @@ pub fn tokens(code: &str, comments: Comments) -> impl Iterator<Item = Token<'_>>
     let mut rest = code;
     std::iter::from_fn(move || {
         loop {
-            rest = rest.trim_start();
+            // Most code is ASCII, where blanks can be told without a look at other alphabets.
+            let blanks = rest.bytes().take_while(u8::is_ascii_whitespace).count();
+            rest = &rest[blanks..];
+            match rest.bytes().next()? {
+                b'/' | b'#' => {}
+                byte if byte.is_ascii() && byte != b'\x0b' => break,
+                _ => rest = rest.trim_start(),
+            }
             let comment = comment_length(rest, comments);
             if comment == 0 {
                 break;

@@ -145,8 +145,11 @@ impl Cuttings {
         let mut row = OneRow::default();
         // Tests of a class stand together, and where they stand is cut once for all of them.
         let mut place = ("", Vec::new());
+        let mut pieces = Pieces::default();
         for test in tests {
-            cut.source_terms(test, |term| row.count(terms.number(term, hash(term))));
+            cut.pieces(test, |piece| {
+                pieces.terms_of(piece, cut, &mut terms).iter().for_each(|term| row.count(*term));
+            });
             if place.0 != test.class {
                 place = (test.class, Vec::new());
                 cut.place_terms(test, |term| place.1.push(terms.number(term, hash(term))));
@@ -169,6 +172,28 @@ impl Cuttings {
             row.clear();
         }
         bags
+    }
+}
+
+/// Pieces of source that were cut into terms before: names come again and again.
+#[derive(Default)]
+struct Pieces {
+    known: Numbered<'static>,
+    /// Where the terms of each piece end in `terms`.
+    ends: Vec<usize>,
+    terms: Vec<u32>,
+}
+
+impl Pieces {
+    /// The numbers of the terms of a piece.
+    fn terms_of(&mut self, piece: &str, cut: Cut, terms: &mut Numbered<'static>) -> &[u32] {
+        let number = self.known.number(piece, hash(piece)) as usize;
+        if number == self.ends.len() {
+            cut.terms_of(piece, |term| self.terms.push(terms.number(term, hash(term))));
+            self.ends.push(self.terms.len());
+        }
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.terms[start..self.ends[number]]
     }
 }
 

@@ -42,22 +42,28 @@ const CLASS_MARK: &str = "class ";
 const PACKAGE_MARK: &str = "package ";
 
 impl Cut {
-    /// Hand each term of the test's source to `take`, as often as it occurs.
-    pub(crate) fn source_terms(self, test: &TestText<'_>, mut take: impl FnMut(&str)) {
+    /// Hand each piece of the test's source to `take`, as often as it occurs. Equal pieces have equal
+    /// terms, see [`terms_of`](Self::terms_of).
+    pub(crate) fn pieces(self, test: &TestText<'_>, mut take: impl FnMut(&str)) {
         match self {
             Self::WhiteSpace => words::at_white_space(test.source).for_each(take),
             Self::Runs => words::runs(test.source).for_each(|run| take(&run)),
             Self::Parts => {
-                let mut lower = String::new();
                 for token in words::tokens(test.source, test.comments) {
                     match token {
-                        Token::Name(text) | Token::Text(text) => {
-                            take_parts(text, "", &mut lower, &mut take);
-                        }
+                        Token::Name(text) | Token::Text(text) => take(text),
                         Token::Number(_) | Token::Symbol(_) => {}
                     }
                 }
             }
+        }
+    }
+
+    /// Hand each term of a piece to `take`, as often as it occurs.
+    pub(crate) fn terms_of(self, piece: &str, mut take: impl FnMut(&str)) {
+        match self {
+            Self::WhiteSpace | Self::Runs => take(piece),
+            Self::Parts => take_parts(piece, "", &mut String::new(), &mut take),
         }
     }
 
@@ -108,7 +114,7 @@ mod tests {
     fn terms(cut: Cut, source: &str, class: &str) -> Vec<String> {
         let mut terms = Vec::new();
         let test = TestText { source, class, comments: Comments::Slashes };
-        cut.source_terms(&test, |term| terms.push(term.to_owned()));
+        cut.pieces(&test, |piece| cut.terms_of(piece, |term| terms.push(term.to_owned())));
         cut.place_terms(&test, |term| terms.push(term.to_owned()));
         terms
     }

@@ -14,11 +14,14 @@ use super::vote::Vote;
 use super::weights::TermWeights;
 use crate::chance::Chance;
 use crate::evaluate::HeldOut;
-use crate::knn::{Neighbour, Query, Scratch, SearchIndex, SparseRow, SparseRows, Wanted};
+use crate::knn::{Neighbour, Scratch, SearchIndex, SparseRow, SparseRows, Wanted};
 
 /// How many tests that are not flaky are held out, at least and for each flaky one.
 const FEWEST_SAMPLED: usize = 2000;
 const SAMPLED_FOR_EACH_FLAKY: usize = 5;
+
+/// How many tests are asked about at once.
+const LANES: usize = 4;
 
 /// How many neighbours say which category a test has.
 const CATEGORY_VOICES: usize = 7;
@@ -241,33 +244,41 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
         vector: impl Fn(usize) -> SparseRow<'v> + Sync,
         admits: impl Fn(usize, u32) -> bool + Sync,
     ) -> Vec<Opinion> {
-        (0..count)
-            .into_par_iter()
+        let groups = (0..count.div_ceil(LANES)).into_par_iter();
+        groups
             .map_init(
                 || self.space.index.scratch(),
-                |scratch, asked| self.opinion(vector(asked), |other| admits(asked, other), scratch),
+                |scratch, group| {
+                    // The last group may be smaller: its last query fills the rest.
+                    let asked = |lane: usize| (group * LANES + lane).min(count - 1);
+                    let vectors = std::array::from_fn::<_, LANES, _>(|lane| vector(asked(lane)));
+                    let admits = |lane: usize, row: u32| admits(asked(lane), row);
+                    let opinions = self.opinions(vectors, admits, scratch);
+                    opinions.into_iter().take(count - group * LANES)
+                },
             )
+            .flatten_iter()
             .collect()
     }
 
-    fn opinion(
+    fn opinions<const LANES: usize>(
         &self,
-        vector: SparseRow<'_>,
-        admits: impl Fn(u32) -> bool,
-        scratch: &mut Scratch,
-    ) -> Opinion {
+        vectors: [SparseRow<'_>; LANES],
+        admits: impl Fn(usize, u32) -> bool,
+        scratch: &mut Scratch<LANES>,
+    ) -> [Opinion; LANES] {
         let wanted = Wanted { count: self.recipe.neighbours, of_a_group: self.recipe.of_a_class };
-        let class_of = |at: u32| admits(at).then(|| self.space.classes[at as usize]);
         let space = &self.space;
-        let query = Query { entries: vector, is_common: |term| space.weights.is_of_place(term) };
-        let mut neighbours = space.index.nearest(&query, wanted, class_of, scratch);
-        for neighbour in &mut neighbours {
-            neighbour.row = self.space.rows[neighbour.row as usize];
-        }
-        let voices = neighbours
-            .iter()
-            .map(|neighbour| (neighbour.similarity, self.corpus.is_flaky(neighbour.row)));
-        Opinion { flaky_share: self.recipe.vote.flaky_share(voices), neighbours }
+        let class_of = |lane: usize, at: u32| admits(lane, at).then(|| space.classes[at as usize]);
+        space.index.nearest(vectors, wanted, class_of, scratch).map(|mut neighbours| {
+            for neighbour in &mut neighbours {
+                neighbour.row = space.rows[neighbour.row as usize];
+            }
+            let voices = neighbours
+                .iter()
+                .map(|neighbour| (neighbour.similarity, self.corpus.is_flaky(neighbour.row)));
+            Opinion { flaky_share: self.recipe.vote.flaky_share(voices), neighbours }
+        })
     }
 }
 
@@ -275,14 +286,16 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
 #[derive(Debug)]
 pub struct Asker<'n, 'c, 'a> {
     neighbourhood: &'n Neighbourhood<'c, 'a>,
-    scratch: Scratch,
+    scratch: Scratch<1>,
 }
 
 impl Asker<'_, '_, '_> {
     /// What the neighbours say about a test that nobody knows yet.
     pub fn ask(&mut self, test: &TestText<'_>) -> Opinion {
         let vectors = self.neighbourhood.vectors_of(std::slice::from_ref(test));
-        self.neighbourhood.opinion(vectors.row(0), |_| true, &mut self.scratch)
+        let [opinion] =
+            self.neighbourhood.opinions([vectors.row(0)], |_, _| true, &mut self.scratch);
+        opinion
     }
 }
 

@@ -77,17 +77,6 @@ impl TermWeights {
         }
     }
 
-    /// Whether a dimension says where a test stands rather than what it does. Tests of a class have
-    /// the same values there.
-    pub(crate) fn is_of_place(&self, dimension: u32) -> bool {
-        match self {
-            Self::Counts { .. } | Self::Projected { .. } => false,
-            Self::Rarity { fields, .. } => fields
-                .get(dimension as usize)
-                .is_some_and(|field| matches!(field, Field::Class | Field::Package)),
-        }
-    }
-
     /// The vectors of some rows. Terms that training did not know are numbered after the known
     /// ones.
     pub(crate) fn vectors(
@@ -142,15 +131,12 @@ impl TermWeights {
                     .filter_map(|(term, _)| weights.get(term as usize).map(|w| (term, *w)))
                     .filter(|(_, weight)| *weight > 0.0)
                     .collect();
-                let squares =
-                    [(Field::Source, 1.0), (Field::Class, *class), (Field::Package, *package)].map(
-                        |(field, length)| {
-                            let belongs = |term: u32| fields[term as usize] == field;
-                            let is_there = scale(&mut entries, length, belongs);
-                            if is_there { f64::from(length).powi(2) } else { 0.0 }
-                        },
-                    );
-                vectors.push_of_length(&entries, squares.iter().sum::<f64>().sqrt());
+                let lengths =
+                    [(Field::Source, 1.0), (Field::Class, *class), (Field::Package, *package)];
+                for (field, length) in lengths {
+                    scale(&mut entries, length, |term| fields[term as usize] == field);
+                }
+                vectors.push_unit(&entries);
             }
         }
     }
@@ -171,8 +157,8 @@ fn fields(cut: Cut, vocabulary: &Vocabulary<'_>) -> Vec<Field> {
     vocabulary.texts().iter().map(|term| cut.field(term).0).collect()
 }
 
-/// Give the entries of some terms this length together, if there are any.
-fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool) -> bool {
+/// Give the entries of some terms this length together.
+fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool) {
     let of_field = || entries.iter().filter(|(term, _)| belongs(*term));
     let now = of_field().map(|(_, weight)| weight * weight).sum::<f32>().sqrt();
     if now > 0.0 {
@@ -180,7 +166,6 @@ fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool)
             *weight *= length / now;
         }
     }
-    now > 0.0
 }
 
 /// Entries of the same dimension added up, ascending.

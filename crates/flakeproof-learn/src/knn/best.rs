@@ -54,13 +54,20 @@ impl Best {
             self.kept.remove(last);
             self.groups.remove(last);
         }
-        let place = self.kept.partition_point(|kept| kept.order(&row).is_lt());
-        if place < self.wanted.count {
-            self.kept.insert(place, row);
-            self.groups.insert(place, group);
-            self.kept.truncate(self.wanted.count);
-            self.groups.truncate(self.wanted.count);
+        if self.kept.len() == self.wanted.count {
+            if self.kept.last().is_none_or(|last| last.order(&row).is_lt()) {
+                return f32::NEG_INFINITY;
+            }
+            self.kept.pop();
+            self.groups.pop();
         }
+        // Later offers are mostly lower ones: their place is near the end.
+        let nearer = self.kept.iter().rposition(|kept| kept.order(&row).is_lt());
+        let place = nearer.map_or(0, |at| at + 1);
+        self.kept.push(row);
+        self.groups.push(group);
+        self.kept[place..].rotate_right(1);
+        self.groups[place..].rotate_right(1);
         f32::NEG_INFINITY
     }
 

@@ -6,4 +6,4 @@ mod search;
 
 pub use best::{Neighbour, Wanted};
 pub use rows::{SparseRow, SparseRows};
-pub use search::{Query, Scratch, SearchIndex};
+pub use search::{Scratch, SearchIndex};

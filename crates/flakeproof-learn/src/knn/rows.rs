@@ -28,14 +28,8 @@ impl SparseRows {
     /// Append a row of (column, weight) pairs with ascending columns, scaled to length one. A row
     /// without a direction (no entry, or only zeros) stays empty and is similar to nothing.
     pub fn push_unit(&mut self, entries: &[(u32, f32)]) {
-        let length = entries.iter().map(|(_, w)| f64::from(*w).powi(2)).sum::<f64>().sqrt();
-        self.push_of_length(entries, length);
-    }
-
-    /// Append a row as [`push_unit`](Self::push_unit) does, where its length is known: entries that
-    /// two rows share then stay equal whatever else the rows hold.
-    pub fn push_of_length(&mut self, entries: &[(u32, f32)], length: f64) {
         debug_assert!(entries.is_sorted_by(|a, b| a.0 < b.0));
+        let length = entries.iter().map(|(_, w)| f64::from(*w).powi(2)).sum::<f64>().sqrt();
         if length > 0.0 && length.is_finite() {
             for (column, weight) in entries {
                 self.columns.push(*column);

@@ -8,6 +8,9 @@
 //! branch. Walking fewer lists (by Cauchy and Schwarz a row cannot gain more than the length of the
 //! query's rest) was tried and took longer: its bookkeeping costs more than the sums it saves.
 //!
+//! Several queries can be asked at once, in lanes beside each other: tests of a file have most of
+//! their words in common, and each list is then walked once for all of them.
+//!
 //! A sum runs over the columns in ascending order, so it does not depend on how it was found, and
 //! equal rows are equally similar.
 
@@ -25,24 +28,13 @@ pub struct SearchIndex {
 
 /// Memory for one search after another, so that a search allocates nothing of the index's size.
 #[derive(Debug, Clone)]
-pub struct Scratch {
-    sums: Vec<f32>,
-    /// The common part of the query before, and its sums.
-    common: Vec<(u32, f32)>,
-    common_sums: Vec<f32>,
-    /// The highest sum of each block that matters, and the number of the block.
+pub struct Scratch<const LANES: usize> {
+    sums: Vec<[f32; LANES]>,
+    /// The highest sums of each block.
+    highest: Vec<[f32; LANES]>,
+    /// The highest sum of each block that matters to a lane, and the number of the block.
     blocks: Vec<(f32, usize)>,
     needed: NeededOfGroup,
-}
-
-/// A query: its entries, and which of its columns it may share with the query before it.
-#[derive(Debug, Clone, Copy)]
-pub struct Query<'a, C> {
-    /// The entries, of length one together, with ascending columns.
-    pub entries: SparseRow<'a>,
-    /// Whether a column belongs to the part that queries which come together often have in common:
-    /// it is added up once for all of them.
-    pub is_common: C,
 }
 
 /// Rows looked through together; most such blocks hold no row that is near enough.
@@ -86,12 +78,10 @@ impl SearchIndex {
 
     /// Memory for searches in this index.
     #[must_use]
-    pub fn scratch(&self) -> Scratch {
-        let sums = vec![0.0; self.rows.len()];
+    pub fn scratch<const LANES: usize>(&self) -> Scratch<LANES> {
         Scratch {
-            common: Vec::new(),
-            common_sums: sums.clone(),
-            sums,
+            sums: vec![[0.0; LANES]; self.rows.len()],
+            highest: Vec::new(),
             blocks: Vec::new(),
             needed: NeededOfGroup::default(),
         }
@@ -104,62 +94,79 @@ impl SearchIndex {
         self.rows.entries() * 16 + words * size_of::<usize>()
     }
 
-    /// The wanted rows nearest to the query, the nearest first. Rows without a group are not
-    /// admitted, and rows that are not at all similar are no neighbours, so there may be fewer than
-    /// wanted. Columns outside the index are passed over.
-    pub fn nearest(
+    /// The wanted rows nearest to each query, the nearest first. Rows for which a query has no group
+    /// are not admitted, and rows that are not at all similar are no neighbours, so there may be
+    /// fewer than wanted.
+    ///
+    /// A query has length one, and its columns are ascending; those outside the index are passed
+    /// over.
+    pub fn nearest<const LANES: usize>(
         &self,
-        query: &Query<'_, impl Fn(u32) -> bool>,
+        queries: [SparseRow<'_>; LANES],
         wanted: Wanted,
-        group_of: impl Fn(u32) -> Option<u32>,
-        scratch: &mut Scratch,
-    ) -> Vec<Neighbour> {
-        self.add_up(query, scratch);
-        best(wanted, &group_of, scratch)
+        group_of: impl Fn(usize, u32) -> Option<u32>,
+        scratch: &mut Scratch<LANES>,
+    ) -> [Vec<Neighbour>; LANES] {
+        in_columns(queries, |column, weights| self.add_list(column, weights, &mut scratch.sums));
+        scratch.highest.clear();
+        scratch.highest.extend(scratch.sums.chunks(BLOCK).map(highest));
+        let found =
+            std::array::from_fn(|lane| best(lane, wanted, &|row| group_of(lane, row), scratch));
+        scratch.sums.fill([0.0; LANES]);
+        found
     }
 
-    /// The similarity of every row: first the common part, then the rest, each by ascending column.
-    fn add_up(&self, query: &Query<'_, impl Fn(u32) -> bool>, scratch: &mut Scratch) {
-        let entries =
-            || query.entries.columns.iter().copied().zip(query.entries.weights.iter().copied());
-        let common = || entries().filter(|(column, _)| (query.is_common)(*column));
-        if !common().eq(scratch.common.iter().copied()) {
-            scratch.common_sums.fill(0.0);
-            for (column, weight) in common() {
-                self.add_list(column, weight, &mut scratch.common_sums);
-            }
-            scratch.common.clear();
-            scratch.common.extend(common());
-        }
-        scratch.sums.copy_from_slice(&scratch.common_sums);
-        for (column, weight) in entries().filter(|(column, _)| !(query.is_common)(*column)) {
-            self.add_list(column, weight, &mut scratch.sums);
-        }
-    }
-
-    fn add_list(&self, column: u32, weight: f32, sums: &mut [f32]) {
+    fn add_list<const LANES: usize>(
+        &self,
+        column: u32,
+        weights: [f32; LANES],
+        sums: &mut [[f32; LANES]],
+    ) {
         let Some([start, end]) = self.starts.get(column as usize..column as usize + 2) else {
             return;
         };
-        let list = *start..*end;
-        let rows = &self.posting_rows[list.clone()];
-        for (row, row_weight) in rows.iter().zip(&self.posting_weights[list]) {
-            sums[*row as usize] += weight * row_weight;
+        let rows = &self.posting_rows[*start..*end];
+        for (row, row_weight) in rows.iter().zip(&self.posting_weights[*start..*end]) {
+            let sums = &mut sums[*row as usize];
+            for (sum, weight) in sums.iter_mut().zip(weights) {
+                *sum += weight * row_weight;
+            }
         }
     }
 }
 
-/// The best rows by their sums. Blocks whose highest sum is too low are passed over.
-fn best(
+/// Hand each column of the queries to `take`, ascending, with its weight in each of them.
+fn in_columns<const LANES: usize>(
+    mut queries: [SparseRow<'_>; LANES],
+    mut take: impl FnMut(u32, [f32; LANES]),
+) {
+    while let Some(next) = queries.iter().filter_map(|query| query.columns.first()).min().copied() {
+        let weights = queries.each_mut().map(|query| match query {
+            SparseRow { columns: [column, columns @ ..], weights: [weight, weights @ ..] }
+                if *column == next =>
+            {
+                *query = SparseRow { columns, weights };
+                *weight
+            }
+            _ => 0.0,
+        });
+        take(next, weights);
+    }
+}
+
+/// The best rows of a lane by their sums. Blocks whose highest sum is too low are passed over.
+fn best<const LANES: usize>(
+    lane: usize,
     wanted: Wanted,
     group_of: &impl Fn(u32) -> Option<u32>,
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<LANES>,
 ) -> Vec<Neighbour> {
-    let Scratch { sums, blocks, needed, .. } = scratch;
+    let Scratch { sums, highest, blocks, needed } = scratch;
     blocks.clear();
-    let highest_of_blocks = sums.chunks(BLOCK).map(highest).zip(0..);
+    let highest_of_blocks = highest.iter().map(|highest| highest[lane]).zip(0..);
     blocks.extend(highest_of_blocks.filter(|(highest, _)| *highest >= NOT_SIMILAR));
-    let mut floor = reached_by_highest(blocks, wanted, group_of, sums).max(NOT_SIMILAR);
+    let mut floor = reached_by_highest(blocks, wanted, group_of, |row| sums[row][lane]);
+    floor = floor.max(NOT_SIMILAR);
     let mut best = Best::new(wanted);
     needed.clear();
     for (highest, block) in blocks.iter() {
@@ -167,15 +174,16 @@ fn best(
             continue;
         }
         let rows = block * BLOCK..sums.len().min((block + 1) * BLOCK);
-        for (row, similarity) in rows.clone().zip(&sums[rows]) {
-            if *similarity < floor {
+        for (row, sums) in rows.clone().zip(&sums[rows]) {
+            let similarity = sums[lane];
+            if similarity < floor {
                 continue;
             }
             let row = u32::try_from(row).unwrap_or(u32::MAX);
             if let Some(group) = group_of(row)
-                && *similarity >= needed.of(group)
+                && similarity >= needed.of(group)
             {
-                let further = best.offer(Neighbour { row, similarity: *similarity }, group);
+                let further = best.offer(Neighbour { row, similarity }, group);
                 needed.keep(group, further);
                 floor = floor.max(best.floor());
             }
@@ -190,7 +198,7 @@ fn reached_by_highest(
     blocks: &mut [(f32, usize)],
     wanted: Wanted,
     group_of: &impl Fn(u32) -> Option<u32>,
-    sums: &[f32],
+    sum_of: impl Fn(usize) -> f32,
 ) -> f32 {
     let by_height = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
     let first = blocks.len().min(2 * wanted.count);
@@ -198,24 +206,19 @@ fn reached_by_highest(
         blocks.select_nth_unstable_by(first, by_height);
     }
     blocks[..first].sort_unstable_by(by_height);
-    let mut best = Best::new(wanted);
-    for block in &blocks[..first] {
-        let row = row_of_highest(*block, sums);
-        if let Some(group) = group_of(row) {
-            best.offer(Neighbour { row, similarity: block.0 }, group);
+    let mut groups = Vec::with_capacity(wanted.count);
+    for (similarity, block) in &blocks[..first] {
+        let mut rows = block * BLOCK..;
+        let row = rows.find(|row| sum_of(*row) == *similarity).unwrap_or(block * BLOCK);
+        let Some(group) = group_of(u32::try_from(row).unwrap_or(u32::MAX)) else { continue };
+        if groups.iter().filter(|it| **it == group).count() < wanted.of_a_group {
+            groups.push(group);
         }
-        if best.floor() > f32::NEG_INFINITY {
-            break;
+        if groups.len() == wanted.count {
+            return *similarity;
         }
     }
-    best.floor()
-}
-
-/// A row that has the highest sum of a block.
-fn row_of_highest((highest, block): (f32, usize), sums: &[f32]) -> u32 {
-    let start = block * BLOCK;
-    let within = sums[start..].iter().take(BLOCK).position(|sum| *sum == highest).unwrap_or(0);
-    u32::try_from(start + within).unwrap_or(u32::MAX)
+    f32::NEG_INFINITY
 }
 
 /// What a further row of a group must reach, for some groups: it saves the offer. Groups that share
@@ -244,17 +247,21 @@ impl NeededOfGroup {
     }
 }
 
-/// The highest of some sums. Spelled so that the compiler takes several at a time.
-fn highest(sums: &[f32]) -> f32 {
-    let higher = |a: f32, b: f32| if b > a { b } else { a };
-    let (parts, rest) = sums.as_chunks::<16>();
-    let mut lanes = [f32::NEG_INFINITY; 16];
-    for part in parts {
-        for (lane, sum) in lanes.iter_mut().zip(part) {
-            *lane = higher(*lane, *sum);
+/// The highest sum of each lane. Spelled so that the compiler takes several at a time.
+fn highest<const LANES: usize>(sums: &[[f32; LANES]]) -> [f32; LANES] {
+    fn raise<const LANES: usize>(highest: &mut [f32; LANES], sums: &[f32; LANES]) {
+        for (highest, sum) in highest.iter_mut().zip(sums) {
+            *highest = if *sum > *highest { *sum } else { *highest };
         }
     }
-    lanes.iter().chain(rest).copied().fold(f32::NEG_INFINITY, higher)
+    let (parts, rest) = sums.as_chunks::<8>();
+    let mut apart = [[f32::NEG_INFINITY; LANES]; 8];
+    for part in parts {
+        apart.iter_mut().zip(part).for_each(|(highest, sums)| raise(highest, sums));
+    }
+    let mut together = [f32::NEG_INFINITY; LANES];
+    apart.iter().chain(rest).for_each(|sums| raise(&mut together, sums));
+    together
 }
 
 #[cfg(test)]
@@ -273,27 +280,14 @@ mod tests {
         }
         let mut best = Best::new(wanted);
         for (row, entries) in (0u32..).zip(rows.iter()) {
-            let of_part = |common: bool| {
-                let part = entries.columns.iter().zip(entries.weights);
-                part.filter(move |(column, _)| is_common(**column) == common)
-            };
-            let similarity = of_part(true)
-                .chain(of_part(false))
-                .map(|(column, weight)| dense[*column as usize] * weight)
-                .sum();
+            let products = entries.columns.iter().zip(entries.weights);
+            let similarity =
+                products.map(|(column, weight)| dense[*column as usize] * weight).sum();
             if similarity >= NOT_SIMILAR {
                 best.offer(Neighbour { row, similarity }, row % 5);
             }
         }
         best.into_sorted()
-    }
-
-    fn is_common(column: u32) -> bool {
-        column.is_multiple_of(3)
-    }
-
-    fn whole(entries: SparseRow<'_>) -> Query<'_, impl Fn(u32) -> bool> {
-        Query { entries, is_common: |_| false }
     }
 
     fn some_rows() -> impl Strategy<Value = SparseRows> {
@@ -317,14 +311,19 @@ mod tests {
         ) {
             let wanted = Wanted { count, of_a_group };
             let index = SearchIndex::new(rows.clone(), COLUMNS);
-            let mut scratch = index.scratch();
+            let (mut alone, mut beside) = (index.scratch(), index.scratch());
             // One after another, and one twice: a search must leave nothing behind for the next.
             for at in [of, of, of + 1, of] {
-                let entries = rows.row(at % rows.len());
-                let expected = by_brute_force(&rows, entries, wanted);
-                let query = Query { entries, is_common };
-                let found = index.nearest(&query, wanted, |row| Some(row % 5), &mut scratch);
-                prop_assert_eq!(&found, &expected);
+                let query = |lane: usize| rows.row((at + lane) % rows.len());
+                let group_of = |_: usize, row: u32| Some(row % 5);
+                let together =
+                    index.nearest([query(0), query(1), query(0)], wanted, group_of, &mut beside);
+                for (lane, found) in [0, 1, 0].into_iter().zip(together) {
+                    let expected = by_brute_force(&rows, query(lane), wanted);
+                    prop_assert_eq!(&found, &expected);
+                    let [found] = index.nearest([query(lane)], wanted, group_of, &mut alone);
+                    prop_assert_eq!(&found, &expected);
+                }
             }
         }
     }
@@ -338,8 +337,8 @@ mod tests {
         rows.push_unit(&[(0, 1.0), (1, 1.0)]);
         rows.push_unit(&[(1, 1.0), (2, 1.0)]);
         let index = SearchIndex::new(rows.clone(), 3);
-        let group_of = |row| (row != 0).then_some(row);
-        let found = index.nearest(&whole(rows.row(0)), TWO, group_of, &mut index.scratch());
+        let group_of = |_, row| (row != 0).then_some(row);
+        let [found] = index.nearest([rows.row(0)], TWO, group_of, &mut index.scratch());
         assert_eq!(found.iter().map(|n| n.row).collect::<Vec<_>>(), [1, 2]);
     }
 
@@ -349,6 +348,7 @@ mod tests {
         rows.push_unit(&[(0, 1.0)]);
         let index = SearchIndex::new(rows, 1);
         let query = SparseRow { columns: &[7], weights: &[1.0] };
-        assert!(index.nearest(&whole(query), TWO, Some, &mut index.scratch()).is_empty());
+        let [found] = index.nearest([query], TWO, |_, row| Some(row), &mut index.scratch());
+        assert!(found.is_empty());
     }
 }
