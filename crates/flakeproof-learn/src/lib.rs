@@ -5,6 +5,7 @@
 mod chance;
 pub mod evaluate;
 pub mod flast;
+pub mod forest;
 pub mod knn;
 pub mod labelled;
 pub mod model_file;
