@@ -17,14 +17,14 @@
 
 use rayon::prelude::*;
 
-use super::node::{LinkBits, Tree};
+use super::node::{LinkBits, Node, Tree};
 use super::quadrature;
 use super::shap_walk::{Walk, Points};
 use super::table::Table;
 use super::trees::{AskError, Forest};
 
 /// The widest table that can be explained.
-pub const MOST_EXPLAINED: usize = 128;
+pub const MOST_EXPLAINED: usize = 64;
 
 /// How features moved the answers of a forest.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +56,7 @@ impl Shap {
 }
 
 /// The most rows that go through a tree together.
-const BLOCK: usize = 128;
+const BLOCK: usize = 64;
 
 impl Forest {
     /// How each feature moved the answer for each row.
@@ -121,7 +121,7 @@ pub(super) struct Weighed<'a> {
     /// Their positive share.
     pub(super) mean: Vec<f64>,
     /// The features that are cut in the node or below.
-    pub(super) below: Vec<u128>,
+    pub(super) below: Vec<u64>,
     /// The most different features on a way to a leaf.
     pub(super) most_features: usize,
 }
@@ -130,7 +130,7 @@ impl<'a> Weighed<'a> {
     fn new(tree: &'a Tree, bits: LinkBits) -> Self {
         let count = tree.nodes.len();
         let (mut cover, mut mean) = (vec![0.0; count], vec![0.0; count]);
-        let (mut below, mut above) = (vec![0u128; count], vec![0u128; count]);
+        let (mut below, mut above) = (vec![0u64; count], vec![0u64; count]);
         // Children lie after their parents.
         for (place, node) in tree.nodes.iter().enumerate().rev() {
             let child = bits.child(node.link) as usize;
@@ -154,5 +154,13 @@ impl<'a> Weighed<'a> {
         }
         let most_features = above.iter().map(|set| set.count_ones()).max().unwrap_or(0) as usize;
         Self { tree, cover, mean, below, most_features }
+    }
+
+    /// The node with its feature, and its children, where both of them are leaves.
+    pub(super) fn last_cut(&self, place: usize, bits: LinkBits) -> Option<((Node, usize), [usize; 2])> {
+        let node = self.tree.nodes[place];
+        let left = bits.child(node.link) as usize;
+        let is_last = left != 0 && self.below[left] | self.below[left + 1] == 0;
+        is_last.then(|| ((node, bits.feature(node.link)), [left, left + 1]))
     }
 }
