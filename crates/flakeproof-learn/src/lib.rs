@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads files or runs a test: values in, values out.
 
+pub mod balance;
 mod chance;
 pub mod evaluate;
 pub mod flast;

@@ -81,6 +81,11 @@ impl Arrays {
         self.add(name, Dtype::U32, values);
     }
 
+    /// Add an array of 64-bit real numbers.
+    pub fn reals(&mut self, name: &'static str, values: &[f64]) {
+        self.add(name, Dtype::F64, values);
+    }
+
     fn add<T: Pod>(&mut self, name: &'static str, kind: Dtype, values: &[T]) {
         self.named.push((name, kind, values.len(), bytemuck::cast_slice(values).to_vec()));
     }
@@ -161,6 +166,15 @@ impl<'a> ModelFile<'a> {
     /// When there is no such array, or it does not lie on a boundary of 32 bits.
     pub fn numbers(&self, name: &str) -> Result<&'a [u32], ModelFileError> {
         bytemuck::try_cast_slice(self.array(name, Dtype::U32)?)
+            .map_err(|error| ModelFileError::Inconsistent(format!("`{name}`: {error}")))
+    }
+
+    /// The array of 64-bit real numbers with this name.
+    ///
+    /// # Errors
+    /// When there is no such array, or it does not lie on a boundary of 64 bits.
+    pub fn reals(&self, name: &str) -> Result<&'a [f64], ModelFileError> {
+        bytemuck::try_cast_slice(self.array(name, Dtype::F64)?)
             .map_err(|error| ModelFileError::Inconsistent(format!("`{name}`: {error}")))
     }
 

@@ -98,6 +98,34 @@ pub fn average_precision(scored: &[(f64, bool)], stands_for: f64) -> Option<f64>
     Some(sum / crate::real(flaky))
 }
 
+/// The area under the ROC curve: how often a flaky test has a higher score than one that is not,
+/// where equal scores count half. `None` unless both kinds are there.
+#[must_use]
+pub fn roc_auc(scored: &[(f64, bool)]) -> Option<f64> {
+    let mut ordered: Vec<&(f64, bool)> = scored.iter().collect();
+    ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut below, mut won) = (0, 0.0);
+    for equal in ordered.chunk_by(|a, b| a.0 == b.0) {
+        let flaky = equal.iter().filter(|(_, flaky)| *flaky).count();
+        let others = equal.len() - flaky;
+        won += crate::real(flaky) * (crate::real(below) + crate::real(others) / 2.0);
+        below += others;
+    }
+    let flaky = scored.len() - below;
+    (flaky > 0 && below > 0).then(|| won / (crate::real(flaky) * crate::real(below)))
+}
+
+/// The Brier score: the mean squared distance of probabilities from the truth. `None` without any.
+#[must_use]
+pub fn brier(scored: &[(f64, bool)]) -> Option<f64> {
+    let off = |(probability, flaky): &(f64, bool)| {
+        let truth = if *flaky { 1.0 } else { 0.0 };
+        (probability - truth).powi(2)
+    };
+    let sum: f64 = scored.iter().map(off).sum();
+    (!scored.is_empty()).then(|| sum / crate::real(scored.len()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,5 +155,19 @@ mod tests {
         // 1/2 · 1/1 + 1/2 · 2/4
         assert_eq!(average_precision(&scored, 1.0), Some(0.75));
         assert_eq!(average_precision(&[(0.4, false)], 1.0), None);
+    }
+    #[test]
+    fn the_area_under_the_curve_counts_equal_scores_half() {
+        let scored = [(0.9, true), (0.8, false), (0.7, true), (0.7, false), (0.1, false)];
+        // Of six pairs, four are won and one is even.
+        assert_eq!(roc_auc(&scored), Some(4.5 / 6.0));
+        assert_eq!(roc_auc(&[(0.4, true)]), None);
+    }
+
+    #[test]
+    fn certainty_about_the_truth_scores_zero() {
+        assert_eq!(brier(&[(1.0, true), (0.0, false)]), Some(0.0));
+        assert_eq!(brier(&[(0.5, true), (0.0, false)]), Some(0.125));
+        assert_eq!(brier(&[]), None);
     }
 }

@@ -5,8 +5,8 @@
 //! neighbouring ranks, which takes one pass, and values the cuts between buckets. What a cut inside a
 //! bucket can be worth at most is known without looking: the criterion is convex, so it is largest at
 //! a corner (all positive rows of the bucket on the left and all others on the right, or the other
-//! way round). Only buckets that could still win are sorted. The cut found is the very one that
-//! sorting everything would find.
+//! way round). Only buckets that could still win are sorted. No cut is better than the one
+//! found.
 
 use super::gain::{Counts, Gain};
 use super::grow::{Column, Cut, Splitter, better};
@@ -88,18 +88,32 @@ impl<'a> BestCut<'a> {
                 missing_left: false,
             };
             best = better(best, column.gain.allows(present).then_some(alone));
+        } else {
+            best = best.map(|cut| cut.without_missing(&column.gain));
         }
         (self.ranks, self.tags) = (ranks, tags);
         best
     }
 
-    fn best(&mut self, ranks: &[u32], tags: &[u32], before: Counts, gain: &Gain) -> Option<Cut<u32>> {
+    fn best(
+        &mut self,
+        ranks: &[u32],
+        tags: &[u32],
+        before: Counts,
+        gain: &Gain,
+    ) -> Option<Cut<u32>> {
         let (low, high) = range(ranks);
         if low >= high {
             return None;
         }
         if ranks.len() > SMALL {
-            return self.best_by_buckets(ranks, tags, before, gain, Scale::new(low, high, ranks.len()));
+            return self.best_by_buckets(
+                ranks,
+                tags,
+                before,
+                gain,
+                Scale::new(low, high, ranks.len()),
+            );
         }
         self.keys.clear();
         self.keys.extend(ranks.iter().zip(tags).map(|(rank, tag)| key(*rank, *tag)));
@@ -139,7 +153,12 @@ impl<'a> BestCut<'a> {
     }
 
     /// The best cut between two buckets; buckets in which a better one may lie become candidates.
-    fn best_between_buckets(&mut self, before: Counts, gain: &Gain, scale: Scale) -> Option<Cut<u32>> {
+    fn best_between_buckets(
+        &mut self,
+        before: Counts,
+        gain: &Gain,
+        scale: Scale,
+    ) -> Option<Cut<u32>> {
         self.candidates.clear();
         let mut best: Option<Cut<u32>> = None;
         let mut left = before;
@@ -194,7 +213,8 @@ impl Splitter for BestCut<'_> {
         if column.may_miss {
             return self.with_missing(column);
         }
-        self.best(column.cells, column.tags, Counts::default(), &column.gain)
+        let best = self.best(column.cells, column.tags, Counts::default(), &column.gain);
+        best.map(|cut| cut.without_missing(&column.gain))
     }
 
     /// Half way between the two numbers that are parted.
@@ -275,4 +295,35 @@ fn best_of_sorted(keys: &[u64], before: Counts, gain: &Gain) -> Option<Cut<u32>>
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::gain::ClassWeights;
+    use super::super::grow::counted;
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn buckets_find_as_good_a_cut_as_sorting_everything(
+            rows in proptest::collection::vec((0u32..5000, 1u32..4, any::<bool>()), 100..900),
+            weight in 0.2f64..5.0, least in 1u32..20,
+        ) {
+            let ranks: Vec<u32> = rows.iter().map(|row| row.0).collect();
+            let tags: Vec<u32> = rows.iter().map(|row| row.1 << 1 | u32::from(row.2)).collect();
+            let weights = ClassWeights { positive: weight, other: 1.0 };
+            let gain = Gain::new(weights, counted(tags.iter().copied()), least);
+            let mut search = BestCut::new(&[]);
+            let found = search.best(&ranks, &tags, Counts::default(), &gain).expect("a cut");
+            let mut keys: Vec<u64> =
+                ranks.iter().zip(&tags).map(|(rank, tag)| key(*rank, *tag)).collect();
+            keys.sort_unstable();
+            let sorted = best_of_sorted(&keys, Counts::default(), &gain).expect("a cut");
+            prop_assert!(found.gain == sorted.gain);
+            let left = ranks.iter().zip(&tags).filter(|(rank, _)| **rank <= found.at);
+            prop_assert_eq!(counted(left.map(|(_, tag)| *tag)), found.left);
+        }
+    }
 }

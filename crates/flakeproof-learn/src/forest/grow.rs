@@ -14,8 +14,11 @@ pub(super) trait Splitter {
     type Cell: Copy + PartialOrd + Default;
 
     /// The cut that this kind of forest takes; `None` where the feature is constant.
-    fn search(&mut self, column: &Column<'_, Self::Cell>, stream: &mut Stream)
-    -> Option<Cut<Self::Cell>>;
+    fn search(
+        &mut self,
+        column: &Column<'_, Self::Cell>,
+        stream: &mut Stream,
+    ) -> Option<Cut<Self::Cell>>;
 
     /// The threshold that stands in the tree for a cut that was chosen.
     fn threshold(&self, column: &Column<'_, Self::Cell>, cut: &Cut<Self::Cell>) -> f32;
@@ -44,6 +47,14 @@ pub(super) struct Cut<T> {
     pub(super) at: T,
     pub(super) left: Counts,
     pub(super) missing_left: bool,
+}
+
+impl<T> Cut<T> {
+    /// The same cut in a node that misses no number: should one miss later, it goes where most rows go.
+    pub(super) fn without_missing(self, gain: &Gain) -> Self {
+        let missing_left = self.left.all() > gain.total().all() / 2;
+        Self { missing_left, ..self }
+    }
 }
 
 /// The best of two cuts; the earlier one where they are equal.
@@ -143,13 +154,15 @@ impl<'a, S: Splitter> Grower<'a, S> {
     /// The tree of some rows, each with its tag. `None` when it has more nodes than fit.
     pub(super) fn grow(&mut self, rows: &[(u32, u32)], mut stream: Stream) -> Option<Tree> {
         self.features = (0..self.limits.may_miss.len()).collect();
-        self.entries = rows.iter().map(|(row, tag)| u64::from(*row) << 32 | u64::from(*tag)).collect();
+        self.entries =
+            rows.iter().map(|(row, tag)| u64::from(*row) << 32 | u64::from(*tag)).collect();
         self.spare.resize(rows.len(), 0);
         self.copied.resize(rows.len());
         let mut tree = Tree::default();
         tree.nodes.push(Node::default());
         let counts = counted(rows.iter().map(|(_, tag)| *tag));
-        let mut open = vec![Open { place: 0, start: 0, end: rows.len(), depth: 0, counts, level: 0 }];
+        let mut open =
+            vec![Open { place: 0, start: 0, end: rows.len(), depth: 0, counts, level: 0 }];
         while let Some(mut node) = open.pop() {
             self.move_together(&mut node);
             match self.cut(&node, &mut stream) {
@@ -165,9 +178,22 @@ impl<'a, S: Splitter> Grower<'a, S> {
                     let middle = self.part(&node, feature, &cut);
                     let (place, depth) = (child, node.depth + 1);
                     let right = node.counts - cut.left;
-                    open.push(Open { place: place + 1, start: middle, depth, counts: right, ..node });
+                    open.push(Open {
+                        place: place + 1,
+                        start: middle,
+                        depth,
+                        counts: right,
+                        ..node
+                    });
                     let (start, end) = (node.start, middle);
-                    open.push(Open { place, start, end, depth, counts: cut.left, level: node.level });
+                    open.push(Open {
+                        place,
+                        start,
+                        end,
+                        depth,
+                        counts: cut.left,
+                        level: node.level,
+                    });
                 }
             }
         }

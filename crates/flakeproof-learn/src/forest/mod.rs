@@ -4,19 +4,23 @@
 //! speed, and explains them: the best one found grows random forests alone, at half the speed.
 
 mod best_cut;
+mod file;
 mod gain;
 mod grow;
 mod node;
 mod params;
 mod quadrature;
 mod random_cut;
+mod scikit_learn;
 mod shap;
 mod shap_walk;
 mod stream;
 mod table;
 mod trees;
 
+pub use file::{About, KIND};
 pub use params::{ClassWeight, FeaturesPerSplit, FitError, ForestParams, Kind};
+pub use scikit_learn::ScikitLearnError;
 pub use shap::{MOST_EXPLAINED, Shap};
 pub use table::{Table, TableError};
 pub use trees::{AskError, Forest};

@@ -128,8 +128,7 @@ impl Tree {
         }
         let is_share = |value: &f64| (0.0..=1.0).contains(value);
         let is_weight = |cover: &f64| cover.is_finite() && *cover > 0.0;
-        let fine =
-            self.leaf_values.iter().all(is_share) && self.leaf_covers.iter().all(is_weight);
+        let fine = self.leaf_values.iter().all(is_share) && self.leaf_covers.iter().all(is_weight);
         (!fine).then(|| "a leaf has a share or a weight that cannot be".to_owned())
     }
 }

@@ -43,7 +43,8 @@ mod tests {
         for count in 1..=20 {
             for power in 0..2 * count {
                 let power = i32::try_from(power).expect("a small power");
-                let sum: f64 = points(count).iter().map(|(at, weight)| weight * at.powi(power)).sum();
+                let sum: f64 =
+                    points(count).iter().map(|(at, weight)| weight * at.powi(power)).sum();
                 assert!((sum - 1.0 / f64::from(power + 1)).abs() < 1e-13, "{count} {power} {sum}");
             }
         }

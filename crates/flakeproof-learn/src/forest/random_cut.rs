@@ -23,7 +23,7 @@ impl Splitter for RandomCut {
             let left = counted_below(column, at);
             let right_cut = allowed(&column.gain, at, left, false);
             if !has_missing {
-                return right_cut;
+                return right_cut.map(|cut| cut.without_missing(&column.gain));
             }
             return better(right_cut, allowed(&column.gain, at, left + missing, true));
         }

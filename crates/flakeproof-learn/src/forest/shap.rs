@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use super::node::{LinkBits, Node, Tree};
 use super::quadrature;
-use super::shap_walk::{Walk, Points};
+use super::shap_walk::{Points, Walk};
 use super::table::Table;
 use super::trees::{AskError, Forest};
 
@@ -157,7 +157,11 @@ impl<'a> Weighed<'a> {
     }
 
     /// The node with its feature, and its children, where both of them are leaves.
-    pub(super) fn last_cut(&self, place: usize, bits: LinkBits) -> Option<((Node, usize), [usize; 2])> {
+    pub(super) fn last_cut(
+        &self,
+        place: usize,
+        bits: LinkBits,
+    ) -> Option<((Node, usize), [usize; 2])> {
         let node = self.tree.nodes[place];
         let left = bits.child(node.link) as usize;
         let is_last = left != 0 && self.below[left] | self.below[left + 1] == 0;

@@ -246,7 +246,8 @@ impl<'a, const N: usize> Walk<'a, N> {
             for (side, leaf) in (0..).zip(leaves).filter(|(_, leaf)| self.tree.mean[*leaf] != 0.0) {
                 let old = if second.1 == feature { new } else { self.shares[second.1] };
                 let new = old * self.tree.cover[leaf] / self.tree.cover[child];
-                let pair = Pair::new(&edge, &Edge::new(&self.points, old, new), self.tree.mean[leaf]);
+                let pair =
+                    Pair::new(&edge, &Edge::new(&self.points, old, new), self.tree.mean[leaf]);
                 let (features, (node, feature)) = (self.features, second);
                 let last = Step { features, feature, node, side };
                 pair.add(above, [&step, &last], cells, values);

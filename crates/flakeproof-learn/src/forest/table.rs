@@ -116,6 +116,12 @@ impl Table {
         Self { columns, rows: self.rows }
     }
 
+    /// A table of columns of equal length without an infinite number.
+    pub(crate) fn of_checked(columns: Vec<Vec<f32>>, rows: usize) -> Self {
+        debug_assert!(columns.iter().all(|column| column.len() == rows));
+        Self { columns, rows }
+    }
+
     /// Which columns have a missing number.
     #[must_use]
     pub fn missing_in(&self) -> Vec<bool> {

@@ -91,7 +91,13 @@ impl Forest {
 
     /// Add the share that each row reaches in a tree. All rows take one step, then the next: their
     /// steps do not wait for each other. Who arrives leaves the list.
-    fn add_shares(&self, tree: &Tree, cells: &[f32], shares: &mut [f64], walkers: &mut Vec<Walker>) {
+    fn add_shares(
+        &self,
+        tree: &Tree,
+        cells: &[f32],
+        shares: &mut [f64],
+        walkers: &mut Vec<Walker>,
+    ) {
         walkers.clear();
         let starts = (0..).step_by(self.features).take(shares.len());
         let root = tree.nodes[0];
