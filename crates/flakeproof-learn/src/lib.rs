@@ -3,6 +3,7 @@
 //! Nothing here reads files or runs a test: values in, values out.
 
 pub mod balance;
+pub mod cannier;
 mod chance;
 pub mod evaluate;
 pub mod flast;

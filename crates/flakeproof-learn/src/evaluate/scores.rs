@@ -53,11 +53,17 @@ impl Confusion {
     /// Matthews' correlation coefficient, 0 where it is not defined.
     #[must_use]
     pub fn mcc(&self) -> f64 {
+        self.defined_mcc().unwrap_or(0.0)
+    }
+
+    /// Matthews' correlation coefficient; `None` when all are, or all are said to be, the same.
+    #[must_use]
+    pub fn defined_mcc(&self) -> Option<f64> {
         let [tp, fp, fn_, tn] =
             [self.true_positives, self.false_positives, self.false_negatives, self.true_negatives]
                 .map(crate::real);
         let product = (tp + fp) * (tp + fn_) * (tn + fp) * (tn + fn_);
-        if product == 0.0 { 0.0 } else { (tp * tn - fp * fn_) / product.sqrt() }
+        (product != 0.0).then(|| (tp * tn - fp * fn_) / product.sqrt())
     }
 
     /// Both together.

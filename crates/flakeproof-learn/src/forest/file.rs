@@ -1,47 +1,21 @@
-//! Forests in model files: the arrays of their trees one after the other, and a header about them.
+//! Forests in model files: the arrays of their trees one after the other.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::node::{LinkBits, Node, Tree};
-use super::params::ForestParams;
 use super::trees::Forest;
-use crate::balance::Balance;
 use crate::model_file::{Arrays, ModelFile, ModelFileError};
 
 /// The kind of these model files.
 pub const KIND: &str = "forest";
 
-/// What a stored forest says about itself.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
-    /// What people call it.
-    pub name: String,
-    /// What it tells apart, such as `nod` or `victim`.
-    pub problem: String,
-    /// The names of the features, in the order of the columns.
-    pub features: Vec<String>,
-    /// How it was grown; `None` for a forest that another program grew.
-    pub params: Option<ForestParams>,
-    /// How classes were balanced before.
-    pub balance: Balance,
-    /// How many rows it learned from, before they were balanced.
-    pub rows: usize,
-    /// How many of them are positive.
-    pub positive: usize,
-    /// The digest of the training data.
-    pub data: String,
-    /// What else is known: how it was measured, thresholds, calibration.
-    pub more: Value,
-}
-
 impl Forest {
-    /// The bytes of a model file with this forest.
+    /// The bytes of a model file with this forest, and with what is to be known about it.
     ///
     /// # Errors
-    /// When there is not one name for each feature.
-    pub fn to_file(&self, about: &About) -> Result<Vec<u8>, ModelFileError> {
-        check_names(about, self.features)?;
+    /// When it cannot be written down.
+    pub fn to_file(&self, about: &impl Serialize) -> Result<Vec<u8>, ModelFileError> {
         let header = serde_json::to_value(about)
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
         let length = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
@@ -50,6 +24,7 @@ impl Forest {
             self.trees.iter().flat_map(of).copied().collect()
         };
         let mut arrays = Arrays::default();
+        arrays.numbers("features", &[length(self.features)]);
         arrays.reals("leaf_values", &leaves(|tree| &tree.leaf_values));
         arrays.reals("leaf_covers", &leaves(|tree| &tree.leaf_covers));
         let sizes: Vec<u32> = self.trees.iter().map(|tree| length(tree.nodes.len())).collect();
@@ -66,16 +41,18 @@ impl Forest {
     ///
     /// # Errors
     /// When the file is not a whole, unchanged forest, or its trees make no sense.
-    pub fn of_file(bytes: &[u8]) -> Result<(Self, About), ModelFileError> {
+    pub fn of_file<A: DeserializeOwned>(bytes: &[u8]) -> Result<(Self, A), ModelFileError> {
         let file = ModelFile::open(bytes, KIND)?;
-        let about: About = serde_json::from_value(file.header.model.clone())
+        let about = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
-        let forest = Self::of_arrays(&file, about.features.len())?;
-        Ok((forest, about))
+        Ok((Self::of_arrays(&file)?, about))
     }
 
-    fn of_arrays(file: &ModelFile<'_>, features: usize) -> Result<Self, ModelFileError> {
+    fn of_arrays(file: &ModelFile<'_>) -> Result<Self, ModelFileError> {
         let inconsistent = |what: &str| ModelFileError::Inconsistent(what.to_owned());
+        let [features] = file.numbers("features")? else {
+            return Err(inconsistent("it has not one number of features"));
+        };
         let (sizes, leaf_counts) = (file.numbers("tree_nodes")?, file.numbers("tree_leaves")?);
         let (cuts, links) = (file.numbers("node_cuts")?, file.numbers("node_links")?);
         let (values, covers) = (file.reals("leaf_values")?, file.reals("leaf_covers")?);
@@ -95,7 +72,8 @@ impl Forest {
             leaf_values: values.by_ref().take(*leaves_here as usize).collect(),
             leaf_covers: covers.by_ref().take(*leaves_here as usize).collect(),
         });
-        Self::of_checked_trees(trees.collect(), features).map_err(ModelFileError::Inconsistent)
+        Self::of_checked_trees(trees.collect(), *features as usize)
+            .map_err(ModelFileError::Inconsistent)
     }
 
     /// The forest of these trees, if they make sense.
@@ -114,12 +92,4 @@ impl Forest {
         }
         Ok(Self::of_trees(trees, features))
     }
-}
-
-fn check_names(about: &About, features: usize) -> Result<(), ModelFileError> {
-    let names = about.features.len();
-    if names == features {
-        return Ok(());
-    }
-    Err(ModelFileError::Inconsistent(format!("{names} names for {features} features")))
 }

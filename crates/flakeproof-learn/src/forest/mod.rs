@@ -18,7 +18,7 @@ mod stream;
 mod table;
 mod trees;
 
-pub use file::{About, KIND};
+pub use file::KIND;
 pub use params::{ClassWeight, FeaturesPerSplit, FitError, ForestParams, Kind};
 pub use scikit_learn::ScikitLearnError;
 pub use shap::{MOST_EXPLAINED, Shap};

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::flast::Protocol;
 
+use super::forest::EvaluateForest;
 use super::learning::RecipeArguments;
 
 /// Measure what a model is worth on tests it has not learned from.
@@ -19,6 +20,7 @@ pub(crate) struct EvaluateArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum EvaluateModel {
     Flast(EvaluateFlast),
+    Forest(EvaluateForest),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

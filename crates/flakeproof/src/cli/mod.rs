@@ -1,6 +1,7 @@
 //! What was typed.
 
 mod evaluate;
+mod forest;
 mod learning;
 mod predict;
 mod run;
@@ -9,6 +10,7 @@ mod train;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
+pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
 pub(crate) use learning::share;
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use flakeproof_core::Seed;
 
+use super::forest::TrainForest;
 use super::learning::{HoldOutChoice, RecipeArguments};
 
 /// Train a model on tests whose flakiness is known.
@@ -18,6 +19,7 @@ pub(crate) struct TrainArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TrainModel {
     Flast(TrainFlast),
+    Forest(TrainForest),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

@@ -5,7 +5,7 @@ use flakeproof_core::ExitCode;
 use super::asking::{self, Detail};
 use super::model::ModelSource;
 use super::sources::{self, SourceTest};
-use super::{current_folder, predict};
+use super::{current_folder, explain_features, predict};
 use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::problem::Problem;
 use crate::view;
@@ -30,6 +30,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     match typed.output_format {
         PredictionFormat::Text => {
             view::explanation(&predictions, &test.source, source.is_shipped());
+            explain_features::print(&test.id, &folder)?;
         }
         other => view::data(&predict::rendered(&predictions, other)?),
     }

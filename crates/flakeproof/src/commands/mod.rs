@@ -3,11 +3,15 @@
 mod asking;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
+mod explain_features;
 mod files;
+mod forest_data;
+mod kept_models;
 mod model;
 pub(crate) mod predict;
 pub(crate) mod run;
 mod sources;
+mod swarm;
 pub(crate) mod train;
 mod training_data;
 

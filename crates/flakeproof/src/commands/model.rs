@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use flakeproof_learn::flast::Flast;
 use memmap2::Mmap;
 
+use super::kept_models;
 use crate::problem::Problem;
-
-/// Where `train` puts a project's own model, and `predict` looks for it.
-pub(super) const IN_PROJECT: &str = ".flakeproof/flast.model";
 
 /// Trained on public Java data by `cargo xtask model`, for projects without a model of their own.
 const SHIPPED: &[u8] = include_bytes!("../../models/java.flast.zst");
@@ -34,14 +32,16 @@ impl ModelSource {
         if let Some(path) = named {
             return Self::of_file(path);
         }
-        let own = folder.ancestors().map(|above| above.join(IN_PROJECT)).find(|it| it.is_file());
+        let own =
+            folder.ancestors().map(|above| above.join(kept_models::FLAST)).find(|it| it.is_file());
         match own {
             Some(path) => Self::of_file(&path),
             None => Ok(Self { bytes: unpacked(SHIPPED)?, path: None }),
         }
     }
 
-    fn of_file(path: &Path) -> Result<Self, Problem> {
+    /// The model in this file, nothing of it checked yet.
+    pub(super) fn of_file(path: &Path) -> Result<Self, Problem> {
         let file = File::open(path).map_err(|error| {
             Problem::usage(
                 format!("the model {} cannot be opened: {error}", path.display()),
@@ -67,16 +67,20 @@ impl ModelSource {
 
     /// The model, its every byte checked.
     pub(super) fn open(&self) -> Result<Flast<'_>, Problem> {
-        let bytes = match &self.bytes {
-            Bytes::Mapped(map) => &map[..],
-            Bytes::Unpacked(words, length) => &bytemuck::cast_slice(words)[..*length],
-        };
-        Flast::of_file(bytes).map_err(|error| {
+        Flast::of_file(self.bytes()).map_err(|error| {
             Problem::usage(
                 format!("the model {} cannot be used: {error}", self.name()),
                 "train it again with `flakeproof train flast`, or name another with `--model`",
             )
         })
+    }
+
+    /// The bytes, on a boundary that arrays in them can be used from.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Mapped(map) => &map[..],
+            Bytes::Unpacked(words, length) => &bytemuck::cast_slice(words)[..*length],
+        }
     }
 
     /// What to call it.

@@ -226,7 +226,7 @@ fn row(text: &mut String, name: &str, confusion: &Confusion) {
     );
 }
 
-fn share(share: Option<f64>) -> String {
+pub(super) fn share(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}"))
 }
 
@@ -235,6 +235,6 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
-fn megabytes(bytes: usize) -> f64 {
+pub(super) fn megabytes(bytes: usize) -> f64 {
     real(bytes) / 1e6
 }

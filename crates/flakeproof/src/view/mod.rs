@@ -1,6 +1,7 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
 mod findings;
+mod forest;
 mod learning;
 mod predictions;
 mod progress;
@@ -12,6 +13,9 @@ use std::io::Write;
 use crate::problem::Problem;
 
 pub(crate) use findings::findings;
+pub(crate) use forest::{
+    ForestEvaluation, drawn, forest_evaluation, forest_explanation, trained_forest,
+};
 pub(crate) use learning::{Evaluation, ProjectLine, evaluation, trained};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;

@@ -1,4 +1,4 @@
-//! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
+//! `flakeproof evaluate flast`: what it is worth on tests it has not learned from.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -8,19 +8,13 @@ use flakeproof_learn::evaluate::Confusion;
 use flakeproof_learn::flast::{Protocol, Validation, ValidationParams};
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::training_data;
-use crate::cli::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
+use super::super::training_data;
+use crate::cli::{EvaluateFlast, EvaluationFormat};
 use crate::problem::Problem;
 use crate::view::{self, Evaluation, ProjectLine};
 
 /// Run the command.
-pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
-    match &typed.model {
-        EvaluateModel::Flast(typed) => flast(typed),
-    }
-}
-
-fn flast(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
+pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
     let tests = training_data::of_files(&typed.data, &typed.without)?;
     let params = ValidationParams {
         recipe: typed.recipe.resolve()?,

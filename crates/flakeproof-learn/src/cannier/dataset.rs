@@ -1,0 +1,321 @@
+//! Tests with their features and what is true about them: what a forest learns from.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use flakeproof_core::{Feature, Features, MeanFeatures, Seed};
+
+use super::measured_test::MeasuredTest;
+use super::outcomes::KnownTest;
+use super::problem::{Label, Problem};
+use crate::chance::Chance;
+use crate::forest::{Table, TableError};
+
+/// Tests with their features and their labels for one problem.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    /// The problem.
+    pub problem: Problem,
+    /// The features that are known for at least one test, in the order of Table 1.
+    pub features: Vec<Feature>,
+    /// The names of the projects.
+    pub projects: Vec<String>,
+    tests: Vec<LabelledRow>,
+    /// Measured tests whose label is not known, and that are therefore left out.
+    pub without_label: usize,
+}
+
+#[derive(Debug, Clone)]
+struct LabelledRow {
+    project: u32,
+    test: String,
+    is_positive: bool,
+    runs: BTreeMap<u32, Features>,
+}
+
+/// Over which runs features are averaged (Equation 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sample {
+    /// Over all.
+    All,
+    /// Over so many of each project's runs, drawn without putting back.
+    Drawn {
+        /// How many.
+        runs: usize,
+        /// The seed of the draw.
+        seed: Seed,
+    },
+}
+
+/// Why features and outcomes make no data set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DatasetError {
+    /// No test was measured.
+    #[error("no test was measured")]
+    Empty,
+    /// No measured test has outcomes.
+    #[error("none of the {measured} measured tests has outcomes (`{example}`, for example)")]
+    NothingInCommon {
+        /// How many tests were measured.
+        measured: usize,
+        /// One of them.
+        example: String,
+    },
+    /// The outcomes do not say what the problem asks.
+    #[error("the outcomes of {tests} tests do not tell {what}")]
+    Unobserved {
+        /// How many tests.
+        tests: usize,
+        /// What they do not tell.
+        what: &'static str,
+    },
+    /// All tests have the same label.
+    #[error("{positive} of {tests} tests are positive, and a model needs both kinds")]
+    OneClass {
+        /// How many tests.
+        tests: usize,
+        /// How many of them are positive.
+        positive: usize,
+    },
+}
+
+impl Dataset {
+    /// Join features and outcomes by project and test.
+    ///
+    /// # Errors
+    /// When they have nothing in common, or do not tell both kinds of tests.
+    pub fn of(
+        problem: Problem,
+        measured: &[MeasuredTest],
+        known: &[KnownTest],
+    ) -> Result<Self, DatasetError> {
+        let labels: HashMap<(&str, &str), Label> = known
+            .iter()
+            .map(|it| ((it.project.as_str(), it.test.as_str()), problem.label(&it.outcomes)))
+            .collect();
+        let mut runs_of: BTreeMap<(&str, &str), BTreeMap<u32, Features>> = BTreeMap::new();
+        for it in measured {
+            let runs = runs_of.entry((it.project.as_str(), it.test.as_str())).or_default();
+            runs.insert(it.run, it.features);
+        }
+        let projects: BTreeSet<&str> = runs_of.keys().map(|(project, _)| *project).collect();
+        let projects: Vec<&str> = projects.into_iter().collect();
+        let (mut tests, mut without_label, mut unknown) = (Vec::new(), 0, 0);
+        for ((project, test), runs) in &runs_of {
+            let label = labels.get(&(*project, *test));
+            let is_positive = match label {
+                Some(Label::Positive) => true,
+                Some(Label::Negative) => false,
+                Some(Label::Outside) => continue,
+                Some(Label::Unknown) | None => {
+                    without_label += 1;
+                    unknown += usize::from(label.is_some());
+                    continue;
+                }
+            };
+            let number = projects.partition_point(|name| name < project);
+            tests.push(LabelledRow {
+                project: u32::try_from(number).unwrap_or(u32::MAX),
+                test: (*test).to_owned(),
+                is_positive,
+                runs: runs.clone(),
+            });
+        }
+        if tests.is_empty() {
+            let example = runs_of.keys().next().ok_or(DatasetError::Empty)?.1.to_owned();
+            let measured = runs_of.len();
+            return Err(match unknown {
+                0 => DatasetError::NothingInCommon { measured, example },
+                tests => DatasetError::Unobserved { tests, what: needed(problem) },
+            });
+        }
+        let is_known = |feature: &Feature| {
+            let mut runs = tests.iter().flat_map(|test| test.runs.values());
+            runs.any(|features| features.get(*feature).is_some())
+        };
+        let features = Feature::ALL.into_iter().filter(is_known).collect();
+        let projects = projects.into_iter().map(str::to_owned).collect();
+        let data = Self { problem, features, projects, tests, without_label };
+        let positive = data.labels().iter().filter(|it| **it).count();
+        if positive == 0 || positive == data.len() {
+            return Err(DatasetError::OneClass { tests: data.len(), positive });
+        }
+        Ok(data)
+    }
+
+    /// How many tests there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tests.len()
+    }
+
+    /// Whether there is no test.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tests.is_empty()
+    }
+
+    /// Which tests are positive.
+    #[must_use]
+    pub fn labels(&self) -> Vec<bool> {
+        self.tests.iter().map(|test| test.is_positive).collect()
+    }
+
+    /// The number of the project of each test.
+    #[must_use]
+    pub fn project_numbers(&self) -> Vec<u32> {
+        self.tests.iter().map(|test| test.project).collect()
+    }
+
+    /// The ids of the tests.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.tests.iter().map(|test| test.test.as_str())
+    }
+
+    /// The features of all tests, a row each, averaged over some runs.
+    ///
+    /// # Errors
+    /// When a value is too large for single precision.
+    pub fn table(&self, sample: Sample) -> Result<Table, TableError> {
+        let drawn = self.drawn(sample);
+        let means: Vec<Features> = self
+            .tests
+            .iter()
+            .map(|test| {
+                let mut mean = MeanFeatures::default();
+                let runs = &drawn[test.project as usize];
+                test.runs
+                    .iter()
+                    .filter(|(run, _)| runs.contains(run))
+                    .for_each(|(_, it)| mean.add(it));
+                mean.mean()
+            })
+            .collect();
+        let column = |feature: &Feature| means.iter().map(|it| single(it.get(*feature))).collect();
+        Table::from_columns(self.features.iter().map(column).collect())
+    }
+
+    /// The runs of each project that were drawn.
+    fn drawn(&self, sample: Sample) -> Vec<BTreeSet<u32>> {
+        let mut all = vec![BTreeSet::new(); self.projects.len()];
+        for test in &self.tests {
+            all[test.project as usize].extend(test.runs.keys().copied());
+        }
+        let Sample::Drawn { runs: wanted, seed } = sample else { return all };
+        all.into_iter()
+            .zip(&self.projects)
+            .map(|(runs, project)| {
+                let mut runs: Vec<u32> = runs.into_iter().collect();
+                Chance::new(seed.split(project)).shuffle(&mut runs);
+                runs.into_iter().take(wanted.max(1)).collect()
+            })
+            .collect()
+    }
+
+    /// A digest of everything in it.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(self.problem.word().as_bytes());
+        for test in &self.tests {
+            let place = [&self.projects[test.project as usize], &test.test];
+            place.iter().for_each(|text| {
+                hasher.update(text.as_bytes()).update(b"\n");
+            });
+            hasher.update(&[u8::from(test.is_positive)]);
+            for (run, features) in &test.runs {
+                hasher.update(&run.to_le_bytes());
+                for value in features.values() {
+                    hasher.update(&value.unwrap_or(f64::NAN).to_le_bytes());
+                }
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+/// A value as forests keep it; missing is not a number.
+pub(super) fn single(value: Option<f64>) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "forests work in single precision")]
+    let single = value.unwrap_or(f64::NAN) as f32;
+    single
+}
+
+fn needed(problem: Problem) -> &'static str {
+    match problem {
+        Problem::Nod => "how they fared in the suite's own order",
+        Problem::NodVsVictim | Problem::Victim => "how they fared in shuffled orders",
+        Problem::Polluter => "whether they pollute",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::Tally;
+
+    use super::super::problem::TestOutcomes;
+    use super::*;
+
+    fn measured(test: &str, run: u32, lines: f64) -> MeasuredTest {
+        let mut features = Features::default();
+        features.set(Feature::CoveredLines, Some(lines));
+        MeasuredTest { project: "p".into(), test: test.into(), run, features }
+    }
+
+    fn known(test: &str, failures: u32) -> KnownTest {
+        let baseline = Tally { runs: 5, failures };
+        let outcomes = TestOutcomes { baseline, ..TestOutcomes::default() };
+        KnownTest { project: "p".into(), test: test.into(), outcomes }
+    }
+
+    #[test]
+    fn features_and_outcomes_meet_by_test() {
+        let tests = [
+            measured("b", 1, 4.0),
+            measured("a", 1, 1.0),
+            measured("a", 2, 2.0),
+            measured("c", 1, 0.0),
+        ];
+        let data =
+            Dataset::of(Problem::Nod, &tests, &[known("a", 2), known("b", 0)]).expect("two tests");
+        assert_eq!(data.ids().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(data.labels(), [true, false]);
+        assert_eq!(data.features, [Feature::CoveredLines]);
+        assert_eq!(data.without_label, 1);
+        let table = data.table(Sample::All).expect("small numbers");
+        assert_eq!(table.columns()[0], [1.5, 4.0]);
+    }
+
+    #[test]
+    fn drawn_runs_are_as_many_as_asked_for_and_the_same_for_the_same_seed() {
+        let tests: Vec<_> = (1..=9)
+            .flat_map(|run| [measured("a", run, f64::from(run)), measured("b", run, 0.0)])
+            .collect();
+        let data =
+            Dataset::of(Problem::Nod, &tests, &[known("a", 2), known("b", 0)]).expect("two tests");
+        let of = |seed| data.table(Sample::Drawn { runs: 1, seed: Seed(seed) }).expect("small");
+        let values: Vec<f32> = (0..20).map(|seed| of(seed).columns()[0][0]).collect();
+        assert!(values.iter().all(|value| value.fract() == 0.0), "one run each: {values:?}");
+        assert!(values.iter().any(|value| *value != values[0]), "{values:?}");
+        assert_eq!(of(3), of(3));
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let a = [measured("a", 1, 1.0)];
+        let error = |problem, known: &[KnownTest]| {
+            Dataset::of(problem, &a, known).expect_err("too little").to_string()
+        };
+        assert_eq!(
+            error(Problem::Nod, &[]),
+            "none of the 1 measured tests has outcomes (`a`, for example)"
+        );
+        assert_eq!(
+            error(Problem::Victim, &[known("a", 1)]),
+            "the outcomes of 1 tests do not tell how they fared in shuffled orders"
+        );
+        assert_eq!(
+            error(Problem::Nod, &[known("a", 1)]),
+            "1 of 1 tests are positive, and a model needs both kinds"
+        );
+    }
+}

@@ -1,0 +1,198 @@
+//! The features of tests as a table: what `flakeproof features --export` writes.
+//!
+//! One line for each run of each test. Every feature has a column of its name, in any order; an
+//! empty cell is a missing value.
+
+use flakeproof_core::{Feature, Features};
+
+use super::CsvError;
+
+/// The features of one run of a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredTest {
+    /// The project it belongs to.
+    pub project: String,
+    /// Its id.
+    pub test: String,
+    /// The run, counted from 1.
+    pub run: u32,
+    /// Its features in that run.
+    pub features: Features,
+}
+
+/// Read a table of features.
+///
+/// # Errors
+/// When a column is missing or unknown, or at the first line that cannot be read.
+pub fn read_features(text: &str) -> Result<Vec<MeasuredTest>, CsvError> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let columns = Columns::of(&reader.headers().map_err(|error| unreadable(&error))?.clone())?;
+    reader
+        .records()
+        .map(|record| {
+            let record = record.map_err(|error| unreadable(&error))?;
+            let line = record.position().map_or(0, csv::Position::line);
+            columns.read(&record).map_err(|cause| CsvError::Line { line, cause })
+        })
+        .collect()
+}
+
+/// A table of features, as [`read_features`] reads it.
+#[must_use]
+pub fn write_features(tests: &[MeasuredTest]) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let header = ["project", "test", "run"].into_iter().chain(Features::NAMES);
+    // Writing into memory does not fail.
+    let _ = writer.write_record(header);
+    for test in tests {
+        let cell = |value: &Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        let place = [test.project.clone(), test.test.clone(), test.run.to_string()];
+        let _ =
+            writer.write_record(place.into_iter().chain(test.features.values().iter().map(cell)));
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// What stands in which column.
+struct Columns {
+    project: Option<usize>,
+    test: usize,
+    run: Option<usize>,
+    features: Vec<(usize, Feature)>,
+}
+
+impl Columns {
+    fn of(header: &csv::StringRecord) -> Result<Self, CsvError> {
+        let (mut project, mut test, mut run) = (None, None, None);
+        let mut features = Vec::new();
+        for (at, name) in header.iter().enumerate() {
+            match name.trim() {
+                "project" => project = Some(at),
+                "test" => test = Some(at),
+                "run" => run = Some(at),
+                name => {
+                    let feature = Feature::ALL.into_iter().find(|it| it.name() == name);
+                    let feature = feature.ok_or_else(|| unknown_column(name))?;
+                    if features.iter().any(|(_, known)| *known == feature) {
+                        let twice = format!("the column `{name}` is there twice");
+                        return Err(CsvError::Columns(twice));
+                    }
+                    features.push((at, feature));
+                }
+            }
+        }
+        let test = test.ok_or_else(|| {
+            CsvError::Columns("there is no column `test` in the first line".to_owned())
+        })?;
+        if features.is_empty() {
+            return Err(CsvError::Columns("there is no column of a feature".to_owned()));
+        }
+        Ok(Self { project, test, run, features })
+    }
+
+    fn read(&self, record: &csv::StringRecord) -> Result<MeasuredTest, String> {
+        let cell = |at: usize| record.get(at).unwrap_or_default().trim();
+        let mut features = Features::default();
+        for (at, feature) in &self.features {
+            features.set(*feature, number(cell(*at)).map_err(|it| it(feature.name()))?);
+        }
+        let run = self.run.map_or("", cell);
+        let run = if run.is_empty() { Ok(1) } else { run.parse() };
+        Ok(MeasuredTest {
+            project: self.project.map_or("", cell).to_owned(),
+            test: cell(self.test).to_owned(),
+            run: run.map_err(|_| "`run` is no number".to_owned())?,
+            features,
+        })
+    }
+}
+
+/// The number in a cell; an empty one and `nan` are missing.
+fn number(cell: &str) -> Result<Option<f64>, impl Fn(&str) -> String> {
+    let wrong =
+        |cell: String, what: &'static str| move |name: &str| format!("`{name}` is {cell}, {what}");
+    if cell.is_empty() {
+        return Ok(None);
+    }
+    match cell.parse::<f64>() {
+        Ok(value) if value.is_infinite() => Err(wrong(cell.to_owned(), "which is infinite")),
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_nan())),
+        Err(_) => Err(wrong(cell.to_owned(), "which is no number")),
+    }
+}
+
+fn unknown_column(name: &str) -> CsvError {
+    let known = Features::NAMES.join(", ");
+    CsvError::Columns(format!(
+        "the column `{name}` is no feature; those are project, test, run, {known}"
+    ))
+}
+
+pub(super) fn unreadable(error: &csv::Error) -> CsvError {
+    let line = error.position().map_or(1, csv::Position::line);
+    let cause = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("it has {len} cells, and the first line has {expected_len}")
+        }
+        _ => error.to_string(),
+    };
+    CsvError::Line { line, cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn error(text: &str) -> String {
+        read_features(text).expect_err("it cannot be read").to_string()
+    }
+
+    #[test]
+    fn columns_may_come_in_any_order_and_cells_may_be_empty() {
+        let read = read_features("run_time,test,covered_lines\n0.5,a,\nnan,\"b,1\",7\n");
+        let read = read.expect("two lines");
+        assert_eq!(read[0].features.get(Feature::RunTime), Some(0.5));
+        assert_eq!(read[0].features.get(Feature::CoveredLines), None);
+        assert_eq!((read[1].test.as_str(), read[1].run), ("b,1", 1));
+        assert_eq!(read[1].features.get(Feature::RunTime), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(error("run_time\n1\n"), "there is no column `test` in the first line");
+        assert_eq!(error("test\na\n"), "there is no column of a feature");
+        assert!(error("test,colour\na,1\n").starts_with("the column `colour` is no feature"));
+        let twice = "the column `run_time` is there twice";
+        assert_eq!(error("test,run_time,run_time\na,1,2\n"), twice);
+        let text = "test,run_time\na,1\nb,soon\n";
+        assert_eq!(error(text), "line 3: `run_time` is soon, which is no number");
+        assert_eq!(error("test,run_time\na,inf\n"), "line 2: `run_time` is inf, which is infinite");
+        assert_eq!(error("test,run_time\na\n"), "line 2: it has 1 cells, and the first line has 2");
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(
+            lines in proptest::collection::vec((any::<String>(), 1u32..9, any::<f64>()), 0..20),
+        ) {
+            let tests: Vec<MeasuredTest> = lines
+                .into_iter()
+                .map(|(test, run, value)| {
+                    let mut features = Features::default();
+                    features.set(Feature::MaxMemory, Some(value));
+                    // Blanks around an id are not kept, and no runner has such ids.
+                    let test = test.trim().to_owned();
+                    MeasuredTest { project: "p".into(), test, run, features }
+                })
+                .collect();
+            prop_assert_eq!(read_features(&write_features(&tests)), Ok(tests));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text: String) {
+            let _ = read_features(&text);
+        }
+    }
+}

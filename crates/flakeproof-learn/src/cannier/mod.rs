@@ -1,0 +1,34 @@
+//! CANNIER (Parry et al., 2023), its learning half: from the features of a test to the probability
+//! that it is flaky without cause in the order, a victim, or a polluter.
+
+mod dataset;
+mod measured_test;
+mod model;
+mod outcomes;
+mod pipeline;
+mod problem;
+mod validation;
+
+pub use dataset::{Dataset, DatasetError, Sample};
+pub use measured_test::{MeasuredTest, read_features, write_features};
+pub use model::{About, Explanation, ForestModel, TrainingParams, Worth};
+pub use outcomes::{KnownTest, read_outcomes};
+pub use pipeline::{LearnError, Pipeline};
+pub use problem::{Label, Problem, TestOutcomes};
+pub use validation::{ProjectScores, Protocol, Validation, ValidationParams};
+
+/// Why a line of a table cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CsvError {
+    /// The table lacks a column, or has one that nobody knows.
+    #[error("{0}")]
+    Columns(String),
+    /// A line cannot be read.
+    #[error("line {line}: {cause}")]
+    Line {
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        cause: String,
+    },
+}

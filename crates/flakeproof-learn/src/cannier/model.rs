@@ -1,0 +1,224 @@
+//! A trained forest: what it learned from, what it is worth, and why it says what it says.
+
+use flakeproof_core::{Feature, Features, Seed};
+use serde::{Deserialize, Serialize};
+
+use super::dataset::{Dataset, Sample, single};
+use super::pipeline::{LearnError, Pipeline};
+use super::problem::Problem;
+use super::validation::{Protocol, ValidationParams};
+use crate::evaluate::{HeldOut, Isotonic};
+use crate::forest::{Forest, Table};
+use crate::model_file::ModelFileError;
+
+/// The fewest projects that make leaving one out a fair measure.
+const ENOUGH_PROJECTS: usize = 5;
+
+/// What training needs besides the data.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingParams {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// How many random folds it is measured on.
+    pub folds: usize,
+    /// The seed of all chance.
+    pub seed: Seed,
+    /// What people call the model.
+    pub name: String,
+}
+
+/// What a model says about itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct About {
+    /// What people call it.
+    pub name: String,
+    /// The question that it answers.
+    pub problem: Problem,
+    /// How it learned.
+    pub pipeline: Pipeline,
+    /// The seed of all chance.
+    pub seed: Seed,
+    /// The features that it looks at, in this order.
+    pub features: Vec<String>,
+    /// How many tests it learned from.
+    pub tests: usize,
+    /// How many of them are positive.
+    pub positive: usize,
+    /// The projects they come from.
+    pub projects: Vec<String>,
+    /// The digest of the training data.
+    pub data: String,
+    /// What it is worth on tests that it did not learn from, the hardest measure first.
+    pub worth: Vec<Worth>,
+    /// From its answers to probabilities.
+    pub calibration: Option<Isotonic>,
+}
+
+/// What a model is worth on tests that it did not learn from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Worth {
+    /// Which tests were asked.
+    pub protocol: Protocol,
+    /// In how many folds.
+    pub folds: usize,
+    /// Matthews' correlation coefficient at one half; `None` where it is not defined.
+    pub mcc: Option<f64>,
+    /// The area under the precision-recall curve.
+    pub average_precision: Option<f64>,
+    /// The area under the ROC curve.
+    pub roc_auc: Option<f64>,
+    /// The mean squared error of its answers.
+    pub brier_score: Option<f64>,
+}
+
+/// A trained forest.
+#[derive(Debug, Clone)]
+pub struct ForestModel {
+    /// What it says about itself.
+    pub about: About,
+    /// The features behind its columns.
+    features: Vec<Feature>,
+    forest: Forest,
+}
+
+/// Why a model says what it says about a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explanation {
+    /// The probability that the test is positive.
+    pub probability: f64,
+    /// What the forest itself answers, before calibration: the base and all contributions.
+    pub answer: f64,
+    /// Its mean answer over what it learned from.
+    pub base: f64,
+    /// Each feature, its value if known, and what it adds to the answer (its SHAP value), the
+    /// strongest first.
+    pub contributions: Vec<(Feature, Option<f64>, f64)>,
+}
+
+impl TrainingParams {
+    /// Learn from all tests, and measure on held-out ones what that is worth.
+    ///
+    /// # Errors
+    /// When the data cannot be learned from.
+    pub fn fit(&self, data: &Dataset, done: &mut dyn FnMut()) -> Result<ForestModel, LearnError> {
+        let labels = data.labels();
+        let positive = labels.iter().filter(|label| **label).count();
+        let mut worth = Vec::new();
+        let mut calibration = None;
+        for params in self.measures(data, positive) {
+            let validation = params.run(data, done)?;
+            let held_out = HeldOut::new(validation.scored(), labels.len() - positive);
+            // The hardest measure is what a probability must keep its word on.
+            calibration = calibration.or_else(|| Isotonic::fit(&held_out));
+            worth.push(Worth {
+                protocol: params.protocol,
+                folds: validation.folds,
+                mcc: validation.overall().mcc,
+                average_precision: validation.average_precision(),
+                roc_auc: validation.roc_auc(),
+                brier_score: validation.brier_score(),
+            });
+        }
+        let forest = self.pipeline.fit(&data.table(Sample::All)?, &labels, self.seed)?;
+        let about = About {
+            name: self.name.clone(),
+            problem: data.problem,
+            pipeline: self.pipeline,
+            seed: self.seed,
+            features: data.features.iter().map(|feature| feature.name().to_owned()).collect(),
+            tests: data.len(),
+            positive,
+            projects: data.projects.clone(),
+            data: data.digest(),
+            worth,
+            calibration,
+        };
+        Ok(ForestModel { about, features: data.features.clone(), forest })
+    }
+
+    /// How often `done` will be called.
+    #[must_use]
+    pub fn steps(&self, data: &Dataset) -> usize {
+        let positive = data.labels().iter().filter(|label| **label).count();
+        self.measures(data, positive).iter().map(|params| params.steps(data)).sum()
+    }
+
+    /// The hardest measure there is enough data for comes first.
+    fn measures(&self, data: &Dataset, positive: usize) -> Vec<ValidationParams> {
+        let fewer = positive.min(data.len() - positive);
+        let random = ValidationParams {
+            pipeline: self.pipeline,
+            protocol: Protocol::Random,
+            // A fold without both kinds measures nothing, and SMOTE needs two of a kind to learn.
+            folds: self.folds.min(fewer),
+            repeats: 1,
+            runs: None,
+            seed: self.seed.split("worth"),
+        };
+        let project = ValidationParams { protocol: Protocol::Project, ..random };
+        let mut measures = Vec::new();
+        if data.projects.len() >= ENOUGH_PROJECTS {
+            measures.push(project);
+        }
+        if fewer > 2 {
+            measures.push(random);
+        }
+        measures
+    }
+}
+
+impl ForestModel {
+    /// The features that it looks at.
+    #[must_use]
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// Say and explain what it thinks of one test.
+    ///
+    /// # Errors
+    /// When a value is too large for single precision.
+    pub fn explain(&self, features: &Features) -> Result<Explanation, LearnError> {
+        let row: Vec<f32> = self.features.iter().map(|it| single(features.get(*it))).collect();
+        let table = Table::from_rows(&[row])?;
+        let answer = self.forest.predict(&table)?.first().copied().unwrap_or_default();
+        let shap = self.forest.shap(&table)?;
+        let mut contributions: Vec<(Feature, Option<f64>, f64)> = self
+            .features
+            .iter()
+            .zip(shap.row(0))
+            .map(|(feature, part)| (*feature, features.get(*feature), *part))
+            .collect();
+        contributions.sort_by(|a, b| b.2.abs().total_cmp(&a.2.abs()));
+        let probability =
+            self.about.calibration.as_ref().map_or(answer, |steps| steps.probability(answer));
+        Ok(Explanation { probability, answer, base: shap.base, contributions })
+    }
+
+    /// The bytes of its model file.
+    ///
+    /// # Errors
+    /// When it cannot be written down, which would be a fault of this program.
+    pub fn to_file(&self) -> Result<Vec<u8>, ModelFileError> {
+        self.forest.to_file(&self.about)
+    }
+
+    /// The model in the bytes of a file.
+    ///
+    /// # Errors
+    /// When the file is not a whole, unchanged model of this kind and version, or knows features
+    /// that this program does not.
+    pub fn of_file(bytes: &[u8]) -> Result<Self, ModelFileError> {
+        let (forest, about): (Forest, About) = Forest::of_file(bytes)?;
+        let known = |name: &String| {
+            let feature = Feature::ALL.into_iter().find(|it| it.name() == name);
+            feature.ok_or_else(|| ModelFileError::Inconsistent(format!("no feature is `{name}`")))
+        };
+        let features = about.features.iter().map(known).collect::<Result<Vec<_>, _>>()?;
+        if forest.features() != features.len() {
+            let what = format!("it names {} features for {}", features.len(), forest.features());
+            return Err(ModelFileError::Inconsistent(what));
+        }
+        Ok(Self { about, features, forest })
+    }
+}

@@ -1,0 +1,17 @@
+//! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
+
+mod flast;
+mod forest;
+
+use flakeproof_core::ExitCode;
+
+use crate::cli::{EvaluateArguments, EvaluateModel};
+use crate::problem::Problem;
+
+/// Run the command.
+pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
+    match &typed.model {
+        EvaluateModel::Flast(typed) => flast::run(typed),
+        EvaluateModel::Forest(typed) => forest::run(typed),
+    }
+}

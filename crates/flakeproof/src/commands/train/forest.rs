@@ -1,0 +1,43 @@
+//! `flakeproof train forest`: learn from the features of tests whose outcomes are known.
+
+use std::time::Instant;
+
+use flakeproof_core::ExitCode;
+use flakeproof_learn::cannier::TrainingParams;
+
+use super::super::{current_folder, forest_data, kept_models};
+use crate::cli::TrainForest;
+use crate::problem::Problem;
+use crate::view;
+
+/// Run the command.
+pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
+    let question = typed.pipeline.problem.into();
+    let data = forest_data::read(&typed.data, question, &current_folder()?)?;
+    let output = typed.output.clone().unwrap_or_else(|| kept_models::forest(question));
+    let begin = Instant::now();
+    let params = TrainingParams {
+        pipeline: typed.pipeline.pipeline(),
+        folds: typed.folds.max(2),
+        seed: typed.pipeline.seed,
+        name: kept_models::name(typed.name.as_deref(), &output),
+    };
+    let mut progress = view::Steps::start(params.steps(&data), "folds");
+    let model = params.fit(&data, &mut || progress.step()).map_err(cannot_learn)?;
+    progress.end();
+    let bytes = model
+        .to_file()
+        .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
+    let is_found_by_itself = typed.output.is_none();
+    kept_models::write(&output, &bytes, is_found_by_itself)?;
+    view::trained_forest(&model.about, data.without_label, &output, bytes.len(), begin.elapsed());
+    Ok(ExitCode::Clean)
+}
+
+/// The data is read, but nothing can be learned from it.
+pub(in super::super) fn cannot_learn(error: flakeproof_learn::cannier::LearnError) -> Problem {
+    Problem::usage(
+        error.to_string(),
+        "add tests of the rarer kind, or learn without balancing: `--balance none`",
+    )
+}

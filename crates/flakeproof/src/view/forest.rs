@@ -1,0 +1,237 @@
+//! Forests, as a person reads them and as a program does.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use flakeproof_core::{Feature, TestId};
+use flakeproof_learn::balance::Balance;
+use flakeproof_learn::cannier::{
+    About, Dataset, Explanation, Pipeline, ProjectScores, Protocol, Validation, ValidationParams,
+};
+use flakeproof_learn::forest::Kind;
+use flakeproof_report::svg::Beeswarm;
+use serde_json::json;
+
+use super::learning::{megabytes, share};
+use super::predictions::count;
+use super::styles::{BAD, DIM, GOOD, STRONG};
+
+/// Features named of an explanation or a picture.
+const STRONGEST: usize = 10;
+/// The longest bar, in characters.
+const BAR: f64 = 20.0;
+
+/// Say what was learned and what it is worth.
+pub(crate) fn trained_forest(
+    about: &About,
+    without_label: usize,
+    path: &Path,
+    bytes: usize,
+    time: Duration,
+) {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{STRONG}{}{STRONG:#}: {}, {} {} of {} tests from {}, {:.1} MB, in {:.1} s",
+        path.display(),
+        pipeline(about.pipeline),
+        about.positive,
+        about.problem.positive(),
+        about.tests,
+        count(about.projects.len(), "project"),
+        megabytes(bytes),
+        time.as_secs_f64()
+    );
+    if without_label > 0 {
+        let tests = count(without_label, "measured test");
+        let _ = writeln!(text, "{DIM}{tests} left out: what they are is not known{DIM:#}");
+    }
+    if about.worth.is_empty() {
+        let _ = writeln!(text, "too few tests to hold some out: nobody knows what it is worth");
+    }
+    for worth in &about.worth {
+        let what = match worth.protocol {
+            Protocol::Project => "each project held out".to_owned(),
+            Protocol::Random => {
+                format!("{} random folds (its own project was seen: flatters)", worth.folds)
+            }
+        };
+        let _ = writeln!(
+            text,
+            "with {what}: MCC {}, average precision {}, ROC AUC {}",
+            share(worth.mcc),
+            share(worth.average_precision),
+            share(worth.roc_auc)
+        );
+    }
+    let _ = writeln!(text, "{DIM}next: `flakeproof explain TEST` shows why it says what{DIM:#}");
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+/// What came out of an evaluation.
+pub(crate) struct ForestEvaluation<'a> {
+    pub(crate) params: ValidationParams,
+    pub(crate) data: &'a Dataset,
+    pub(crate) validation: Validation,
+}
+
+impl ForestEvaluation<'_> {
+    /// One JSON document, with a newline at its end.
+    pub(crate) fn json(&self) -> String {
+        let all = self.validation.overall();
+        let value = json!({
+            "schema": 1,
+            "what": "forest",
+            "problem": self.data.problem.word(),
+            "pipeline": self.params.pipeline,
+            "features": self.data.features.iter().map(|it| it.name()).collect::<Vec<_>>(),
+            "seed": self.params.seed,
+            "protocol": self.params.protocol,
+            "folds": self.validation.folds,
+            "repeats": self.params.repeats,
+            "runs": self.params.runs,
+            "tests": all.tests,
+            "positive": all.positive,
+            "without_label": self.data.without_label,
+            "mcc": all.mcc,
+            "average_precision": self.validation.average_precision(),
+            "roc_auc": self.validation.roc_auc(),
+            "brier_score": self.validation.brier_score(),
+            "confusion": { "tn": all.tn, "fn": all.missed, "fp": all.fp, "tp": all.tp },
+            "per_project": self.validation.by_project(),
+        });
+        format!("{value:#}\n")
+    }
+}
+
+/// Print an evaluation for people, as the paper's tables 6 and 7.
+pub(crate) fn forest_evaluation(evaluation: &ForestEvaluation<'_>) {
+    let _ = anstream::stdout().lock().write_all(rendered(evaluation).as_bytes());
+}
+
+fn rendered(evaluation: &ForestEvaluation<'_>) -> String {
+    let params = &evaluation.params;
+    let mut text = String::new();
+    let what = match params.protocol {
+        Protocol::Random => "random folds: a test meets its own project in training",
+        Protocol::Project => "one project left out at a time: what a new project gets",
+    };
+    let _ = writeln!(
+        text,
+        "{STRONG}{}{STRONG:#} ({}), {} folds, mean of {}, features of {}, seed {}",
+        evaluation.data.problem.word(),
+        pipeline(params.pipeline),
+        evaluation.validation.folds,
+        count(params.repeats, "repetition"),
+        count(params.runs.unwrap_or_default(), "run"),
+        params.seed
+    );
+    let _ = writeln!(text, "{DIM}{what}{DIM:#}\n");
+    let heads = ["tests", "positive", "TN", "FN", "FP", "TP", "MCC"];
+    let heads = heads.map(|head| format!("{head:>8}")).join(" ");
+    let _ = writeln!(text, "{:<34} {heads}", "");
+    evaluation.validation.by_project().iter().for_each(|scores| row(&mut text, scores));
+    row(&mut text, &evaluation.validation.overall());
+    let _ = writeln!(
+        text,
+        "\naverage precision {}, ROC AUC {}, Brier score {}",
+        share(evaluation.validation.average_precision()),
+        share(evaluation.validation.roc_auc()),
+        share(evaluation.validation.brier_score())
+    );
+    if evaluation.data.without_label > 0 {
+        let tests = count(evaluation.data.without_label, "measured test");
+        let _ = writeln!(text, "{DIM}{tests} left out: what they are is not known{DIM:#}");
+    }
+    text
+}
+
+fn row(text: &mut String, scores: &ProjectScores) {
+    let _ = writeln!(
+        text,
+        "{:<34} {:>8} {:>8} {:>8.0} {:>8.0} {:>8.0} {:>8.0} {:>8}",
+        scores.project,
+        scores.tests,
+        scores.positive,
+        scores.tn,
+        scores.missed,
+        scores.fp,
+        scores.tp,
+        share(scores.mcc)
+    );
+}
+
+/// Say what was drawn, and which features matter most.
+pub(crate) fn drawn(swarm: &Beeswarm, path: &Path) {
+    let names: Vec<&str> = swarm.rows.iter().take(STRONGEST).map(|row| row.name.as_str()).collect();
+    let text = format!(
+        "\nthe strongest features: {}\n{DIM}drawn in {}{DIM:#}\n",
+        names.join(", ").replace('_', " "),
+        path.display()
+    );
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Print why a forest says what it says about a test, as bars.
+pub(crate) fn forest_explanation(about: &About, test: &TestId, explanation: &Explanation) {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{STRONG}{:.0} % {}{STRONG:#} by its features, says {} ({}{})",
+        100.0 * explanation.probability,
+        about.problem.positive(),
+        about.name,
+        pipeline(about.pipeline),
+        about
+            .worth
+            .first()
+            .and_then(|worth| worth.mcc)
+            .map_or_else(String::new, |mcc| format!(", MCC {mcc:.2} on held-out tests"))
+    );
+    let _ = writeln!(text, "{DIM}{test}{DIM:#}");
+    let strongest = explanation.contributions.first().map_or(1.0, |(_, _, part)| part.abs());
+    for (feature, value, part) in explanation.contributions.iter().take(STRONGEST) {
+        bar(&mut text, *feature, *value, *part, strongest);
+    }
+    let rest: f64 = explanation.contributions.iter().skip(STRONGEST).map(|(_, _, part)| part).sum();
+    let _ = writeln!(
+        text,
+        "{DIM}starts from {:.3}, the other features add {rest:+.3}; the forest answers {:.3}{DIM:#}",
+        explanation.base, explanation.answer
+    );
+    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+fn bar(text: &mut String, feature: Feature, value: Option<f64>, part: f64, strongest: f64) {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 20")]
+    let length = (BAR * part.abs() / strongest.max(1e-12)).round() as usize;
+    let style = if part > 0.0 { BAD } else { GOOD };
+    let name = feature.name().replace('_', " ");
+    let value = value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
+    let value = if value.contains('.') {
+        value.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        value
+    };
+    let _ = writeln!(
+        text,
+        "  {name:<22} {value:>14} {part:>+8.3} {style}{}{style:#}",
+        "█".repeat(length)
+    );
+}
+
+fn pipeline(pipeline: Pipeline) -> String {
+    let kind = match pipeline.kind {
+        Kind::RandomForest => "random forest",
+        Kind::ExtraTrees => "extra trees",
+    };
+    let balance = match pipeline.balance {
+        Balance::None => "",
+        Balance::Smote => ", SMOTE",
+        Balance::SmoteEnn => ", SMOTE+ENN",
+        Balance::SmoteTomek => ", SMOTE+Tomek",
+    };
+    format!("{kind}, {} trees{balance}", pipeline.trees)
+}
