@@ -33,6 +33,9 @@ class Environment:
         self.is_copy = False
         #: What a test that calls `pytest.exit` ends the session with.
         self.exit = None
+        #: Measures what tests use and cover, once that was asked for.
+        self._measure = None
+        self._is_measuring = False
         self._seeded_by = random.getstate()[1][:-1]
         self._watch_for_hangs(agent.order["scratch"])
 
@@ -74,13 +77,22 @@ class Environment:
             if verb == "order":
                 self.order = command["tests"]
             elif verb == "run":
+                self._measure_if(command["measure"])
                 self._run_in_order(command["from"], command["attempt"])
             elif verb == "rerun":
+                self._measure_if(command["measure"])
                 self._rerun(command["test"], command["then"], command["attempt"])
             elif verb == "snapshot":
                 self._copy_self(command)
             elif verb == "bye":
                 break
+
+    def _measure_if(self, is_wanted):
+        self._is_measuring = is_wanted
+        if is_wanted and self._measure is None:
+            from flakeproof_agent.measure import Measure
+
+            self._measure = Measure(self.session.config)
 
     def _run_in_order(self, start, attempt):
         """Run ahead without being asked again, until a test fails: then flakeproof decides."""
@@ -110,6 +122,8 @@ class Environment:
         nextitem = None if then is None else self.session.items[then]
         remember_for_reruns(item)
         self.reports = []
+        if self._is_measuring:
+            self._measure.begin()
         begin = time.perf_counter()
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
@@ -119,11 +133,14 @@ class Environment:
                 raise
             self._fail_with(item, nextitem, reason)
         seconds = time.perf_counter() - begin
+        measured = self._measure.end() if self._is_measuring else None
         message = result_message(item, self.reports)
         message["test"] = test
         message["seconds"] = seconds
         if self.agent.probe is not None:
             message["dependencies"] = self.agent.probe.findings(item.config)
+        if measured is not None:
+            message["measured"] = measured
         self.agent.link.send(message)
         return message["outcome"] in ("passed", "skipped")
 
@@ -203,6 +220,8 @@ class Environment:
 
     def _live_as_copy(self, command):
         self.is_copy = True
+        if self._measure is not None:
+            self._measure.forget_names()
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._own_output(command["scratch"])
         self._own_chance()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dependencies, Isolation, Outcome, Signature, TestId};
+use crate::{Dependencies, Isolation, Measured, Outcome, Signature, TestId};
 
 /// One run of one test in one environment.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +24,8 @@ pub struct Execution {
     pub output: String,
     /// What it touched, if that was measured.
     pub dependencies: Option<Dependencies>,
+    /// What it used and covered, if that was measured.
+    pub measured: Option<Box<Measured>>,
 }
 
 /// What went wrong in an execution.

@@ -4,7 +4,7 @@
 //! [`Execution`] with an [`Outcome`]. Several [`Attempt`]s at one test, together with what it
 //! depends on and what changed, are the [`Evidence`] on which a [`Verdict`] rests. All of it
 //! together is [`Findings`], which reports render and the history keeps. [`Predictions`] are what
-//! can be said without running anything.
+//! can be said without running anything; [`Features`] are what a model learns about a test.
 //!
 //! This crate does no I/O and knows no other crate of the workspace.
 
@@ -16,6 +16,8 @@ mod features;
 mod findings;
 mod history;
 mod isolation;
+mod lines;
+mod measured;
 mod outcome;
 mod prediction;
 mod seed;
@@ -36,6 +38,8 @@ pub use history::{
     FeatureRecord, History, HistoryError, PassRecord, RunRecord, Surroundings, Tally, TrackRecord,
 };
 pub use isolation::Isolation;
+pub use lines::Lines;
+pub use measured::{Covered, Measured};
 pub use outcome::Outcome;
 pub use prediction::{ModelFacts, Prediction, Predictions, SimilarTest};
 pub use seed::Seed;

@@ -1,5 +1,7 @@
 //! The shape everything hangs on, and the only way to run a test.
 
+use std::path::PathBuf;
+
 use flakeproof_core::{CollectionProblem, Execution, Isolation, Suite, Surroundings, TestId};
 
 /// What can go wrong for us, as opposed to what goes wrong in a test.
@@ -28,6 +30,12 @@ pub trait Adapter: Sync {
     /// Runtime, packages and variables around the code, known after
     /// [`discover`](Self::discover).
     fn surroundings(&self) -> Surroundings;
+
+    /// The folder that the places of tests are relative to, known after
+    /// [`discover`](Self::discover). `None` where they are relative to nothing.
+    fn root(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// What made the user's own command fail besides its tests, such as a coverage threshold.
     /// Known once its environment is closed.
@@ -87,6 +95,8 @@ pub struct Capabilities {
     pub snapshot: bool,
     /// Whether dependencies can be measured.
     pub dependencies: bool,
+    /// Whether what a test uses and covers can be measured.
+    pub features: bool,
 }
 
 /// What to do and measure besides running the test.
@@ -96,14 +106,31 @@ pub struct Probe {
     pub attempt: u32,
     /// How closely to follow what the test touches.
     pub dependencies: Granularity,
+    /// Whether to measure what the test uses and covers.
+    pub features: Measuring,
 }
 
 impl Probe {
     /// Run only.
     #[must_use]
     pub fn attempt(attempt: u32) -> Self {
-        Self { attempt, dependencies: Granularity::Off }
+        Self { attempt, dependencies: Granularity::Off, features: Measuring::Off }
     }
+
+    /// Run and measure, as the first attempt.
+    #[must_use]
+    pub fn features() -> Self {
+        Self { features: Measuring::On, ..Self::attempt(1) }
+    }
+}
+
+/// Whether to measure what a test uses and covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measuring {
+    /// No: the test runs at its own speed.
+    Off,
+    /// Yes.
+    On,
 }
 
 /// How closely to follow what a test touches.

@@ -11,6 +11,8 @@ mod cancel;
 pub mod git;
 pub mod process;
 
-pub use adapter::{Adapter, Capabilities, Environment, Error, Granularity, Probe, Result};
+pub use adapter::{
+    Adapter, Capabilities, Environment, Error, Granularity, Measuring, Probe, Result,
+};
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};

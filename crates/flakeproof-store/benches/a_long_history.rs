@@ -115,6 +115,7 @@ fn attempt(test: usize, outcome: Outcome) -> Attempt {
             note: None,
             output: String::new(),
             dependencies: None,
+            measured: None,
         },
     }
 }

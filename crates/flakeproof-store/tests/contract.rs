@@ -341,6 +341,7 @@ fn first(test: &str, outcome: Outcome) -> Attempt {
             note: None,
             output: String::new(),
             dependencies: None,
+            measured: None,
         },
     }
 }

@@ -376,6 +376,7 @@ fn pass(test: &str) -> Attempt {
             note: None,
             output: String::new(),
             dependencies: None,
+            measured: None,
         },
     }
 }

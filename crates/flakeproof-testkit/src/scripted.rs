@@ -421,6 +421,7 @@ impl Adapter for Scripted {
             fork: self.fork.clone(),
             snapshot: true,
             dependencies: true,
+            features: false,
         }
     }
 
@@ -568,6 +569,7 @@ impl Environment for ScriptedEnvironment {
             note: None,
             output: script.output_in.get(&self.isolation).cloned().unwrap_or_default(),
             dependencies: is_probed.then(|| script.dependencies.clone().unwrap_or_default()),
+            measured: None,
         })
     }
 

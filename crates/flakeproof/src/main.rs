@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         cli::Command::Explain(arguments) => commands::explain::run(&arguments),
         cli::Command::Train(arguments) => commands::train::run(&arguments),
         cli::Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
+        cli::Command::Features(arguments) => commands::features::run(&arguments),
     };
     let exit = ended.unwrap_or_else(|problem| {
         view::problem(&problem);

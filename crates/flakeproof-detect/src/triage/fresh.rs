@@ -150,7 +150,7 @@ impl FreshStage<'_> {
         while let Some((isolation, dependencies)) = self.next_environment(case, &mut left) {
             pause(self.cancel, self.settings)?;
             let number = case.next_number();
-            let probe = Probe { attempt: number, dependencies };
+            let probe = Probe { dependencies, ..Probe::attempt(number) };
             let (isolation, execution) = self.run_once(&case.test, isolation, probe)?;
             let (stage, position) = (Stage::Fresh, None);
             let attempt = Attempt { stage, isolation, number, position, execution };

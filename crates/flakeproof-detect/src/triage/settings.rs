@@ -150,6 +150,7 @@ mod tests {
             note: None,
             output: output.into(),
             dependencies: None,
+            measured: None,
         }
     }
 

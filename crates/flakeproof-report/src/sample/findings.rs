@@ -235,6 +235,7 @@ impl Test {
                 note: None,
                 output: if repeated { "again\n".into() } else { String::new() },
                 dependencies: None,
+                measured: None,
             },
         });
     }

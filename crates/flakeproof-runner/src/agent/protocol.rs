@@ -1,12 +1,12 @@
-//! The messages between flakeproof and its agents, version 1: one JSON object per line.
+//! The messages between flakeproof and its agents, version 2: one JSON object per line.
 //!
 //! The page `docs/reference/agent-protocol.md` describes them for those who write an agent.
 
-use flakeproof_core::{CollectionProblem, Dependencies, Outcome, Phase};
+use flakeproof_core::{CollectionProblem, Dependencies, Lines, Outcome, Phase};
 use serde::{Deserialize, Serialize};
 
 /// The version that both sides must speak.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What flakeproof asks of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -28,6 +28,8 @@ pub enum ToAgent {
         from: usize,
         /// Counts the attempts at these tests from 1.
         attempt: u32,
+        /// Whether to measure what each test uses and covers.
+        measure: bool,
     },
     /// Run one test again, out of the order.
     Rerun {
@@ -37,6 +39,8 @@ pub enum ToAgent {
         then: Option<usize>,
         /// Counts the attempts at this test from 1.
         attempt: u32,
+        /// Whether to measure what it uses and covers.
+        measure: bool,
     },
     /// Make a copy of this process that connects under this name.
     Snapshot {
@@ -198,6 +202,39 @@ pub struct ResultMessage {
     /// What it touched.
     #[serde(default)]
     pub dependencies: Option<Dependencies>,
+    /// What it used and covered.
+    #[serde(default)]
+    pub measured: Option<MeasuredMessage>,
+}
+
+/// What one execution used and covered.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct MeasuredMessage {
+    /// Times that a file system had to read.
+    pub read_count: u64,
+    /// Times that a file system had to write.
+    pub write_count: u64,
+    /// Seconds spent waiting for disks, where the kernel tells.
+    #[serde(default)]
+    pub wait_time: Option<f64>,
+    /// Voluntary context switches.
+    pub context_switches: u64,
+    /// The most threads at once.
+    pub max_threads: u32,
+    /// The most child processes at once, where the system tells.
+    #[serde(default)]
+    pub max_children: Option<u32>,
+    /// The most memory at once, in bytes.
+    pub max_memory: u64,
+    /// Files that this connection names for the first time; numbered on from the last one, from 0.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// The lines that ran, by the number of their file.
+    #[serde(default)]
+    pub lines: Vec<(usize, Lines)>,
+    /// Why the lines are not known.
+    #[serde(default)]
+    pub lines_unknown: Option<String>,
 }
 
 /// What went wrong in an execution.

@@ -4,11 +4,15 @@
 //! ([`Repository::tree_state`], written down with every run), and what differs between the code
 //! now and the code at a [`Base`](flakeproof_core::Base) ([`Repository::change_since`]). A file
 //! that might differ counts as changed; what cannot be known is an error, never an empty change.
+//! A third, for features: how often was each line modified lately ([`Repository::churn`]).
 //! git is only asked: nothing is fetched, no lock is taken, nothing is written.
 
 mod change;
+mod churn;
 mod differing;
 mod digest;
+mod history_patch;
+mod line_log;
 mod listing;
 mod patch;
 mod path;
@@ -21,4 +25,5 @@ mod state;
 mod tracked;
 
 pub use change::NoChange;
+pub use churn::Churn;
 pub use repository::{NoRepository, Repository};

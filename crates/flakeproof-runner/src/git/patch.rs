@@ -103,7 +103,7 @@ fn parse_name(name: &[u8]) -> Option<RepositoryPath> {
     name.strip_prefix(b"b/").map(RepositoryPath::new)
 }
 
-fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn unquoted(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = text.iter().copied();
     let mut plain = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {

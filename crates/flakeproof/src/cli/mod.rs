@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod forest;
+mod features;
 mod learning;
 mod predict;
 mod run;
@@ -11,6 +12,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
 pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
+pub(crate) use features::{FeaturesArguments, FeaturesFormat};
 pub(crate) use learning::share;
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;
@@ -35,6 +37,7 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     Train(TrainArguments),
     Evaluate(EvaluateArguments),
+    Features(FeaturesArguments),
 }
 
 /// When to use colour. `NO_COLOR` wins over `auto`.

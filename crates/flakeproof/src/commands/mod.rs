@@ -4,6 +4,7 @@ mod asking;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 mod explain_features;
+pub(crate) mod features;
 mod files;
 mod forest_data;
 mod kept_models;

@@ -3,11 +3,13 @@
 //! Command line > `FLAKEPROOF_…` > profile > file > default. After [`RunSettings::resolve`]
 //! nothing can be invalid any more.
 
+mod features;
 mod file;
 mod raw;
 mod run;
 mod values;
 
+pub(crate) use features::FeaturesSettings;
 pub(crate) use file::ConfigurationFile;
 pub(crate) use raw::RawSettings;
 pub(crate) use run::{RunSettings, Store};

@@ -1,5 +1,7 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
+mod features;
+mod features_progress;
 mod findings;
 mod forest;
 mod learning;
@@ -12,6 +14,8 @@ use std::io::Write;
 
 use crate::problem::Problem;
 
+pub(crate) use features::{FeatureRow, FeatureTable, features, features_json};
+pub(crate) use features_progress::FeaturesProgress;
 pub(crate) use findings::findings;
 pub(crate) use forest::{
     ForestEvaluation, drawn, forest_evaluation, forest_explanation, trained_forest,

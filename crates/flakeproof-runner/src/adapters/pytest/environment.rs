@@ -9,8 +9,9 @@ use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select, ti
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
 use super::launch::Scratch;
+use super::measured::MeasuredFiles;
 use super::{Session, frames, touched};
-use crate::adapter::{Environment, Error, Probe, Result};
+use crate::adapter::{Environment, Error, Measuring, Probe, Result};
 use crate::agent::Connection;
 use crate::agent::protocol::{FailureMessage, FromAgent, ResultMessage, ToAgent};
 use crate::process::{Death, Guarded, dump_stacks, interrupt, kill_group};
@@ -33,6 +34,8 @@ pub(super) struct PytestEnvironment {
     #[expect(dead_code, reason = "its drop removes the folder")]
     scratch: Scratch,
     positions: HashMap<TestId, usize>,
+    /// The files that this interpreter has named so far.
+    files: MeasuredFiles,
     /// Where this interpreter says its stacks and, if it is a copy, its output are.
     notes: PathBuf,
     /// The announced order, as indices.
@@ -92,6 +95,7 @@ impl PytestEnvironment {
             scratch,
             notes,
             positions,
+            files: MeasuredFiles::default(),
             order: Vec::new(),
             next: 0,
             is_running_ahead: false,
@@ -123,17 +127,18 @@ impl PytestEnvironment {
         }
     }
 
-    fn ask_for(&mut self, index: usize, attempt: u32) -> Result<()> {
+    fn ask_for(&mut self, index: usize, probe: Probe) -> Result<()> {
+        let (attempt, measure) = (probe.attempt, probe.features == Measuring::On);
         let is_next = self.order.get(self.next) == Some(&index);
         if is_next && !self.is_running_ahead {
-            self.connection.send(&ToAgent::Run { from: self.next, attempt })?;
+            self.connection.send(&ToAgent::Run { from: self.next, attempt, measure })?;
             self.is_running_ahead = true;
         } else if !is_next {
             if self.is_running_ahead {
                 return Err(Error::Agent("asked for a test out of the announced order".into()));
             }
             let then = self.order.get(self.next).copied();
-            self.connection.send(&ToAgent::Rerun { test: index, then, attempt })?;
+            self.connection.send(&ToAgent::Rerun { test: index, then, attempt, measure })?;
         }
         Ok(())
     }
@@ -152,7 +157,7 @@ impl PytestEnvironment {
             let is_paused = message.outcome.is_failure() || self.next == self.order.len();
             self.is_running_ahead = !is_paused;
         }
-        Ok(execution(test, message, &self.session.project()?.collected.root))
+        execution(test, message, &self.session.project()?.collected.root, &mut self.files)
     }
 
     /// Keep what else than a test made the session fail (pytest: 0 passed, 1 tests failed).
@@ -219,6 +224,7 @@ impl PytestEnvironment {
             note: None,
             output: String::new(),
             dependencies: touched::read(&self.notes),
+            measured: None,
         }
     }
 
@@ -273,7 +279,7 @@ impl Environment for PytestEnvironment {
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
         let index = self.index(test)?;
         self.check_alive()?;
-        self.ask_for(index, probe.attempt)?;
+        self.ask_for(index, probe)?;
         let begin = Instant::now();
         let limit = self.session.settings.timeout;
         let deadline = limit.map_or_else(never, after);
@@ -345,16 +351,24 @@ impl Drop for PytestEnvironment {
 }
 
 /// The execution that a message reports; places below the root are written relative to it.
-fn execution(test: &TestId, message: ResultMessage, root: &str) -> Execution {
-    Execution {
+fn execution(
+    test: &TestId,
+    message: ResultMessage,
+    root: &str,
+    files: &mut MeasuredFiles,
+) -> Result<Execution> {
+    let duration = Duration::try_from_secs_f64(message.seconds).unwrap_or_default();
+    let measured = message.measured.map(|measured| files.read(measured, duration)).transpose()?;
+    Ok(Execution {
         test: test.clone(),
         outcome: message.outcome,
-        duration: Duration::try_from_secs_f64(message.seconds).unwrap_or_default(),
+        duration,
         failure: message.failure.map(|failure| self::failure(failure, root)),
         note: message.note,
         output: message.output,
         dependencies: message.dependencies,
-    }
+        measured: measured.map(Box::new),
+    })
 }
 
 /// The failure that a message reports.

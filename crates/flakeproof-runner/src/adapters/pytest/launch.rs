@@ -33,12 +33,17 @@ macro_rules! agent_files {
 
 const AGENT: &[AgentFile] = &agent_files![
     "__init__.py",
+    "children.py",
+    "cover.py",
     "environment.py",
     "link.py",
+    "measure.py",
+    "monitoring.py",
     "plugin.py",
     "probe.py",
     "report.py",
-    "rerun.py"
+    "rerun.py",
+    "tracing.py"
 ];
 
 /// Write the agent where an interpreter can import it.

@@ -9,6 +9,7 @@ mod command;
 mod environment;
 mod frames;
 mod launch;
+mod measured;
 mod spawned;
 mod surroundings;
 mod touched;
@@ -197,7 +198,8 @@ impl Adapter for PytestAdapter {
         let runner = self.session.collected.get().map_or_else(String::new, |project| {
             format!("pytest {}, Python {}", project.hello.pytest, project.hello.python)
         });
-        Capabilities { runner, snapshot: fork.is_ok(), fork, dependencies: true }
+        let snapshot = fork.is_ok();
+        Capabilities { runner, snapshot, fork, dependencies: true, features: true }
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -207,6 +209,10 @@ impl Adapter for PytestAdapter {
             let options = command::options(&session.settings.command, selectors);
             surroundings::of(&project.hello, &options, session.settings.timeout)
         })
+    }
+
+    fn root(&self) -> Option<PathBuf> {
+        self.session.collected.get().map(|project| PathBuf::from(&project.collected.root))
     }
 
     fn own_failure(&self) -> Option<String> {

@@ -137,5 +137,6 @@ fn failed(test: &TestId, outcome: Outcome, text: &str, duration: Duration) -> Ex
         note: None,
         output: String::new(),
         dependencies: None,
+        measured: None,
     }
 }

@@ -7,7 +7,7 @@ use signal_hook::iterator::Signals;
 use crate::view;
 
 /// Listen for interrupts until the program ends.
-pub(super) fn listen() -> Cancel {
+pub(in crate::commands) fn listen() -> Cancel {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return Cancel::never() };
     let (canceller, cancel) = Cancel::new();
     std::thread::spawn(move || {

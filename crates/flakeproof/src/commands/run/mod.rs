@@ -1,10 +1,10 @@
 //! `flakeproof run`: run a suite, rerun what fails, say what each failure is.
 
 mod change;
-mod interrupt;
+pub(super) mod interrupt;
 mod recorder;
 mod reports;
-mod trouble;
+pub(super) mod trouble;
 
 use std::path::Path;
 use std::time::Instant;
@@ -189,7 +189,7 @@ fn last_line(text: &str) -> &str {
 }
 
 /// A number that no other run has.
-fn entropy(now: &jiff::Timestamp) -> u64 {
+pub(super) fn entropy(now: &jiff::Timestamp) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&now.as_nanosecond().to_le_bytes());
     hasher.update(&std::process::id().to_le_bytes());

@@ -10,7 +10,7 @@ const PYTEST_USAGE: i32 = 4;
 const PYTEST_NO_TESTS: i32 = 5;
 
 /// A command that selects nothing.
-pub(super) fn no_tests(command: &[String]) -> Problem {
+pub(in crate::commands) fn no_tests(command: &[String]) -> Problem {
     Problem::new(
         ExitCode::NoTests,
         format!("`{}` selects no test", command.join(" ")),
@@ -19,13 +19,13 @@ pub(super) fn no_tests(command: &[String]) -> Problem {
 }
 
 /// Trouble after tests ran: the runner's own words help.
-pub(super) fn explain_after_start(error: Error, output: &str) -> Problem {
+pub(in crate::commands) fn explain_after_start(error: Error, output: &str) -> Problem {
     let problem = explain(error);
     if problem.details.is_empty() { problem.with_details(last_lines(output, 30)) } else { problem }
 }
 
 /// What happened, and what to do next.
-pub(super) fn explain(error: Error) -> Problem {
+pub(in crate::commands) fn explain(error: Error) -> Problem {
     match error {
         Error::CannotStart { command, cause } => cannot_start(&command, &cause),
         Error::EndedEarly { command, status, code, output, reached_framework } => {

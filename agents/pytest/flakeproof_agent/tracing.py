@@ -1,0 +1,144 @@
+"""Covered lines by a trace function, for interpreters without `sys.monitoring`.
+
+A trace function is called for every call in the interpreter and for every line of the frames that
+it follows, so this one is written to do as little as possible: calls outside the project end
+after one look-up, and a function of which every line ran in this test is not followed any more.
+"""
+
+import dis
+import sys
+import threading
+from types import CodeType
+
+
+class Tracing:
+    """Follows lines while a test runs, unless somebody else traces."""
+
+    def __init__(self, is_project):
+        #: The lines seen in this test, by file name; `None` for files that are not the project's.
+        self._lines = _Files(is_project)
+        #: What forgets the lines seen of a function, for those that ran in this test.
+        self._seen = []
+        #: The local trace function of each code object that has lines left to see, by identity.
+        self._active = {}
+        #: The local trace functions of those that have none.
+        self._complete = {}
+        #: Kept alive, so that identities stay unique.
+        self._codes = []
+        self._trace = self._global_trace()
+        self._before = None
+        self._obstacle = None
+
+    def hear_code(self, code):
+        """Nothing: code is met when it is called."""
+
+    def begin(self):
+        """A test begins: forget what ran, and trace."""
+        for seen in self._seen:
+            seen.clear()
+        self._seen.clear()
+        self._active.update(self._complete)
+        self._complete.clear()
+        for lines in self._lines.values():
+            if lines:
+                lines.clear()
+        self._obstacle = _described(sys.gettrace())
+        if self._obstacle is None:
+            self._before = threading._trace_hook
+            threading.settrace(self._trace)
+            sys.settrace(self._trace)
+
+    def end(self):
+        """The lines that ran since the test began, by file, or None and the reason."""
+        if self._obstacle is not None:
+            return None, f"{self._obstacle} traces this session already"
+        is_ours = sys.gettrace() is self._trace
+        if is_ours:
+            sys.settrace(None)
+        if threading._trace_hook is self._trace:
+            threading.settrace(self._before)
+        if not is_ours:
+            return None, "the test replaces the interpreter's trace function"
+        return {file: sorted(lines) for file, lines in self._lines.items() if lines}, None
+
+    def _global_trace(self):
+        files, active, register = self._lines, self._active, self._register
+        identity = id
+
+        def trace(frame, event, argument):
+            code = frame.f_code
+            if files[code.co_filename] is None:
+                return None
+            try:
+                return active[identity(code)]
+            except KeyError:
+                return register(code)
+
+        return trace
+
+    def _register(self, code):
+        self._codes.append(code)
+        local = self._local_trace(code)
+        self._active[id(code)] = local
+        return local
+
+    def _local_trace(self, code):
+        add = self._lines[code.co_filename].add
+        every, seen, key = _lines_of(code), set(), id(code)
+        touched, active, complete = self._seen, self._active, self._complete
+        main = threading.main_thread().ident
+
+        def local(frame, event, argument):
+            if event == "line":
+                line = frame.f_lineno
+                if line not in seen:
+                    if not seen:
+                        touched.append(seen)
+                    seen.add(line)
+                    add(line)
+                    if every <= seen:
+                        active[key] = None
+                        complete[key] = local
+                        # A frame of another thread may still run in the next test.
+                        if threading.get_ident() == main:
+                            frame.f_trace = None
+
+        return local
+
+
+class _Files(dict):
+    """A set of lines for each file of the project, and None for any other."""
+
+    def __init__(self, is_project):
+        super().__init__()
+        self._is_project = is_project
+
+    def __missing__(self, file):
+        self[file] = set() if self._is_project(file) else None
+        return self[file]
+
+
+def _lines_of(code):
+    """The lines of a code object that a trace function can be called for."""
+    if not hasattr(code, "co_lines"):
+        return frozenset(line for _, line in dis.findlinestarts(code))
+    begin = _prologue(code)
+    return frozenset(line for _, end, line in code.co_lines() if line and end > begin)
+
+
+def _prologue(code):
+    """Where the instructions end that make a frame ready, and that nobody is told about."""
+    instructions = code.co_code
+    resume = dis.opmap.get("RESUME")
+    start = dis.opmap.get("GEN_START")
+    for offset in range(0, len(instructions), 2):
+        if instructions[offset] == resume:
+            return offset + 2
+    return 2 if instructions[:1] == bytes([start or 0]) else 0
+
+
+def _described(trace):
+    if trace is None:
+        return None
+    kind = trace if hasattr(trace, "__qualname__") else type(trace)
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,152 @@
+//! From executions to features: one vector per run, and their mean per test.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use flakeproof_core::{
+    Covered, Execution, Feature, Features, Lines, MeanFeatures, Measured, Notice, Outcome, Suite,
+    TestId,
+};
+use flakeproof_runner::git::Churn;
+
+use super::from_source::static_features;
+use crate::view::FeatureRow;
+
+/// The features of all tests, built up execution by execution.
+#[derive(Default)]
+pub(super) struct Vectors {
+    tests: HashMap<TestId, MeanFeatures>,
+    /// The tests that have features, in the order in which they first ran.
+    order: Vec<TestId>,
+    /// The features that do not need a run.
+    from_source: HashMap<TestId, [Option<f64>; Feature::ALL.len() - Feature::DYNAMIC]>,
+    /// Files that hold a test.
+    test_files: HashSet<PathBuf>,
+    churn: Option<Churn>,
+    /// Why something is missing.
+    missing: BTreeSet<(&'static str, String)>,
+    without_features: BTreeMap<Outcome, BTreeSet<TestId>>,
+}
+
+impl Vectors {
+    /// Say how often lines were modified, or why that is not known.
+    pub(super) fn set_churn(&mut self, churn: Result<Churn, String>) {
+        match churn {
+            Ok(churn) => self.churn = Some(churn),
+            Err(why) => drop(self.missing.insert(("covered changes are", why))),
+        }
+    }
+
+    /// A run of this suite begins.
+    pub(super) fn begin_run(&mut self, suite: &Suite, root: Option<&Path>) {
+        let root = root.unwrap_or(Path::new(""));
+        self.from_source = static_features(suite, root);
+        self.test_files = test_files(suite, root);
+    }
+
+    /// Take in one execution. A test that was skipped or whose process died has no features.
+    pub(super) fn add(&mut self, execution: &Execution) {
+        let measured = match execution.outcome {
+            Outcome::Skipped => None,
+            _ => execution.measured.as_deref(),
+        };
+        let Some(measured) = measured else {
+            let tests = self.without_features.entry(execution.outcome).or_default();
+            tests.insert(execution.test.clone());
+            return;
+        };
+        let vector = self.vector(&execution.test, measured);
+        let mean = self.tests.entry(execution.test.clone()).or_insert_with(|| {
+            self.order.push(execution.test.clone());
+            MeanFeatures::default()
+        });
+        mean.add(&vector);
+    }
+
+    fn vector(&mut self, test: &TestId, measured: &Measured) -> Features {
+        let mut vector = Features::default();
+        let mut set = |feature, value| vector.set(feature, value);
+        set(Feature::ReadCount, Some(real(measured.read_count)));
+        set(Feature::WriteCount, Some(real(measured.write_count)));
+        set(Feature::RunTime, Some(measured.run_time.as_secs_f64()));
+        set(Feature::WaitTime, measured.wait_time.map(|time| time.as_secs_f64()));
+        set(Feature::ContextSwitches, Some(real(measured.context_switches)));
+        set(Feature::MaxThreads, Some(f64::from(measured.max_threads)));
+        set(Feature::MaxChildren, measured.max_children.map(f64::from));
+        set(Feature::MaxMemory, Some(real(measured.max_memory)));
+        match &measured.covered {
+            Covered::Lines(files) => {
+                let all: u64 = files.values().map(Lines::count).sum();
+                let source = files
+                    .iter()
+                    .filter(|(file, _)| !self.test_files.contains(Path::new(file)))
+                    .map(|(_, lines)| lines.count())
+                    .sum();
+                set(Feature::CoveredLines, Some(real(all)));
+                set(Feature::SourceCoveredLines, Some(real(source)));
+                set(Feature::CoveredChanges, self.changes(files).map(real));
+            }
+            Covered::Unknown { reason } => {
+                self.missing.insert(("covered lines and their changes are", reason.clone()));
+            }
+        }
+        let of_source = self.from_source.get(test).copied().unwrap_or_default();
+        for (feature, value) in Feature::ALL[Feature::DYNAMIC..].iter().zip(of_source) {
+            vector.set(*feature, value);
+        }
+        if measured.wait_time.is_none() {
+            let why = "the kernel does not account for it (`sysctl kernel.task_delayacct=1` does)";
+            self.missing.insert(("the wait time is", why.to_owned()));
+        }
+        vector
+    }
+
+    fn changes(&self, files: &BTreeMap<String, Lines>) -> Option<u64> {
+        let churn = self.churn.as_ref()?;
+        Some(files.iter().map(|(file, lines)| churn.of(Path::new(file), lines)).sum())
+    }
+
+    /// What the reader should know about what is missing.
+    pub(super) fn notices(&self) -> Vec<Notice> {
+        let missing = self.missing.iter().map(|(what, why)| Notice {
+            what: format!("{what} missing: {why}"),
+            next: "a model does without; measure where it can be known to have it".into(),
+        });
+        let is_without = |test: &&TestId| !self.tests.contains_key(*test);
+        let without = self.without_features.iter().filter_map(|(outcome, tests)| {
+            let count = tests.iter().filter(is_without).count();
+            (count > 0).then(|| Notice {
+                what: format!("{count} of the tests {outcome} and have no features"),
+                next: match outcome {
+                    Outcome::Skipped => "a test that does not run has nothing to measure".into(),
+                    _ => "what a process used is lost when it dies; mend the test first".into(),
+                },
+            })
+        });
+        missing.chain(without).collect()
+    }
+
+    /// The mean features of each test, in the suite's order.
+    pub(super) fn into_rows(self) -> Vec<FeatureRow> {
+        let row = |test: TestId| {
+            let mean = self.tests.get(&test).copied().unwrap_or_default();
+            FeatureRow { test, runs: mean.runs(), features: mean.mean() }
+        };
+        self.order.into_iter().map(row).collect()
+    }
+}
+
+/// Files that hold a collected test: where it is written, and where it was collected.
+fn test_files(suite: &Suite, root: &Path) -> HashSet<PathBuf> {
+    let mut names: HashSet<&str> = HashSet::new();
+    for test in &suite.tests {
+        names.extend(test.location.as_ref().map(|place| place.file.as_str()));
+        names.extend(test.id.as_str().split("::").next());
+    }
+    names.into_iter().filter_map(|name| root.join(name).canonicalize().ok()).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+fn real(count: u64) -> f64 {
+    count as f64
+}
