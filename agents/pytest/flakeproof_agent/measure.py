@@ -8,10 +8,12 @@ import _thread
 import os
 import resource
 import sys
+import threading
 
 from flakeproof_agent import cover
 from flakeproof_agent.children import Children
 
+#: From Python 3.12.
 THREAD_EVENTS = ("_thread.start_new_thread", "_thread.start_joinable_thread")
 
 PROCESS_EVENTS = (
@@ -97,14 +99,27 @@ class Measure:
                     pass
 
         sys.addaudithook(hear)
-        _watch_silent_starts(self._children.did_start)
+        _watch_processes(self._children.did_start)
+        if sys.version_info < (3, 12):
+            _watch_threads(self._hear_thread)
 
-    def _hear_thread(self, _):
+    def _hear_thread(self, _=None):
         # The main thread, those that run, and the one that is about to.
         self._max_threads = max(self._max_threads, 2 + _thread._count())
 
 
-def _watch_silent_starts(did_start):
+def _watch_threads(will_start):
+    """Threads start without an audit event before Python 3.12."""
+    start = _thread.start_new_thread
+
+    def watched(*arguments, **named):
+        will_start()
+        return start(*arguments, **named)
+
+    _thread.start_new_thread = threading._start_new_thread = watched
+
+
+def _watch_processes(did_start):
     """multiprocessing's `spawn` and `forkserver` start processes without an audit event."""
     try:
         import _posixsubprocess

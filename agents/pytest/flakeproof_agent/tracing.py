@@ -8,7 +8,6 @@ after one look-up, and a function of which every line ran in this test is not fo
 import dis
 import sys
 import threading
-from types import CodeType
 
 
 class Tracing:
