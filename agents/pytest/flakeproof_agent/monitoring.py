@@ -35,14 +35,15 @@ class Monitoring:
 
     def begin(self):
         """A test begins: forget what ran, and hear again of every line."""
-        for lines in self._lines.values():
+        # Other threads may go on meanwhile, here and below.
+        for lines in list(self._lines.values()):
             if lines:
                 lines.clear()
         sys.monitoring.restart_events()
 
     def end(self):
         """The lines that ran since the test began, by file; and no reason why they are unknown."""
-        return {file: sorted(lines) for file, lines in self._lines.items() if lines}, None
+        return {file: sorted(lines) for file, lines in list(self._lines.items()) if lines}, None
 
     def hear_code(self, code):
         """Watch a code object of the project, and all that are defined in it."""

@@ -14,8 +14,11 @@ class Tracing:
     """Follows lines while a test runs, unless somebody else traces."""
 
     def __init__(self, is_project):
-        #: The lines seen in this test, by file name; `None` for files that are not the project's.
-        self._lines = _Files(is_project)
+        self._is_project = is_project
+        #: Whether a file name is one of the project's, for those that were met.
+        self._own = {}
+        #: The lines seen in this test, by file name.
+        self._lines = {}
         #: What forgets the lines seen of a function, for those that ran in this test.
         self._seen = []
         #: The local trace function of each code object that has lines left to see, by identity.
@@ -33,12 +36,12 @@ class Tracing:
 
     def begin(self):
         """A test begins: forget what ran, and trace."""
-        for seen in self._seen:
-            seen.clear()
-        self._seen.clear()
+        # Other threads may go on meanwhile, here and below.
+        while self._seen:
+            self._seen.pop().clear()
         self._active.update(self._complete)
         self._complete.clear()
-        for lines in self._lines.values():
+        for lines in list(self._lines.values()):
             if lines:
                 lines.clear()
         self._obstacle = _described(sys.gettrace())
@@ -58,24 +61,29 @@ class Tracing:
             threading.settrace(self._before)
         if not is_ours:
             return None, "the test replaces the interpreter's trace function"
-        return {file: sorted(lines) for file, lines in self._lines.items() if lines}, None
+        return {file: sorted(lines) for file, lines in list(self._lines.items()) if lines}, None
 
     def _global_trace(self):
-        files, active, register = self._lines, self._active, self._register
+        own, active, meet = self._own, self._active, self._meet
         identity = id
 
         def trace(frame, event, argument):
             code = frame.f_code
-            if files[code.co_filename] is None:
-                return None
             try:
-                return active[identity(code)]
+                if own[code.co_filename]:
+                    return active[identity(code)]
             except KeyError:
-                return register(code)
+                return meet(code)
 
         return trace
 
-    def _register(self, code):
+    def _meet(self, code):
+        file = code.co_filename
+        if file not in self._own:
+            self._own[file] = self._is_project(file)
+        if not self._own[file]:
+            return None
+        self._lines.setdefault(file, set())
         self._codes.append(code)
         local = self._local_trace(code)
         self._active[id(code)] = local
@@ -88,33 +96,20 @@ class Tracing:
         main = threading.main_thread().ident
 
         def local(frame, event, argument):
-            if event == "line":
-                line = frame.f_lineno
-                if line not in seen:
-                    if not seen:
-                        touched.append(seen)
-                    seen.add(line)
-                    add(line)
-                    if every <= seen:
-                        active[key] = None
-                        complete[key] = local
-                        # A frame of another thread may still run in the next test.
-                        if threading.get_ident() == main:
-                            frame.f_trace = None
+            line = frame.f_lineno
+            if line not in seen and event == "line":
+                if not seen:
+                    touched.append(seen)
+                seen.add(line)
+                add(line)
+                if every <= seen:
+                    active[key] = None
+                    complete[key] = local
+                    # A frame of another thread may still run in the next test.
+                    if threading.get_ident() == main:
+                        frame.f_trace = None
 
         return local
-
-
-class _Files(dict):
-    """A set of lines for each file of the project, and None for any other."""
-
-    def __init__(self, is_project):
-        super().__init__()
-        self._is_project = is_project
-
-    def __missing__(self, file):
-        self[file] = set() if self._is_project(file) else None
-        return self[file]
 
 
 def _lines_of(code):

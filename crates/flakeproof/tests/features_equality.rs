@@ -152,7 +152,9 @@ fn reference(project: &Project, arguments: &[&str], changes: Changes) -> Value {
     let output = command.args(arguments).current_dir(project.path()).output().expect("python runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{stderr}"))
+    let read = serde_json::from_slice(&output.stdout);
+    assert!(read.is_ok(), "{read:?}\n{stderr}");
+    read.unwrap_or_default()
 }
 
 /// What `flakeproof features` says.
@@ -165,5 +167,7 @@ fn measured(project: &Project, arguments: &[&str]) -> Value {
         .expect("flakeproof runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}\n{stderr}"))
+    let read = serde_json::from_slice(&output.stdout);
+    assert!(read.is_ok(), "{read:?}\n{stderr}");
+    read.unwrap_or_default()
 }

@@ -38,13 +38,16 @@ impl MeasuredFiles {
     }
 
     fn named(&self, lines: Vec<(usize, Lines)>) -> Result<BTreeMap<String, Lines>> {
-        lines
-            .into_iter()
-            .map(|(number, lines)| match self.0.get(number) {
-                Some(file) => Ok((file.clone(), lines)),
-                None => Err(Error::Agent(format!("file {number} was covered but never named"))),
-            })
-            .collect()
+        let mut named: BTreeMap<String, Lines> = BTreeMap::new();
+        for (number, lines) in lines {
+            let Some(file) = self.0.get(number) else {
+                return Err(Error::Agent(format!("file {number} was covered but never named")));
+            };
+            // A file can be imported under two names, which are one file to the reader.
+            let known = named.entry(file.clone()).or_default();
+            *known = known.ranges().chain(lines.ranges()).flatten().collect();
+        }
+        Ok(named)
     }
 }
 
