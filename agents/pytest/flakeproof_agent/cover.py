@@ -9,7 +9,7 @@ import os
 import sys
 
 #: Folders of installed packages, wherever they are.
-INSTALLED = (os.path.sep + "site-packages" + os.path.sep, os.path.sep + "dist-packages" + os.path.sep)
+INSTALLED = ("/site-packages/", "/dist-packages/")
 
 
 def start(config):

@@ -28,7 +28,8 @@ class Collected:
     def pytest_collection_finish(self, session):
         for item in session.items:
             path = str(getattr(item, "path", None) or item.fspath)
-            self.files.update(map(os.path.realpath, (path, os.path.join(str(session.config.rootdir), item.location[0]))))
+            written = os.path.join(str(session.config.rootdir), item.location[0])
+            self.files.update(map(os.path.realpath, (path, written)))
 
 
 def main():
