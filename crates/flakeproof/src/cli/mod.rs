@@ -1,8 +1,8 @@
 //! What was typed.
 
 mod evaluate;
-mod forest;
 mod features;
+mod forest;
 mod learning;
 mod predict;
 mod run;
@@ -11,8 +11,8 @@ mod train;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
-pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
 pub(crate) use features::{FeaturesArguments, FeaturesFormat};
+pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
 pub(crate) use learning::share;
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;
