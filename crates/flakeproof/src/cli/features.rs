@@ -20,9 +20,20 @@ pub(crate) struct FeaturesArguments {
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: FeaturesFormat,
-    /// Also write the features of every test to this file, as CSV; `-` is stdout.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Also write the features of every test and run to this file, as Parquet if it ends in
+    /// `.parquet`, else as CSV; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
     pub(crate) export: Option<PathBuf>,
+    /// Run nothing: read the features that the source tells, of the tests in these files and folders
+    /// [default: the current folder]. In Go, Java, JavaScript, Python, Rust and TypeScript.
+    #[arg(long = "static", value_name = "PATHS", num_args = 0.., conflicts_with_all = ["compare", "command", "runs"])]
+    pub(crate) source: Option<Vec<PathBuf>>,
+    /// What to call the project [default: the name of its folder].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
     /// Also run the suite once without measuring, and say what measuring costs.
     #[arg(long)]
     pub(crate) compare: bool,

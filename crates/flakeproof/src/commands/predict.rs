@@ -139,6 +139,7 @@ mod tests {
             language: Language::Python,
             class: String::new(),
             source: String::new(),
+            features: None,
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use flakeproof_core::{ExitCode, Notice, TestId};
 use flakeproof_learn::flast::TestText;
+use flakeproof_syntax::metrics::{Measured, StaticFeatures};
 use flakeproof_syntax::{
     Finder, Found, IssueKind, Language, Layout, SourceFile, TestSource, may_hold_tests,
 };
@@ -35,6 +36,17 @@ pub(super) struct SourceTest {
     /// Package and class, or folders, file and blocks, dotted.
     pub(super) class: String,
     pub(super) source: String,
+    /// What its code is like, where that was asked for and can be told.
+    pub(super) features: Option<StaticFeatures>,
+}
+
+/// What to find out about tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Where they are.
+    Find,
+    /// Also what their code is like.
+    Measure,
 }
 
 impl SourceTest {
@@ -53,13 +65,22 @@ pub(super) struct Sources {
 
 /// Find the tests in files and folders. What `.gitignore` names is left out.
 pub(super) fn read(paths: &[PathBuf], folder: &Path) -> Result<Sources, Problem> {
+    look_at(paths, folder, Look::Find)
+}
+
+/// Find the tests in files and folders, and measure their code.
+pub(super) fn measure(paths: &[PathBuf], folder: &Path) -> Result<Sources, Problem> {
+    look_at(paths, folder, Look::Measure)
+}
+
+fn look_at(paths: &[PathBuf], folder: &Path, look: Look) -> Result<Sources, Problem> {
     let Listing { files, unreadable } = files_in(paths, folder)?;
     let layout = layout(&files, folder);
     let is_source = |path: &&PathBuf| Language::of_path(&path.to_string_lossy()).is_some();
     let sources: Vec<&PathBuf> = files.iter().filter(is_source).collect();
     let read: Vec<FileRead> = sources
         .par_iter()
-        .map_init(PatientFinder::new, |finder, path| finder.read(path, folder, &layout))
+        .map_init(PatientFinder::new, |finder, path| finder.read(path, folder, &layout, look))
         .collect();
     let mut tests = Vec::new();
     let closed = |path: &PathBuf| (Skipped::Unreadable, relative(path, folder));
@@ -188,7 +209,7 @@ impl PatientFinder {
         Self { finder: Finder::default().stopping_when(stop), begin, deadline }
     }
 
-    fn read(&mut self, path: &Path, folder: &Path, layout: &Layout) -> FileRead {
+    fn read(&mut self, path: &Path, folder: &Path, layout: &Layout, look: Look) -> FileRead {
         let name = relative(path, folder);
         let mut read = FileRead { path: name, tests: Vec::new(), skipped: None };
         let text = match text_of(path) {
@@ -205,9 +226,15 @@ impl PatientFinder {
         }
         let until = milliseconds(self.begin.elapsed() + LONGEST_PARSE);
         self.deadline.store(until, Ordering::Relaxed);
-        let found = self.finder.find(&SourceFile { path: &read.path, text: &text }, layout);
+        let file = SourceFile { path: &read.path, text: &text };
+        let Measured { found, features } = match look {
+            Look::Find => Measured { found: self.finder.find(&file, layout), features: Vec::new() },
+            Look::Measure => self.finder.measure(&file, layout),
+        };
         read.skipped = skipped(&found);
-        read.tests = found.tests.iter().map(|test| owned(test, &read.path)).collect();
+        let features = features.into_iter().chain(std::iter::repeat(None));
+        let tests = found.tests.iter().zip(features);
+        read.tests = tests.map(|(test, features)| owned(test, &read.path, features)).collect();
         read
     }
 }
@@ -239,7 +266,7 @@ fn skipped(found: &Found<'_>) -> Option<Skipped> {
     })
 }
 
-fn owned(test: &TestSource<'_>, file: &str) -> SourceTest {
+fn owned(test: &TestSource<'_>, file: &str, features: Option<StaticFeatures>) -> SourceTest {
     SourceTest {
         id: test.id.clone(),
         file: file.to_owned(),
@@ -248,6 +275,7 @@ fn owned(test: &TestSource<'_>, file: &str) -> SourceTest {
         language: test.language,
         class: class_of(test, file),
         source: test.text.to_owned(),
+        features,
     }
 }
 

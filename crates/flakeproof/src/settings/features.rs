@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flakeproof_core::Seed;
 
-use super::{ConfigurationFile, RawSettings};
+use super::{ConfigurationFile, RawSettings, Store};
 use crate::cli::{FeaturesArguments, FeaturesFormat};
 use crate::problem::Problem;
 
@@ -14,8 +14,10 @@ use crate::problem::Problem;
 pub(crate) struct FeaturesSettings {
     pub(crate) command: Vec<String>,
     pub(crate) folder: PathBuf,
-    /// The name of the project's folder.
+    /// What the project is called.
     pub(crate) project: String,
+    /// Where what is measured is kept.
+    pub(crate) store: Store,
     pub(crate) timeout: Option<Duration>,
     pub(crate) runs: u32,
     /// Whether to run the suite without measuring, too.
@@ -33,6 +35,7 @@ impl FeaturesSettings {
         let own = RawSettings {
             timeout: typed.timeout,
             show_runner: typed.show_runner.then_some(true),
+            store: typed.store.clone(),
             ..RawSettings::default()
         };
         let settings = own.over(file.layer(typed.profile.as_deref())?);
@@ -43,7 +46,11 @@ impl FeaturesSettings {
                 command => command.to_vec(),
             },
             folder: folder.to_path_buf(),
-            project: name.unwrap_or_default(),
+            project: typed.project.clone().or(name).unwrap_or_default(),
+            store: match settings.store {
+                Some(path) => Store::File(folder.join(path)),
+                None => Store::Project(file.project),
+            },
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             runs: typed.runs,
             is_compared: typed.compare,

@@ -19,7 +19,8 @@ pub(crate) struct FeatureTable {
     pub(crate) project: String,
     /// The framework and runtime.
     pub(crate) runner: String,
-    pub(crate) seed: Seed,
+    /// The seed of the runs, if something was run.
+    pub(crate) seed: Option<Seed>,
     pub(crate) rows: Vec<FeatureRow>,
     /// How long each complete run took.
     pub(crate) times: Vec<Duration>,
@@ -87,25 +88,37 @@ pub(crate) fn features_json(table: &FeatureTable, is_stdout_taken: bool) {
     }
 }
 
-/// Short heads of the columns, in the order of Table 1. Source features have none: they do not
-/// change from run to run, and a table has only so much room.
-const HEADS: [&str; Feature::DYNAMIC] = [
+/// Short heads of the columns, in the order of Table 1.
+const HEADS: [&str; Feature::ALL.len()] = [
     "reads", "writes", "seconds", "waiting", "switches", "lines", "source", "changes", "threads",
-    "children", "memory",
+    "children", "memory", "depth", "asserts", "modules", "volume", "branches", "loc", "index",
 ];
+
+/// The columns of a table: what was measured, or what the source tells where nothing was run. A
+/// table has only so much room, and what is missing everywhere needs none.
+fn columns(rows: &[FeatureRow]) -> Vec<Feature> {
+    let is_known = |feature: &Feature| rows.iter().any(|row| row.features.get(*feature).is_some());
+    let known = |features: &[Feature]| -> Vec<Feature> {
+        features.iter().copied().filter(is_known).collect()
+    };
+    let (measured, of_source) = Feature::ALL.split_at(Feature::DYNAMIC);
+    let measured = known(measured);
+    if measured.is_empty() { known(of_source) } else { measured }
+}
 
 /// A line for each test.
 fn tests(text: &mut String, rows: &[FeatureRow]) {
-    if rows.is_empty() {
+    let columns = columns(rows);
+    if columns.is_empty() {
         return;
     }
     let _ = write!(text, "{STRONG}");
-    for head in HEADS {
-        let _ = write!(text, "{head:>8} ");
+    for feature in &columns {
+        let _ = write!(text, "{:>8} ", HEADS[*feature as usize]);
     }
     let _ = writeln!(text, " test{STRONG:#}");
     for row in rows {
-        for feature in &Feature::ALL[..Feature::DYNAMIC] {
+        for feature in &columns {
             let _ = write!(text, "{:>8} ", shown(*feature, row.features.get(*feature)));
         }
         let _ = writeln!(text, " {}", row.test);
@@ -153,7 +166,8 @@ fn totals(text: &mut String, table: &FeatureTable) {
             let _ = write!(text, ", {factor:.2} times the {plain:.1} s without measuring");
         }
     }
-    let _ = writeln!(text, "{DIM} ({}, seed {}){DIM:#}", table.runner, table.seed);
+    let seed = table.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
+    let _ = writeln!(text, "{DIM} ({}{seed}){DIM:#}", table.runner);
 }
 
 /// A value with as many digits as a reader needs.
@@ -183,7 +197,7 @@ mod tests {
         FeatureTable {
             project: "shop".into(),
             runner: "pytest 8, Python 3.12".into(),
-            seed: Seed(7),
+            seed: Some(Seed(7)),
             rows: (0..tests).map(row).collect(),
             times: vec![Duration::from_secs(3), Duration::from_secs(2), Duration::from_secs(9)],
             plain: Some(Duration::from_secs(2)),

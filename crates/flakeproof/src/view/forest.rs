@@ -176,20 +176,28 @@ pub(crate) fn drawn(swarm: &Beeswarm, path: &Path) {
 
 /// Print why a forest says what it says about a test, as bars.
 pub(crate) fn forest_explanation(about: &About, test: &TestId, explanation: &Explanation) {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{STRONG}{:.0} % {}{STRONG:#} by its features, says {} ({}{})",
-        100.0 * explanation.probability,
-        about.problem.positive(),
-        about.name,
-        pipeline(about.pipeline),
-        about
-            .worth
-            .first()
-            .and_then(|worth| worth.mcc)
-            .map_or_else(String::new, |mcc| format!(", MCC {mcc:.2} on held-out tests"))
-    );
+    let mut text = String::from("\n");
+    let worth = about.worth.first().and_then(|worth| worth.mcc);
+    let _ = match (&about.calibration, worth) {
+        (Some(_), worth) => writeln!(
+            text,
+            "{STRONG}{:.0} % {}{STRONG:#} by its features, says {} ({}; MCC {} on held-out tests)",
+            100.0 * explanation.probability,
+            about.problem.positive(),
+            about.name,
+            pipeline(about.pipeline),
+            share(worth)
+        ),
+        (None, _) => writeln!(
+            text,
+            "{STRONG}{}?{STRONG:#} by its features, {} answers {:.2} ({}; {})",
+            about.problem.positive(),
+            about.name,
+            explanation.answer,
+            pipeline(about.pipeline),
+            "no probability: it learned from too few tests to hold some out"
+        ),
+    };
     let _ = writeln!(text, "{DIM}{test}{DIM:#}");
     let strongest = explanation.contributions.first().map_or(1.0, |(_, _, part)| part.abs());
     for (feature, value, part) in explanation.contributions.iter().take(STRONGEST) {

@@ -2,17 +2,24 @@
 
 mod export;
 mod from_source;
+mod kept_run;
+mod of_source;
+mod parquet;
 mod suite_run;
 mod vectors;
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{ExitCode, Notice, Seed};
+use flakeproof_core::{ExitCode, Notice, Seed, Suite, TestId, TreeState};
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
 use flakeproof_runner::git::{Churn, Repository};
 use flakeproof_runner::{Adapter, Cancel, Error, Probe};
+use flakeproof_syntax::metrics::StaticFeatures;
 
+use self::kept_run::KeptRuns;
 use self::suite_run::{End, run_suite};
 use self::vectors::Vectors;
 use super::run::{entropy, interrupt, trouble};
@@ -28,24 +35,28 @@ const COMMITS: u32 = 75;
 pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
     let folder = super::current_folder()?;
     let settings = FeaturesSettings::resolve(typed, &folder)?;
+    if let Some(paths) = &typed.source {
+        return of_source::run(paths, &settings);
+    }
     let now = jiff::Timestamp::now();
     let seed = settings.seed.unwrap_or(Seed(entropy(&now) % 1_000_000_000));
     let cancel = interrupt::listen();
-    let churn = churn_in(&folder);
+    let code = code_in(&folder);
     let mut progress = FeaturesProgress::start();
     let mut measurement = Measurement::new(&settings, seed, &cancel);
 
     if settings.is_compared {
         measurement.plain = Some(measurement.run_plainly(&mut progress)?);
     }
-    let mut churn = Some(churn);
+    let mut code = Some(code);
     for number in 1..=settings.runs {
         let begin = Instant::now();
         let adapter = measurement.adapter(number).map_err(trouble::explain)?;
         let discovered = adapter.discover();
-        if let Some(churn) = churn.take() {
-            let unknown = |_| Err("git could not be asked".to_owned());
-            measurement.vectors.set_churn(churn.join().unwrap_or_else(unknown));
+        if let Some(code) = code.take() {
+            let code = code.join().unwrap_or_else(|_| Code::unknown("git could not be asked"));
+            measurement.vectors.set_churn(code.churn);
+            measurement.kept.set_tree(code.tree);
         }
         match measurement.run_once(&adapter, discovered, number, &mut progress)? {
             End::Complete => measurement.times.push(begin.elapsed()),
@@ -58,18 +69,40 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
     }
     progress.end();
     let exit = measurement.exit();
-    show(&measurement.into_table(), &settings)?;
+    let measured = measurement.vectors.measured(&settings.project);
+    show(&measurement.into_table(), &settings);
+    if let Some(path) = &settings.export {
+        super::files::put(path, &export::bytes(path, &measured)?)?;
+    }
     Ok(exit)
 }
 
+/// What git knows about the code under test.
+struct Code {
+    tree: TreeState,
+    churn: Result<Churn, String>,
+}
+
+impl Code {
+    fn unknown(why: &str) -> Self {
+        Self { tree: TreeState::default(), churn: Err(why.to_owned()) }
+    }
+}
+
 /// Ask git while the tests are being collected.
-fn churn_in(folder: &Path) -> std::thread::JoinHandle<Result<Churn, String>> {
+fn code_in(folder: &Path) -> JoinHandle<Code> {
     let folder = folder.to_path_buf();
-    std::thread::spawn(move || {
-        let repository = Repository::containing(&folder).map_err(|why| why.to_string())?;
-        repository.churn(COMMITS, &["*.py"]).map_err(|why| why.to_string())
+    std::thread::spawn(move || match Repository::containing(&folder) {
+        Ok(repository) => Code {
+            tree: repository.tree_state(),
+            churn: repository.churn(COMMITS, &["*.py"]).map_err(|why| why.to_string()),
+        },
+        Err(why) => Code::unknown(&why.to_string()),
     })
 }
+
+/// What the source of each test tells, read while the tests run.
+type FromSource = JoinHandle<HashMap<TestId, StaticFeatures>>;
 
 /// What is measured, and how far it is.
 struct Measurement<'a> {
@@ -77,6 +110,7 @@ struct Measurement<'a> {
     seed: Seed,
     cancel: &'a Cancel,
     vectors: Vectors,
+    kept: KeptRuns,
     runner: String,
     notices: Vec<Notice>,
     /// How long each complete run took.
@@ -94,6 +128,7 @@ impl<'a> Measurement<'a> {
             seed,
             cancel,
             vectors: Vectors::default(),
+            kept: KeptRuns::open(settings, seed),
             runner: String::new(),
             notices: Vec::new(),
             times: Vec::new(),
@@ -133,7 +168,7 @@ impl<'a> Measurement<'a> {
     fn run_once(
         &mut self,
         adapter: &PytestAdapter,
-        discovered: flakeproof_runner::Result<flakeproof_core::Suite>,
+        discovered: flakeproof_runner::Result<Suite>,
         number: u32,
         progress: &mut FeaturesProgress,
     ) -> Result<End, Problem> {
@@ -150,19 +185,26 @@ impl<'a> Measurement<'a> {
             return Err(Problem::usage(what, "measure a pytest suite"));
         }
         self.runner = can.runner;
-        self.vectors.begin_run(&suite, adapter.root().as_deref());
+        let root = adapter.root().unwrap_or_default();
+        self.vectors.begin_run(&suite, &root);
+        self.kept.begin(number, adapter.surroundings());
+        let from_source = read_source(&suite, root);
         let what = match self.settings.runs {
             1 => "measuring".to_owned(),
             runs => format!("measuring, run {number} of {runs},"),
         };
         progress.enter(&what, suite.tests.len());
-        let vectors = &mut self.vectors;
+        let (vectors, kept) = (&mut self.vectors, &mut self.kept);
         let ended = run_suite(adapter, &suite, Probe::features(), self.cancel, |execution| {
             vectors.add(&execution);
+            kept.execution(execution);
             progress.step();
         });
+        let from_source = from_source.join().unwrap_or_default();
+        self.kept.features(self.vectors.end_run(&from_source));
         let (end, notices) =
             ended.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+        self.kept.end(&self.runner);
         self.notices.extend(notices);
         Ok(end)
     }
@@ -178,11 +220,12 @@ impl<'a> Measurement<'a> {
     fn into_table(self) -> FeatureTable {
         let mut notices = self.notices;
         notices.extend(self.vectors.notices());
+        notices.extend(self.kept.notices());
         FeatureTable {
             project: self.settings.project.clone(),
             runner: self.runner,
-            seed: self.seed,
-            rows: self.vectors.into_rows(),
+            seed: Some(self.seed),
+            rows: self.vectors.rows(),
             times: self.times,
             plain: self.plain,
             notices,
@@ -190,14 +233,15 @@ impl<'a> Measurement<'a> {
     }
 }
 
-fn show(table: &FeatureTable, settings: &FeaturesSettings) -> Result<(), Problem> {
+fn read_source(suite: &Suite, root: PathBuf) -> FromSource {
+    let suite = suite.clone();
+    std::thread::spawn(move || from_source::of_suite(&suite, &root))
+}
+
+fn show(table: &FeatureTable, settings: &FeaturesSettings) {
     let is_stdout_taken = settings.export.as_deref() == Some(Path::new("-"));
     match settings.format {
         FeaturesFormat::Json => view::features_json(table, is_stdout_taken),
         FeaturesFormat::Text => view::features(table, is_stdout_taken),
-    }
-    match &settings.export {
-        Some(path) => super::files::put(path, export::csv(table).as_bytes()),
-        None => Ok(()),
     }
 }

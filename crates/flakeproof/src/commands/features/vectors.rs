@@ -7,19 +7,20 @@ use flakeproof_core::{
     Covered, Execution, Feature, Features, Lines, MeanFeatures, Measured, Notice, Outcome, Suite,
     TestId,
 };
+use flakeproof_learn::cannier::MeasuredTest;
 use flakeproof_runner::git::Churn;
+use flakeproof_syntax::metrics::StaticFeatures;
 
-use super::from_source::static_features;
+use super::from_source;
 use crate::view::FeatureRow;
 
 /// The features of all tests, built up execution by execution.
 #[derive(Default)]
 pub(super) struct Vectors {
-    tests: HashMap<TestId, MeanFeatures>,
-    /// The tests that have features, in the order in which they first ran.
-    order: Vec<TestId>,
-    /// The features that do not need a run.
-    from_source: HashMap<TestId, [Option<f64>; Feature::ALL.len() - Feature::DYNAMIC]>,
+    /// Each complete run: its tests in their order.
+    runs: Vec<Vec<(TestId, Features)>>,
+    /// The run that goes on.
+    current: Vec<(TestId, Features)>,
     /// Files that hold a test.
     test_files: HashSet<PathBuf>,
     churn: Option<Churn>,
@@ -38,9 +39,7 @@ impl Vectors {
     }
 
     /// A run of this suite begins.
-    pub(super) fn begin_run(&mut self, suite: &Suite, root: Option<&Path>) {
-        let root = root.unwrap_or(Path::new(""));
-        self.from_source = static_features(suite, root);
+    pub(super) fn begin_run(&mut self, suite: &Suite, root: &Path) {
         self.test_files = test_files(suite, root);
     }
 
@@ -50,20 +49,34 @@ impl Vectors {
             Outcome::Skipped => None,
             _ => execution.measured.as_deref(),
         };
-        let Some(measured) = measured else {
-            let tests = self.without_features.entry(execution.outcome).or_default();
-            tests.insert(execution.test.clone());
-            return;
-        };
-        let vector = self.vector(&execution.test, measured);
-        let mean = self.tests.entry(execution.test.clone()).or_insert_with(|| {
-            self.order.push(execution.test.clone());
-            MeanFeatures::default()
-        });
-        mean.add(&vector);
+        match measured {
+            Some(measured) => {
+                let vector = self.vector(measured);
+                self.current.push((execution.test.clone(), vector));
+            }
+            None => {
+                let tests = self.without_features.entry(execution.outcome).or_default();
+                tests.insert(execution.test.clone());
+            }
+        }
     }
 
-    fn vector(&mut self, test: &TestId, measured: &Measured) -> Features {
+    /// The run is over: what the source tells completes its vectors, which come back.
+    pub(super) fn end_run(
+        &mut self,
+        from_source: &HashMap<TestId, StaticFeatures>,
+    ) -> &[(TestId, Features)] {
+        let mut run = std::mem::take(&mut self.current);
+        for (test, features) in &mut run {
+            if let Some(source) = from_source.get(test) {
+                from_source::set(features, source);
+            }
+        }
+        self.runs.push(run);
+        self.runs.last().map_or(&[], Vec::as_slice)
+    }
+
+    fn vector(&mut self, measured: &Measured) -> Features {
         let mut vector = Features::default();
         let mut set = |feature, value| vector.set(feature, value);
         set(Feature::ReadCount, Some(real(measured.read_count)));
@@ -90,10 +103,6 @@ impl Vectors {
                 self.missing.insert(("covered lines and their changes are", reason.clone()));
             }
         }
-        let of_source = self.from_source.get(test).copied().unwrap_or_default();
-        for (feature, value) in Feature::ALL[Feature::DYNAMIC..].iter().zip(of_source) {
-            vector.set(*feature, value);
-        }
         if measured.wait_time.is_none() {
             let why = "the kernel does not account for it (`sysctl kernel.task_delayacct=1` does)";
             self.missing.insert(("the wait time is", why.to_owned()));
@@ -112,7 +121,8 @@ impl Vectors {
             what: format!("{what} missing: {why}"),
             next: "a model does without; measure where it can be known to have it".into(),
         });
-        let is_without = |test: &&TestId| !self.tests.contains_key(*test);
+        let known: HashSet<&TestId> = self.runs.iter().flatten().map(|(test, _)| test).collect();
+        let is_without = |test: &&TestId| !known.contains(*test);
         let without = self.without_features.iter().filter_map(|(outcome, tests)| {
             let count = tests.iter().filter(is_without).count();
             (count > 0).then(|| Notice {
@@ -126,13 +136,36 @@ impl Vectors {
         missing.chain(without).collect()
     }
 
-    /// The mean features of each test, in the suite's order.
-    pub(super) fn into_rows(self) -> Vec<FeatureRow> {
-        let row = |test: TestId| {
-            let mean = self.tests.get(&test).copied().unwrap_or_default();
-            FeatureRow { test, runs: mean.runs(), features: mean.mean() }
+    /// The mean features of each test, in the order in which they first ran.
+    pub(super) fn rows(&self) -> Vec<FeatureRow> {
+        let mut means: HashMap<&TestId, MeanFeatures> = HashMap::new();
+        let mut order = Vec::new();
+        for (test, features) in self.runs.iter().flatten() {
+            let mean = means.entry(test).or_insert_with(|| {
+                order.push(test);
+                MeanFeatures::default()
+            });
+            mean.add(features);
+        }
+        let row = |test: &TestId| {
+            let mean = means.get(test).copied().unwrap_or_default();
+            FeatureRow { test: test.clone(), runs: mean.runs(), features: mean.mean() }
         };
-        self.order.into_iter().map(row).collect()
+        order.into_iter().map(row).collect()
+    }
+
+    /// Every vector, with the number of its run.
+    pub(super) fn measured(&self, project: &str) -> Vec<MeasuredTest> {
+        let runs = (1u32..).zip(&self.runs);
+        runs.flat_map(|(run, tests)| {
+            tests.iter().map(move |(test, features)| MeasuredTest {
+                project: project.to_owned(),
+                test: test.to_string(),
+                run,
+                features: *features,
+            })
+        })
+        .collect()
     }
 }
 

@@ -23,7 +23,7 @@ use crate::settings::RunSettings;
 use crate::view;
 
 use change::ChangeSince;
-use recorder::Recorder;
+pub(super) use recorder::Recorder;
 
 /// Run the command.
 pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {

@@ -5,21 +5,23 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use flakeproof_core::{Findings, History, HistoryError, Notice, RunRecord, TestId};
+use flakeproof_core::{
+    Attempt, Features, Findings, History, HistoryError, Notice, RunRecord, TestId,
+};
 use flakeproof_detect::triage::Event;
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
 use crate::settings::Store;
 
 /// The history of this project; in memory if it cannot be kept on disk.
-pub(super) struct Recorder {
+pub(in super::super) struct Recorder {
     history: Rc<RefCell<dyn History>>,
     trouble: Option<HistoryError>,
 }
 
 impl Recorder {
     /// Open the history. Trouble with it never stops a run.
-    pub(super) fn open(store: &Store) -> Self {
+    pub(in super::super) fn open(store: &Store) -> Self {
         let opened = match store {
             Store::Project(folder) => SqliteHistory::in_project(folder),
             Store::File(path) => SqliteHistory::open(path),
@@ -38,19 +40,34 @@ impl Recorder {
         Rc::clone(&self.history)
     }
 
-    pub(super) fn begin(&mut self, run: &RunRecord) {
+    pub(in super::super) fn begin(&mut self, run: &RunRecord) {
         let begun = self.history.borrow_mut().begin(run);
         self.note(begun);
     }
 
     pub(super) fn keep(&mut self, event: Event) {
-        if let (Event::Attempt(attempt), None) = (event, &self.trouble) {
-            let kept = self.history.borrow_mut().record(std::slice::from_ref(&attempt));
+        if let Event::Attempt(attempt) = event {
+            self.attempt(&attempt);
+        }
+    }
+
+    /// Keep one attempt.
+    pub(in super::super) fn attempt(&mut self, attempt: &Attempt) {
+        if self.trouble.is_none() {
+            let kept = self.history.borrow_mut().record(std::slice::from_ref(attempt));
             self.note(kept);
         }
     }
 
-    pub(super) fn finish(&mut self, findings: &Findings) {
+    /// Keep what was measured about tests.
+    pub(in super::super) fn features(&mut self, measured: &[(TestId, Features)]) {
+        if self.trouble.is_none() {
+            let kept = self.history.borrow_mut().record_features(measured);
+            self.note(kept);
+        }
+    }
+
+    pub(in super::super) fn finish(&mut self, findings: &Findings) {
         if self.trouble.is_none() {
             let finished = self.history.borrow_mut().finish(findings);
             self.note(finished);
@@ -71,7 +88,7 @@ impl Recorder {
     }
 
     /// What the user should know about it.
-    pub(super) fn notices(&self) -> Option<Notice> {
+    pub(in super::super) fn notices(&self) -> Option<Notice> {
         let trouble = self.trouble.as_ref()?;
         let next = match trouble {
             HistoryError::Newer { .. } => {

@@ -1,0 +1,102 @@
+//! Measured runs in the history: their outcomes are outcomes like any other.
+
+use std::time::Instant;
+
+use flakeproof_core::{
+    Attempt, Execution, ExitCode, Features, Findings, Isolation, Notice, RunFacts, RunRecord, Seed,
+    Stage, SuiteCounts, Surroundings, TestId, TreeState,
+};
+
+use super::super::run::{Recorder, entropy};
+use crate::settings::FeaturesSettings;
+
+/// The runs of one measurement, each a run of the history.
+pub(super) struct KeptRuns {
+    recorder: Recorder,
+    command: Vec<String>,
+    seed: Seed,
+    tree: TreeState,
+    open: Option<(RunRecord, Instant)>,
+    position: u32,
+    counts: SuiteCounts,
+}
+
+impl KeptRuns {
+    pub(super) fn open(settings: &FeaturesSettings, seed: Seed) -> Self {
+        Self {
+            recorder: Recorder::open(&settings.store),
+            command: settings.command.clone(),
+            seed,
+            tree: TreeState::default(),
+            open: None,
+            position: 0,
+            counts: SuiteCounts::default(),
+        }
+    }
+
+    /// The code that runs.
+    pub(super) fn set_tree(&mut self, tree: TreeState) {
+        self.tree = tree;
+    }
+
+    pub(super) fn begin(&mut self, number: u32, surroundings: Surroundings) {
+        let now = jiff::Timestamp::now();
+        let chance = entropy(&now) >> 40;
+        let run = RunRecord {
+            id: format!("{}-{chance:06x}-{number}", now.strftime("%Y%m%d-%H%M%S")),
+            started: now.to_string(),
+            command: self.command.clone(),
+            seed: self.seed,
+            tree: self.tree.clone(),
+            surroundings,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        self.recorder.begin(&run);
+        self.open = Some((run, Instant::now()));
+        self.position = 0;
+        self.counts = SuiteCounts::default();
+    }
+
+    pub(super) fn execution(&mut self, execution: Execution) {
+        self.counts.tests += 1;
+        self.counts.add(execution.outcome);
+        let attempt = Attempt {
+            stage: Stage::First,
+            isolation: Isolation::Same,
+            number: 1,
+            position: Some(self.position),
+            execution,
+        };
+        self.position += 1;
+        self.recorder.attempt(&attempt);
+    }
+
+    pub(super) fn features(&mut self, measured: &[(TestId, Features)]) {
+        self.recorder.features(measured);
+    }
+
+    pub(super) fn end(&mut self, runner: &str) {
+        let Some((run, begin)) = self.open.take() else { return };
+        self.recorder.finish(&Findings {
+            run: RunFacts {
+                id: run.id,
+                command: run.command,
+                runner: runner.to_owned(),
+                started: run.started,
+                duration: begin.elapsed(),
+                seed: run.seed,
+                revision: run.tree.revision,
+                version: run.version,
+            },
+            suite: self.counts,
+            tests: Vec::new(),
+            groups: Vec::new(),
+            notices: Vec::new(),
+            exit: ExitCode::Clean,
+        });
+    }
+
+    pub(super) fn notices(&self) -> Option<Notice> {
+        self.recorder.notices()
+    }
+}
