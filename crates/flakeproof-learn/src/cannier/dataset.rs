@@ -1,8 +1,9 @@
 //! Tests with their features and what is true about them: what a forest learns from.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
-use flakeproof_core::{Feature, Features, MeanFeatures, Seed};
+use flakeproof_core::{Feature, Seed};
 
 use super::measured_test::MeasuredTest;
 use super::outcomes::KnownTest;
@@ -20,6 +21,8 @@ pub struct Dataset {
     /// The names of the projects.
     pub projects: Vec<String>,
     tests: Vec<LabelledRow>,
+    /// The vectors of all tests, one test after the other.
+    vectors: Vec<Vector>,
     /// Measured tests whose label is not known, and that are therefore left out.
     pub without_label: usize,
 }
@@ -29,7 +32,21 @@ struct LabelledRow {
     project: u32,
     test: String,
     is_positive: bool,
-    runs: BTreeMap<u32, Features>,
+    /// Its vectors.
+    runs: Range<usize>,
+}
+
+/// The features of a test in one run, as forests keep them: a missing one is not a number.
+#[derive(Debug, Clone, Copy)]
+struct Vector {
+    run: u32,
+    values: [f32; Feature::ALL.len()],
+}
+
+impl Vector {
+    fn of(measured: &MeasuredTest) -> Self {
+        Self { run: measured.run, values: measured.features.values().map(single) }
+    }
 }
 
 /// Over which runs features are averaged (Equation 2).
@@ -92,54 +109,76 @@ impl Dataset {
             .iter()
             .map(|it| ((it.project.as_str(), it.test.as_str()), problem.label(&it.outcomes)))
             .collect();
-        let mut runs_of: BTreeMap<(&str, &str), BTreeMap<u32, Features>> = BTreeMap::new();
-        for it in measured {
-            let runs = runs_of.entry((it.project.as_str(), it.test.as_str())).or_default();
-            runs.insert(it.run, it.features);
-        }
-        let projects: BTreeSet<&str> = runs_of.keys().map(|(project, _)| *project).collect();
-        let projects: Vec<&str> = projects.into_iter().collect();
-        let (mut tests, mut without_label, mut unknown) = (Vec::new(), 0, 0);
-        for ((project, test), runs) in &runs_of {
-            let label = labels.get(&(*project, *test));
-            let is_positive = match label {
-                Some(Label::Positive) => true,
-                Some(Label::Negative) => false,
-                Some(Label::Outside) => continue,
-                Some(Label::Unknown) | None => {
-                    without_label += 1;
-                    unknown += usize::from(label.is_some());
-                    continue;
-                }
-            };
-            let number = projects.partition_point(|name| name < project);
-            tests.push(LabelledRow {
-                project: u32::try_from(number).unwrap_or(u32::MAX),
-                test: (*test).to_owned(),
-                is_positive,
-                runs: runs.clone(),
-            });
-        }
-        if tests.is_empty() {
-            let example = runs_of.keys().next().ok_or(DatasetError::Empty)?.1.to_owned();
-            let measured = runs_of.len();
-            return Err(match unknown {
-                0 => DatasetError::NothingInCommon { measured, example },
-                tests => DatasetError::Unobserved { tests, what: needed(problem) },
-            });
-        }
-        let is_known = |feature: &Feature| {
-            let mut runs = tests.iter().flat_map(|test| test.runs.values());
-            runs.any(|features| features.get(*feature).is_some())
+        let mut sorted: Vec<&MeasuredTest> = measured.iter().collect();
+        sorted.sort_by(|a, b| (&a.project, &a.test, a.run).cmp(&(&b.project, &b.test, b.run)));
+        let mut data = Self {
+            problem,
+            features: Vec::new(),
+            projects: Vec::new(),
+            tests: Vec::new(),
+            vectors: Vec::new(),
+            without_label: 0,
         };
-        let features = Feature::ALL.into_iter().filter(is_known).collect();
-        let projects = projects.into_iter().map(str::to_owned).collect();
-        let data = Self { problem, features, projects, tests, without_label };
-        let positive = data.labels().iter().filter(|it| **it).count();
-        if positive == 0 || positive == data.len() {
-            return Err(DatasetError::OneClass { tests: data.len(), positive });
+        let mut tests = Counts::default();
+        for of_test in sorted.chunk_by(|a, b| a.project == b.project && a.test == b.test) {
+            let label = labels.get(&(of_test[0].project.as_str(), of_test[0].test.as_str()));
+            tests.measured += 1;
+            match label {
+                Some(Label::Positive) => data.push(of_test, true),
+                Some(Label::Negative) => data.push(of_test, false),
+                Some(Label::Outside) => {}
+                Some(Label::Unknown) => tests.unknown += 1,
+                None => data.without_label += 1,
+            }
         }
+        data.without_label += tests.unknown;
+        data.features = data.known_features();
+        data.check(tests, sorted.first().map(|it| it.test.as_str()))?;
         Ok(data)
+    }
+
+    /// Take in a test with all its runs.
+    fn push(&mut self, of_test: &[&MeasuredTest], is_positive: bool) {
+        let project = &of_test[0].project;
+        if self.projects.last() != Some(project) {
+            self.projects.push(project.clone());
+        }
+        let start = self.vectors.len();
+        // Of two lines for the same run the last one counts.
+        let runs = of_test.chunk_by(|a, b| a.run == b.run).filter_map(<[_]>::last);
+        self.vectors.extend(runs.map(|measured| Vector::of(measured)));
+        self.tests.push(LabelledRow {
+            project: u32::try_from(self.projects.len() - 1).unwrap_or(u32::MAX),
+            test: of_test[0].test.clone(),
+            is_positive,
+            runs: start..self.vectors.len(),
+        });
+    }
+
+    fn known_features(&self) -> Vec<Feature> {
+        let is_known = |feature: &Feature| {
+            self.vectors.iter().any(|vector| !vector.values[*feature as usize].is_nan())
+        };
+        Feature::ALL.into_iter().filter(is_known).collect()
+    }
+
+    /// Whether there is something to learn, and if not, why.
+    fn check(&self, tests: Counts, example: Option<&str>) -> Result<(), DatasetError> {
+        let example = example.ok_or(DatasetError::Empty)?.to_owned();
+        let positive = self.labels().iter().filter(|it| **it).count();
+        if self.is_empty() && tests.unknown > 0 {
+            return Err(DatasetError::Unobserved {
+                tests: tests.unknown,
+                what: needed(self.problem),
+            });
+        }
+        if self.is_empty() && self.without_label == tests.measured {
+            return Err(DatasetError::NothingInCommon { measured: tests.measured, example });
+        }
+        if positive == 0 || positive == self.len() {
+            return Err(DatasetError::OneClass { tests: self.len(), positive });
+        }
+        Ok(())
     }
 
     /// How many tests there are.
@@ -177,20 +216,17 @@ impl Dataset {
     /// When a value is too large for single precision.
     pub fn table(&self, sample: Sample) -> Result<Table, TableError> {
         let drawn = self.drawn(sample);
-        let means: Vec<Features> = self
-            .tests
-            .iter()
-            .map(|test| {
-                let mut mean = MeanFeatures::default();
-                let runs = &drawn[test.project as usize];
-                test.runs
-                    .iter()
-                    .filter(|(run, _)| runs.contains(run))
-                    .for_each(|(_, it)| mean.add(it));
-                mean.mean()
-            })
-            .collect();
-        let column = |feature: &Feature| means.iter().map(|it| single(it.get(*feature))).collect();
+        let column = |feature: &Feature| {
+            let means = self.tests.iter().map(|test| {
+                let drawn = &drawn[test.project as usize];
+                let runs = self.vectors[test.runs.clone()].iter();
+                mean(
+                    runs.filter(|it| drawn.contains(&it.run))
+                        .map(|it| it.values[*feature as usize]),
+                )
+            });
+            means.collect()
+        };
         Table::from_columns(self.features.iter().map(column).collect())
     }
 
@@ -198,7 +234,8 @@ impl Dataset {
     fn drawn(&self, sample: Sample) -> Vec<BTreeSet<u32>> {
         let mut all = vec![BTreeSet::new(); self.projects.len()];
         for test in &self.tests {
-            all[test.project as usize].extend(test.runs.keys().copied());
+            let runs = self.vectors[test.runs.clone()].iter().map(|vector| vector.run);
+            all[test.project as usize].extend(runs);
         }
         let Sample::Drawn { runs: wanted, seed } = sample else { return all };
         all.into_iter()
@@ -222,15 +259,30 @@ impl Dataset {
                 hasher.update(text.as_bytes()).update(b"\n");
             });
             hasher.update(&[u8::from(test.is_positive)]);
-            for (run, features) in &test.runs {
-                hasher.update(&run.to_le_bytes());
-                for value in features.values() {
-                    hasher.update(&value.unwrap_or(f64::NAN).to_le_bytes());
-                }
+            for vector in &self.vectors[test.runs.clone()] {
+                hasher.update(&vector.run.to_le_bytes());
+                hasher.update(bytemuck::cast_slice(&vector.values));
             }
         }
         hasher.finalize().to_hex().to_string()
     }
+}
+
+/// How many tests were measured, and of how many the answer was not observed.
+#[derive(Default)]
+struct Counts {
+    measured: usize,
+    unknown: usize,
+}
+
+/// The mean of the values that are known.
+fn mean(values: impl Iterator<Item = f32>) -> f32 {
+    let (mut sum, mut known) = (0.0, 0u32);
+    for value in values.filter(|value| !value.is_nan()) {
+        sum += f64::from(value);
+        known += 1;
+    }
+    single((known > 0).then(|| sum / f64::from(known)))
 }
 
 /// A value as forests keep it; missing is not a number.
@@ -250,7 +302,7 @@ fn needed(problem: Problem) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use flakeproof_core::Tally;
+    use flakeproof_core::{Features, Tally};
 
     use super::super::problem::TestOutcomes;
     use super::*;
