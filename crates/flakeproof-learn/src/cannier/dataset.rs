@@ -352,6 +352,17 @@ mod tests {
     }
 
     #[test]
+    fn a_project_counts_where_an_answer_of_it_is_known() {
+        let mut other = measured("a", 1, 1.0);
+        other.project = "other".into();
+        let tests = [other, measured("a", 1, 1.0), measured("b", 1, 4.0)];
+        let data =
+            Dataset::of(Problem::Nod, &tests, &[known("a", 2), known("b", 0)]).expect("two tests");
+        assert_eq!(data.projects, ["p"]);
+        assert_eq!(data.project_numbers(), [0, 0]);
+    }
+
+    #[test]
     fn what_is_missing_is_said() {
         let a = [measured("a", 1, 1.0)];
         let error = |problem, known: &[KnownTest]| {
