@@ -7,6 +7,7 @@ use super::dataset::{Dataset, Sample, single};
 use super::pipeline::{LearnError, Pipeline};
 use super::problem::Problem;
 use super::validation::{Protocol, ValidationParams};
+use crate::balance::Balance;
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::forest::{Forest, Table};
 use crate::model_file::ModelFileError;
@@ -157,13 +158,25 @@ impl TrainingParams {
         };
         let project = ValidationParams { protocol: Protocol::Project, ..random };
         let mut measures = Vec::new();
-        if data.projects.len() >= ENOUGH_PROJECTS {
+        if data.projects.len() >= ENOUGH_PROJECTS && self.can_balance_without_any_project(data) {
             measures.push(project);
         }
         if fewer > 2 {
             measures.push(random);
         }
         measures
+    }
+
+    /// Whether the classes can be balanced whichever project is held out: a project that holds all
+    /// rare tests but one leaves that one without a neighbour.
+    fn can_balance_without_any_project(&self, data: &Dataset) -> bool {
+        let tests: Vec<(u32, bool)> =
+            data.project_numbers().into_iter().zip(data.labels()).collect();
+        let left = |held_out: u32, kind: bool| {
+            tests.iter().filter(|(project, label)| *project != held_out && *label == kind).count()
+        };
+        self.pipeline.balance == Balance::None
+            || (0u32..).zip(&data.projects).all(|(it, _)| left(it, true).min(left(it, false)) != 1)
     }
 }
 
