@@ -6,6 +6,7 @@
 use flakeproof_core::{Feature, Features};
 
 use super::CsvError;
+use super::dataset::single;
 
 /// The features of one run of a test.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,9 +117,15 @@ fn number(cell: &str) -> Result<Option<f64>, impl Fn(&str) -> String> {
     }
     match cell.parse::<f64>() {
         Ok(value) if value.is_infinite() => Err(wrong(cell.to_owned(), "which is infinite")),
+        Ok(value) if is_too_large(value) => Err(wrong(cell.to_owned(), "which is too large")),
         Ok(value) => Ok(Some(value).filter(|value| !value.is_nan())),
         Err(_) => Err(wrong(cell.to_owned(), "which is no number")),
     }
+}
+
+/// Whether forests, which work in single precision, have no number for it.
+fn is_too_large(value: f64) -> bool {
+    single(Some(value)).is_infinite()
 }
 
 fn unknown_column(name: &str) -> CsvError {
@@ -169,19 +176,21 @@ mod tests {
         let text = "test,run_time\na,1\nb,soon\n";
         assert_eq!(error(text), "line 3: `run_time` is soon, which is no number");
         assert_eq!(error("test,run_time\na,inf\n"), "line 2: `run_time` is inf, which is infinite");
+        let large = "line 2: `run_time` is 1e39, which is too large";
+        assert_eq!(error("test,run_time\na,1e39\n"), large);
         assert_eq!(error("test,run_time\na\n"), "line 2: it has 1 cells, and the first line has 2");
     }
 
     proptest! {
         #[test]
         fn what_was_written_is_read(
-            lines in proptest::collection::vec((any::<String>(), 1u32..9, any::<f64>()), 0..20),
+            lines in proptest::collection::vec((any::<String>(), 1u32..9, any::<f32>()), 0..20),
         ) {
             let tests: Vec<MeasuredTest> = lines
                 .into_iter()
                 .map(|(test, run, value)| {
                     let mut features = Features::default();
-                    features.set(Feature::MaxMemory, Some(value));
+                    features.set(Feature::MaxMemory, Some(value.into()));
                     // Blanks around an id are not kept, and no runner has such ids.
                     let test = test.trim().to_owned();
                     MeasuredTest { project: "p".into(), test, run, features }

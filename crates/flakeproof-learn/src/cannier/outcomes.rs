@@ -37,10 +37,11 @@ struct Line {
 /// Read a table of outcomes.
 ///
 /// # Errors
-/// At the first line that cannot be read.
+/// When a column is missing or unknown, or at the first line that cannot be read.
 pub fn read_outcomes(text: &str) -> Result<Vec<KnownTest>, CsvError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header = reader.headers().map_err(|error| unreadable(&error))?.clone();
+    check_columns(&header)?;
     reader
         .records()
         .map(|record| {
@@ -56,6 +57,31 @@ pub fn read_outcomes(text: &str) -> Result<Vec<KnownTest>, CsvError> {
             read.known().map_err(at_line)
         })
         .collect()
+}
+
+const COLUMNS: [&str; 7] = [
+    "project",
+    "test",
+    "baseline_runs",
+    "baseline_failures",
+    "shuffled_runs",
+    "shuffled_failures",
+    "polluter",
+];
+
+/// A table without a line would hide what is wrong with its columns.
+fn check_columns(header: &csv::StringRecord) -> Result<(), CsvError> {
+    if let Some(name) = header.iter().find(|name| !COLUMNS.contains(name)) {
+        let known = COLUMNS.join(", ");
+        return Err(CsvError::Columns(format!(
+            "the column `{name}` is none of outcomes; those are {known}"
+        )));
+    }
+    if !header.iter().any(|name| name == "test") {
+        let none = "there is no column `test` in the first line".to_owned();
+        return Err(CsvError::Columns(none));
+    }
+    Ok(())
 }
 
 impl Line {
@@ -111,6 +137,7 @@ mod tests {
             "{}",
             error("test,colour\na,red\n")
         );
-        assert!(error("project\np\n").contains("test"));
+        assert_eq!(error("project\np\n"), "there is no column `test` in the first line");
+        assert_eq!(error(""), "there is no column `test` in the first line");
     }
 }
