@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::cannier::TrainingParams;
+use flakeproof_learn::cannier::{LearnError, TrainingParams};
+use flakeproof_learn::forest::FitError;
 
 use super::super::{current_folder, forest_data, kept_models};
 use crate::cli::TrainForest;
@@ -35,9 +36,15 @@ pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
 }
 
 /// The data is read, but nothing can be learned from it.
-pub(in super::super) fn cannot_learn(error: flakeproof_learn::cannier::LearnError) -> Problem {
-    Problem::usage(
-        error.to_string(),
-        "add tests of the rarer kind, or learn without balancing: `--balance none`",
-    )
+pub(in super::super) fn cannot_learn(error: LearnError) -> Problem {
+    let next = match &error {
+        LearnError::Balance(_) => {
+            "add tests of the rarer kind, or learn without balancing: `--balance none`"
+        }
+        LearnError::Fit(FitError::NoTrees) => "give `--trees` a number from 1",
+        LearnError::Fit(FitError::TooLarge { .. }) => "give fewer tests or features",
+        LearnError::Fit(_) => "give tests of both kinds with at least one feature",
+        LearnError::Table(_) | LearnError::Ask(_) => "measure the features again",
+    };
+    Problem::usage(error.to_string(), next)
 }
