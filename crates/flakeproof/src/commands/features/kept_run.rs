@@ -8,6 +8,7 @@ use flakeproof_core::{
 };
 
 use super::super::run::{Recorder, entropy};
+use super::suite_run::End;
 use crate::settings::FeaturesSettings;
 
 /// The runs of one measurement, each a run of the history.
@@ -75,7 +76,7 @@ impl KeptRuns {
         self.recorder.features(measured);
     }
 
-    pub(super) fn end(&mut self, runner: &str) {
+    pub(super) fn end(&mut self, runner: &str, end: End) {
         let Some((run, begin)) = self.open.take() else { return };
         self.recorder.finish(&Findings {
             run: RunFacts {
@@ -92,7 +93,11 @@ impl KeptRuns {
             tests: Vec::new(),
             groups: Vec::new(),
             notices: Vec::new(),
-            exit: ExitCode::Clean,
+            exit: match end {
+                End::Complete => ExitCode::Clean,
+                End::Stopped => ExitCode::Inconclusive,
+                End::Interrupted => ExitCode::Interrupted,
+            },
         });
     }
 

@@ -204,7 +204,7 @@ impl<'a> Measurement<'a> {
         self.kept.features(self.vectors.end_run(&from_source));
         let (end, notices) =
             ended.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
-        self.kept.end(&self.runner);
+        self.kept.end(&self.runner, end);
         self.notices.extend(notices);
         Ok(end)
     }
