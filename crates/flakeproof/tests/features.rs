@@ -176,20 +176,14 @@ fn features_are_the_mean_of_the_runs_in_which_a_test_ran() {
         def test_b():\n    \
             if os.path.getsize('runs') == 2: pytest.skip('the second time')\n";
     let project = project().file("test_all.py", suite);
-    let output = features(&project, &["-n", "3", "--export", "-"], &[]);
-    let csv = String::from_utf8_lossy(&output.stdout);
-    let mut lines = csv.lines();
-    let head: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    assert_eq!(head[..4], ["project", "test", "runs", "read_count"]);
-    assert_eq!((head.len(), head[20]), (21, "maintainability"));
-    let first: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    assert_eq!((first[1], first[2]), ("test_all.py::test_a", "3"));
+    let report = json(&project, &["-n", "3"], &[]);
+    let runs: Vec<_> = tests(&report).iter().map(|test| test["runs"].as_u64()).collect();
+    assert_eq!(runs, [Some(3), Some(2)]);
     // Once three lines, twice three of the test and one of the product.
-    let covered: f64 = first[8].parse().expect("covered lines");
-    assert!((covered - 11.0 / 3.0).abs() < 1e-9, "{csv}");
-    let second: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    assert_eq!((second[1], second[2]), ("test_all.py::test_b", "2"));
-    assert_eq!(first[10], "", "without git there are no changes: {csv}");
+    let covered = feature(&report, "test_a", "covered_lines").expect("covered lines");
+    assert!((covered - 11.0 / 3.0).abs() < 1e-9, "{report:#}");
+    let changes = feature(&report, "test_a", "covered_changes");
+    assert_eq!(changes, None, "without git there are no changes");
 }
 
 #[test]
