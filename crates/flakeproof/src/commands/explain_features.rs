@@ -42,7 +42,7 @@ fn in_project(question: Question, folder: &Path) -> Option<PathBuf> {
 
 /// The mean features of the test, of each of its cases if it has parameters.
 fn measured_cases(test: &TestId, folder: &Path) -> Result<BTreeMap<TestId, Features>, Problem> {
-    if !forest_data::place(None, folder).is_file() {
+    if !forest_data::place(None, folder)?.is_file() {
         return Ok(BTreeMap::new());
     }
     let is_case = |id: &TestId| {

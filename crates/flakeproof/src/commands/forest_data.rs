@@ -11,6 +11,7 @@ use flakeproof_store::SqliteHistory;
 
 use crate::cli::ForestData;
 use crate::problem::Problem;
+use crate::settings::ConfigurationFile;
 
 /// The data that was named.
 pub(super) fn read(
@@ -39,6 +40,7 @@ pub(super) fn read(
                 "project and test must be spelled alike in both tables, and history knows the \
                  outcomes of tests on code whose state git knows"
             }
+            DatasetError::NoFeature { .. } => "measure them with `flakeproof features`",
             DatasetError::Unobserved { .. } => {
                 "give a table of `--outcomes` with the columns that tell it"
             }
@@ -56,9 +58,14 @@ pub(super) fn features_of(
     open(store, folder)?.features().map_err(|error| unreadable(&error))
 }
 
-/// Where the history is, if it is there.
-pub(super) fn place(store: Option<&Path>, folder: &Path) -> PathBuf {
-    store.map_or_else(|| folder.join(".flakeproof/history.db"), Path::to_path_buf)
+/// Where `flakeproof features` keeps the history, if there is one.
+pub(super) fn place(store: Option<&Path>, folder: &Path) -> Result<PathBuf, Problem> {
+    if let Some(path) = store {
+        return Ok(path.to_path_buf());
+    }
+    let file = ConfigurationFile::find(None, folder)?;
+    let named = file.layer(None)?.store.map(|path| folder.join(path));
+    Ok(named.unwrap_or_else(|| file.project.join(".flakeproof/history.db")))
 }
 
 fn tables<T>(
@@ -80,7 +87,7 @@ fn tables<T>(
 }
 
 fn open(store: Option<&Path>, folder: &Path) -> Result<SqliteHistory, Problem> {
-    let path = place(store, folder);
+    let path = place(store, folder)?;
     if !path.is_file() {
         return Err(Problem::usage(
             format!("there is no history at {}", path.display()),
