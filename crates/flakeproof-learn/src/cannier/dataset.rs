@@ -85,6 +85,12 @@ pub enum DatasetError {
         /// What they do not tell.
         what: &'static str,
     },
+    /// Tests were measured, but no value of any feature is known.
+    #[error("no feature of the {tests} tests is known")]
+    NoFeature {
+        /// How many tests.
+        tests: usize,
+    },
     /// All tests have the same label.
     #[error("{positive} of {tests} tests are positive, and a model needs both kinds")]
     OneClass {
@@ -174,6 +180,9 @@ impl Dataset {
         }
         if self.is_empty() && self.without_label == tests.measured {
             return Err(DatasetError::NothingInCommon { measured: tests.measured, example });
+        }
+        if self.features.is_empty() && !self.is_empty() {
+            return Err(DatasetError::NoFeature { tests: self.len() });
         }
         if positive == 0 || positive == self.len() {
             return Err(DatasetError::OneClass { tests: self.len(), positive });

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::balance::Balance;
@@ -40,7 +41,8 @@ pub(crate) struct PipelineArguments {
     #[arg(long, value_name = "KIND", help_heading = FOREST)]
     pub(crate) forest: Option<KindName>,
     /// How many trees [default: the best for the problem in the CANNIER paper].
-    #[arg(long, value_name = "N", help_heading = FOREST)]
+    #[arg(long, value_name = "N", help_heading = FOREST,
+          value_parser = RangedU64ValueParser::<usize>::new().range(1..=MOST_TREES))]
     pub(crate) trees: Option<usize>,
     /// How to balance the classes before learning.
     #[arg(long, value_name = "NAME", default_value = "smote", help_heading = FOREST)]
@@ -51,6 +53,8 @@ pub(crate) struct PipelineArguments {
 }
 
 const FOREST: &str = "The forest";
+/// More trees than anyone has a use for, and fewer than fill the memory.
+const MOST_TREES: u64 = 10_000;
 
 impl PipelineArguments {
     /// The pipeline that is meant.

@@ -190,12 +190,12 @@ pub(crate) fn forest_explanation(about: &About, test: &TestId, explanation: &Exp
         ),
         (None, _) => writeln!(
             text,
-            "{STRONG}{}?{STRONG:#} by its features, {} answers {:.2} ({}; {})",
+            "{STRONG}{}?{STRONG:#} by its features, {} answers {:.2} ({}; no probability: it \
+             learned from too few tests to hold some out)",
             about.problem.positive(),
             about.name,
             explanation.answer,
-            pipeline(about.pipeline),
-            "no probability: it learned from too few tests to hold some out"
+            pipeline(about.pipeline)
         ),
     };
     let _ = writeln!(text, "{DIM}{test}{DIM:#}");

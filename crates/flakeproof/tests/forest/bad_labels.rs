@@ -47,11 +47,11 @@ fn what_was_not_observed_cannot_be_learned() {
 }
 
 #[test]
-fn a_forest_without_trees_is_refused() {
+fn no_trees_and_more_than_fit_are_refused() {
     let project = project_with(&Tables::of(&PROJECTS[..1], 40));
-    let ran = train(&project, "nod", &["--trees", "0"]);
-    assert_says(&ran, 2, &["--trees"]);
-    assert!(!ran.text().contains("--balance"), "balance is not to blame: {}", ran.text());
+    for trees in ["0", "18446744073709551615"] {
+        assert_says(&train(&project, "nod", &["--trees", trees]), 2, &["--trees", "1..=10000"]);
+    }
 }
 
 #[test]

@@ -50,6 +50,19 @@ fn a_feature_that_is_missing_everywhere_is_left_out() {
 }
 
 #[test]
+fn a_table_of_missing_values_alone_teaches_nothing() {
+    let mut features = String::from("project,test,run_time\n");
+    for line in Tables::usual().features().lines().skip(1) {
+        let mut cells = line.split(',');
+        let place = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        features += &format!("{},{},\n", place.0, place.1);
+    }
+    let project = project_with(&Tables::usual()).file("features.csv", &features);
+    let ran = train(&project, "nod", &QUICK);
+    assert_refuses(&ran, &["no feature of the 240 tests is known", "flakeproof features"]);
+}
+
+#[test]
 fn an_empty_cell_and_nan_are_missing_values() {
     let cell = |number: usize| match number % 3 {
         0 => "nan".to_owned(),

@@ -1,6 +1,6 @@
 //! Few tests of one kind: SMOTE makes do with the neighbours there are, or says that it cannot.
 
-use crate::program::{assert_refuses, assert_says, evaluate, project_with, train};
+use crate::program::{assert_refuses, assert_says, evaluate, project, project_with, train};
 use crate::tables::{PROJECTS, Tables};
 
 #[test]
@@ -31,6 +31,20 @@ fn one_positive_cannot_be_balanced_but_can_be_learned_from() {
     }
     let ran = train(&project, "nod", &["--balance", "none"]);
     assert_says(&ran, 0, &["1 NOD flaky of 40", "nobody knows what it is"]);
+}
+
+#[test]
+fn balancing_that_drops_every_test_is_told_from_one_that_drops_none() {
+    let mut features = String::from("test,run_time\n");
+    let mut outcomes = String::from("test,baseline_runs,baseline_failures\n");
+    for number in 0..4 {
+        features += &format!("t{number},{number}\n");
+        outcomes += &format!("t{number},3,{}\n", number % 2);
+    }
+    let project = project().file("features.csv", &features).file("outcomes.csv", &outcomes);
+    let ran = train(&project, "nod", &["--balance", "smote-enn"]);
+    assert_refuses(&ran, &["balancing dropped too many tests", "--balance smote"]);
+    assert_says(&train(&project, "nod", &["--balance", "smote"]), 0, &[]);
 }
 
 #[test]

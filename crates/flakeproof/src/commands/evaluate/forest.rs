@@ -24,7 +24,8 @@ pub(super) fn run(typed: &EvaluateForest) -> Result<ExitCode, Problem> {
     };
     check(&data, &params)?;
     let mut progress = view::Steps::start(params.steps(&data), "folds");
-    let validation = params.run(&data, &mut || progress.step()).map_err(cannot_learn)?;
+    let validation =
+        params.run(&data, &mut || progress.step()).map_err(|error| cannot_learn(&error))?;
     progress.end();
     let evaluation = ForestEvaluation { params, data: &data, validation };
     match typed.output_format {
@@ -60,7 +61,8 @@ fn draw(
     path: &Path,
     format: EvaluationFormat,
 ) -> Result<(), Problem> {
-    let swarm = swarm::of(data, params.pipeline, params.seed).map_err(cannot_learn)?;
+    let swarm =
+        swarm::of(data, params.pipeline, params.seed).map_err(|error| cannot_learn(&error))?;
     files::put(path, swarm.svg().as_bytes())?;
     if format == EvaluationFormat::Text {
         view::drawn(&swarm, path);

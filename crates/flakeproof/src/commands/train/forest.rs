@@ -24,7 +24,7 @@ pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
         name: kept_models::name(typed.name.as_deref(), &output),
     };
     let mut progress = view::Steps::start(params.steps(&data), "folds");
-    let model = params.fit(&data, &mut || progress.step()).map_err(cannot_learn)?;
+    let model = params.fit(&data, &mut || progress.step()).map_err(|error| cannot_learn(&error))?;
     progress.end();
     let bytes = model
         .to_file()
@@ -36,14 +36,20 @@ pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
 }
 
 /// The data is read, but nothing can be learned from it.
-pub(in super::super) fn cannot_learn(error: LearnError) -> Problem {
-    let next = match &error {
+pub(in super::super) fn cannot_learn(error: &LearnError) -> Problem {
+    let next = match error {
         LearnError::Balance(_) => {
             "add tests of the rarer kind, or learn without balancing: `--balance none`"
         }
         LearnError::Fit(FitError::NoTrees) => "give `--trees` a number from 1",
         LearnError::Fit(FitError::TooLarge { .. }) => "give fewer tests or features",
-        LearnError::Fit(_) => "give tests of both kinds with at least one feature",
+        // There were tests of both kinds before.
+        LearnError::Fit(FitError::NoRows | FitError::OneClass { .. }) => {
+            "balancing dropped too many tests: `--balance smote` drops none"
+        }
+        LearnError::Fit(FitError::NoColumns | FitError::Lengths { .. }) => {
+            "please report this as a bug"
+        }
         LearnError::Table(_) | LearnError::Ask(_) => "measure the features again",
     };
     Problem::usage(error.to_string(), next)
