@@ -108,7 +108,9 @@ fn of_history(
         run: it.run,
         features: it.features,
     });
-    let known = history.tallies()?.into_iter().map(|(test, baseline)| KnownTest {
+    // A single run cannot show that a test is not flaky.
+    let tallies = history.tallies()?.into_iter().filter(|(_, baseline)| baseline.runs > 1);
+    let known = tallies.map(|(test, baseline)| KnownTest {
         project: project.clone(),
         test: test.to_string(),
         outcomes: TestOutcomes { baseline, ..TestOutcomes::default() },

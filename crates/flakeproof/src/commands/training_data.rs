@@ -9,7 +9,7 @@ use flakeproof_learn::labelled::{self, LabelledTest};
 use flakeproof_store::SqliteHistory;
 use flakeproof_syntax::Language;
 
-use super::sources;
+use super::{forest_data, sources};
 use crate::problem::Problem;
 
 /// The first bytes of a Zstandard frame.
@@ -106,7 +106,7 @@ pub(super) fn of_history(
     store: Option<&Path>,
     folder: &Path,
 ) -> Result<Vec<LabelledTest>, Problem> {
-    let path = store.map_or_else(|| folder.join(".flakeproof/history.db"), Path::to_path_buf);
+    let path = forest_data::place(store, folder)?;
     if !path.is_file() {
         return Err(Problem::usage(
             format!("there is no history at {}", path.display()),
