@@ -278,7 +278,7 @@ impl Dataset {
 }
 
 /// How many tests were measured, and of how many the answer was not observed.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Counts {
     measured: usize,
     unknown: usize,

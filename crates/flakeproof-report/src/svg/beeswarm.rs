@@ -164,7 +164,7 @@ mod tests {
     fn swarm(points: usize) -> Beeswarm {
         let point = |at: usize| Point {
             contribution: real(at % 7) / 10.0 - 0.3,
-            level: (at % 5 > 0).then(|| real(at % 5) / 4.0),
+            level: (!at.is_multiple_of(5)).then(|| real(at % 5) / 4.0),
         };
         let points = (0..points).map(point).collect();
         Beeswarm {
