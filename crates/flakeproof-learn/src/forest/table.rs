@@ -133,9 +133,8 @@ impl Table {
     pub fn row_major(&self) -> Vec<f32> {
         let width = self.width();
         let mut cells = vec![0.0; self.rows * width];
-        for (at, column) in self.columns.iter().enumerate() {
-            let places = cells.iter_mut().skip(at).step_by(width);
-            places.zip(column).for_each(|(cell, value)| *cell = *value);
+        for (at, row) in cells.chunks_exact_mut(width.max(1)).enumerate() {
+            row.iter_mut().zip(&self.columns).for_each(|(cell, column)| *cell = column[at]);
         }
         cells
     }

@@ -34,8 +34,12 @@ pub enum AskError {
     },
 }
 
-/// So many rows go through a tree together, while it lies near the processor.
-const BLOCK: usize = 128;
+/// So many rows go through one tree before the next, while it lies near the processor.
+const BLOCK: usize = 4096;
+/// So many of them go together.
+const GROUP: usize = 256;
+/// So many steps are taken before it is asked who has arrived.
+const STEPS: usize = 3;
 
 impl Forest {
     pub(super) fn of_trees(trees: Vec<Tree>, features: usize) -> Self {
@@ -70,12 +74,15 @@ impl Forest {
         let may_miss = table.missing_in().contains(&true);
         let mut shares = vec![0.0; table.rows()];
         let blocks = shares.par_chunks_mut(BLOCK).zip(cells.par_chunks(BLOCK * self.features));
-        blocks.for_each_init(Vec::new, |walkers, (shares, cells)| {
+        blocks.for_each_init(Walk::default, |walk, (shares, cells)| {
             for tree in &self.trees {
-                if may_miss {
-                    self.add_shares_carefully(tree, cells, shares);
-                } else {
-                    self.add_shares(tree, cells, shares, walkers);
+                let groups = shares.chunks_mut(GROUP).zip(cells.chunks(GROUP * self.features));
+                for (shares, cells) in groups {
+                    if may_miss || tree.nodes.len() == 1 {
+                        self.add_shares_carefully(tree, cells, shares);
+                    } else {
+                        self.add_shares(tree, cells, shares, walk);
+                    }
                 }
             }
             let trees = crate::real(self.trees.len());
@@ -90,35 +97,39 @@ impl Forest {
     }
 
     /// Add the share that each row reaches in a tree. All rows take one step, then the next: their
-    /// steps do not wait for each other. Who arrives leaves the list.
-    fn add_shares(
-        &self,
-        tree: &Tree,
-        cells: &[f32],
-        shares: &mut [f64],
-        walkers: &mut Vec<Walker>,
-    ) {
-        walkers.clear();
+    /// steps do not wait for each other. Who arrives changes lists, without a branch, because nobody
+    /// can foresee it.
+    fn add_shares(&self, tree: &Tree, cells: &[f32], shares: &mut [f64], walk: &mut Walk) {
+        let Walk { walking, arrived } = walk;
         let starts = (0..).step_by(self.features).take(shares.len());
         let root = tree.nodes[0];
-        walkers.extend((0..).zip(starts).map(|(row, start)| Walker { row, start, node: root }));
+        for (walker, (row, start)) in walking.iter_mut().zip((0..).zip(starts)) {
+            *walker = Walker { row, start, node: root };
+        }
         let bits = self.bits;
-        let mut walking = walkers.len();
-        while walking > 0 {
+        let (mut left, mut there) = (shares.len(), 0);
+        while left > 0 {
             let mut still = 0;
-            for at in 0..walking {
-                let Walker { row, start, node } = walkers[at];
-                let child = bits.child(node.link);
-                if child == 0 {
-                    shares[row as usize] += tree.leaf_values[node.cut as usize];
-                    continue;
+            for at in 0..left {
+                let Walker { row, start, mut node } = walking[at];
+                for _ in 0..STEPS {
+                    let child = bits.child(node.link);
+                    let value = cells[start as usize + bits.feature(node.link)];
+                    // In a leaf, this looks at a node that exists and is not used.
+                    let place = child + u32::from(value > node.threshold());
+                    let next = tree.nodes[place as usize];
+                    node = if child == 0 { node } else { next };
                 }
-                let value = cells[start as usize + bits.feature(node.link)];
-                let place = child + u32::from(value > node.threshold());
-                walkers[still] = Walker { row, start, node: tree.nodes[place as usize] };
-                still += 1;
+                let is_there = bits.child(node.link) == 0;
+                walking[still] = Walker { row, start, node };
+                arrived[there] = (row, node.cut);
+                still += usize::from(!is_there);
+                there += usize::from(is_there);
             }
-            walking = still;
+            left = still;
+        }
+        for (row, leaf) in &arrived[..there] {
+            shares[*row as usize] += tree.leaf_values[*leaf as usize];
         }
     }
 
@@ -142,8 +153,21 @@ impl Forest {
     }
 }
 
+/// Rows on their way through a tree, and rows that have arrived, each with its leaf.
+struct Walk {
+    walking: [Walker; GROUP],
+    /// One place more than there are rows, for a step that has not arrived.
+    arrived: [(u32, u32); GROUP + 1],
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self { walking: [Walker::default(); GROUP], arrived: [(0, 0); GROUP + 1] }
+    }
+}
+
 /// A row on its way through a tree.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Walker {
     row: u32,
     /// Where its numbers begin.
