@@ -56,7 +56,12 @@ impl Shap {
 }
 
 /// The most rows that go through a tree together.
-const BLOCK: usize = 64;
+const BLOCK: usize = 128;
+/// So many rows are explained before the next ones, which bounds the memory.
+const ROWS: usize = 4096;
+/// So many trees are summed up by one thread. The same on every machine, because the order of a sum
+/// changes its last digits.
+const TREES: usize = 4;
 
 impl Forest {
     /// How each feature moved the answer for each row.
@@ -71,20 +76,30 @@ impl Forest {
         }
         let cells = table.row_major();
         let mut values = vec![0.0; table.rows() * self.features];
-        let block = table.rows().div_ceil(rayon::current_num_threads()).clamp(1, BLOCK);
-        let mut base = 0.0;
-        for tree in &self.trees {
-            let weighed = Weighed::new(tree, self.bits);
-            base += weighed.mean[0];
-            let blocks = values.par_chunks_mut(block * self.features);
-            let blocks = blocks.zip(cells.par_chunks(block * self.features));
-            blocks.for_each(|(values, cells)| {
-                self.explain(&weighed, cells, values);
-            });
-        }
         let trees = crate::real(self.trees.len());
-        values.iter_mut().for_each(|value| *value /= trees);
-        Ok(Shap { base: base / trees, features: self.features, values })
+        let parts = values.chunks_mut(ROWS * self.features);
+        for (values, cells) in parts.zip(cells.chunks(ROWS * self.features)) {
+            let sums = self.trees.par_chunks(TREES).map(|trees| self.summed(trees, cells));
+            for sum in sums.collect::<Vec<_>>() {
+                values.iter_mut().zip(sum).for_each(|(value, sum)| *value += sum / trees);
+            }
+        }
+        let roots = self.trees.par_iter().map(|tree| Weighed::new(tree, self.bits).mean[0]);
+        let base = roots.collect::<Vec<_>>().iter().sum::<f64>() / trees;
+        Ok(Shap { base, features: self.features, values })
+    }
+
+    /// What some trees say about some rows, summed up.
+    fn summed(&self, trees: &[Tree], cells: &[f32]) -> Vec<f64> {
+        let mut values = vec![0.0; cells.len()];
+        for tree in trees {
+            let weighed = Weighed::new(tree, self.bits);
+            let blocks = values.chunks_mut(BLOCK * self.features);
+            for (values, cells) in blocks.zip(cells.chunks(BLOCK * self.features)) {
+                self.explain(&weighed, cells, values);
+            }
+        }
+        values
     }
 
     /// Add what one tree says about some rows.
