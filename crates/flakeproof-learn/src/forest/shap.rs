@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use super::node::{LinkBits, Node, Tree};
+use super::node::{LinkBits, Tree};
 use super::quadrature;
 use super::shap_walk::{Points, Walk};
 use super::table::Table;
@@ -171,15 +171,9 @@ impl<'a> Weighed<'a> {
         Self { tree, cover, mean, below, most_features }
     }
 
-    /// The node with its feature, and its children, where both of them are leaves.
-    pub(super) fn last_cut(
-        &self,
-        place: usize,
-        bits: LinkBits,
-    ) -> Option<((Node, usize), [usize; 2])> {
-        let node = self.tree.nodes[place];
-        let left = bits.child(node.link) as usize;
-        let is_last = left != 0 && self.below[left] | self.below[left + 1] == 0;
-        is_last.then(|| ((node, bits.feature(node.link)), [left, left + 1]))
+    /// Whether both children of a node are leaves.
+    pub(super) fn is_last_cut(&self, place: usize, bits: LinkBits) -> bool {
+        let left = bits.child(self.tree.nodes[place].link) as usize;
+        left != 0 && self.below[left] | self.below[left + 1] == 0
     }
 }

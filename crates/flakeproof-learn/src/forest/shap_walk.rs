@@ -13,16 +13,36 @@ pub(super) struct Points<const N: usize> {
     at: [f64; N],
     rest: [f64; N],
     weight: [f64; N],
+    /// The share of a leaf when the row disagrees, which no cut changes: −weight / rest.
+    against: [f64; N],
 }
 
 impl<const N: usize> Points<N> {
     /// At most `N` points with their weights.
     pub(super) fn new(points: &[(f64, f64)]) -> Self {
-        let mut all = Self { at: [0.5; N], rest: [0.5; N], weight: [0.0; N] };
+        let (half, zero) = ([0.5; N], [0.0; N]);
+        let mut all = Self { at: half, rest: half, weight: zero, against: zero };
         for (place, (at, weight)) in points.iter().enumerate() {
             (all.at[place], all.rest[place], all.weight[place]) = (*at, 1.0 - at, *weight);
+            all.against[place] = -weight / (1.0 - at);
         }
         all
+    }
+}
+
+/// What the cuts of one feature on the path let through.
+#[derive(Clone, Copy)]
+struct Passed<const N: usize> {
+    /// The share of training rows.
+    share: f64,
+    /// One through the factor of a row that agrees, at each point.
+    inverse: [f64; N],
+}
+
+impl<const N: usize> Passed<N> {
+    fn new(points: &Points<N>, share: f64) -> Self {
+        let inverse = std::array::from_fn(|k| 1.0 / (points.at[k] + points.rest[k] * share));
+        Self { share, inverse }
     }
 }
 
@@ -44,21 +64,19 @@ const STOPS: usize = 1;
 const DISAGREED: usize = 2;
 
 impl<const N: usize> Edge<N> {
-    /// The edge from a share `old` of training rows to a share `new`.
-    fn new(points: &Points<N>, old: f64, new: f64) -> Self {
+    /// The edge from one share of training rows to another.
+    fn new(points: &Points<N>, old: &Passed<N>, new: &Passed<N>) -> Self {
         let mut edge = Self { factor: [[0.0; N]; 3], share: [[0.0; N]; 3] };
         for k in 0..N {
-            let (at, rest, weight) = (points.at[k], points.rest[k], points.weight[k]);
-            let inverse = 1.0 / (at + rest * old);
-            let changed = at + rest * new;
-            let share_old = (1.0 - old) * inverse;
-            let share_new = (1.0 - new) / changed;
-            edge.factor[AGREES][k] = changed * inverse;
-            edge.factor[STOPS][k] = rest * new * inverse;
-            edge.share[AGREES][k] = weight * (share_new - share_old);
-            edge.share[STOPS][k] = -weight * (1.0 / rest + share_old);
+            let weight = points.weight[k];
+            let share_old = weight * (1.0 - old.share) * old.inverse[k];
+            let share_new = weight * (1.0 - new.share) * new.inverse[k];
+            edge.factor[AGREES][k] = (points.at[k] + points.rest[k] * new.share) * old.inverse[k];
+            edge.factor[STOPS][k] = points.rest[k] * new.share * old.inverse[k];
+            edge.share[AGREES][k] = share_new - share_old;
+            edge.share[STOPS][k] = points.against[k] - share_old;
         }
-        edge.factor[DISAGREED] = [new / old; N];
+        edge.factor[DISAGREED] = [new.share / old.share; N];
         edge
     }
 
@@ -71,9 +89,10 @@ impl<const N: usize> Edge<N> {
 }
 
 /// A row at a node.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Walker {
-    row: u32,
+    /// Where the numbers of the row begin.
+    start: u32,
     /// Its place among the walkers at the node above.
     above: u32,
     /// What became of its agreement on the way here.
@@ -84,25 +103,25 @@ struct Walker {
 
 /// A step from a node to one of its children.
 struct Step {
-    features: usize,
     feature: usize,
     node: Node,
-    side: usize,
+    side: u32,
 }
 
 impl Step {
-    /// Where the number of a row stands that the cut asks for.
+    /// Where the number that the cut asks for stands, in the row that begins at `start`.
     #[inline]
-    fn cell(&self, row: u32) -> usize {
-        row as usize * self.features + self.feature
+    fn cell(&self, start: u32) -> usize {
+        start as usize + self.feature
     }
 
     /// What becomes of the agreement of a row, and the features on which it then disagrees.
     #[inline]
     fn taken(&self, value: f32, disagrees: u64) -> (usize, u64) {
         let disagreed = (disagrees >> self.feature) & 1;
-        let leaves = u64::from(self.node.side(value) as usize != self.side);
-        let stops = leaves & !disagreed;
+        // Without a comparison, which would become a branch that nobody can foresee.
+        let leaves = u64::from(self.node.side(value) ^ self.side);
+        let stops = leaves & (disagreed ^ 1);
         ((2 * disagreed + stops) as usize, disagrees | stops << self.feature)
     }
 }
@@ -117,14 +136,13 @@ struct Pair<const N: usize> {
 impl<const N: usize> Pair<N> {
     fn new(first: &Edge<N>, second: &Edge<N>, value: f64) -> Self {
         let mut pair = Self { factor: [[0.0; N]; 9], shares: [[[0.0; N]; 9]; 2] };
+        let first_factors = first.factor.map(|factor| factor.map(|factor| factor * value));
         for way in 0..9 {
             let (one, two) = (way / 3, way % 3);
-            for k in 0..N {
-                let factor = first.factor[one][k] * second.factor[two][k] * value;
-                pair.factor[way][k] = factor;
-                pair.shares[0][way][k] = factor * first.share[one][k];
-                pair.shares[1][way][k] = factor * second.share[two][k];
-            }
+            let factor = times(&first_factors[one], &second.factor[two]);
+            pair.factor[way] = factor;
+            pair.shares[0][way] = times(&factor, &first.share[one]);
+            pair.shares[1][way] = times(&factor, &second.share[two]);
         }
         pair
     }
@@ -132,13 +150,12 @@ impl<const N: usize> Pair<N> {
     /// Add the leaf to the sums of all walkers, and what it says to the values of both features.
     fn add(&self, from: &mut Stop<N>, steps: [&Step; 2], cells: &[f32], values: &mut [f64]) {
         let carried = from.products.iter().zip(&mut from.sums);
-        for (walker, (product, sum)) in from.walkers.iter().zip(carried) {
-            let [one, two] = steps.map(|step| step.cell(walker.row));
+        for (walker, (product, sum)) in from.walkers[..from.count].iter().zip(carried) {
+            let [one, two] = steps.map(|step| step.cell(walker.start));
             let (first, disagrees) = steps[0].taken(cells[one], walker.disagrees);
             let (second, _) = steps[1].taken(cells[two], disagrees);
             let way = (3 * first + second).min(8);
-            let factor = &self.factor[way];
-            (0..N).for_each(|k| sum[k] += product[k] * factor[k]);
+            *sum = plus(sum, &times(product, &self.factor[way]));
             values[one] += dot(&self.shares[0][way], product);
             values[two] += dot(&self.shares[1][way], product);
         }
@@ -148,10 +165,13 @@ impl<const N: usize> Pair<N> {
 /// A node on the way from the root to where the walk is.
 struct Stop<const N: usize> {
     node: usize,
-    next_child: usize,
+    next_child: u32,
     feature: usize,
     edge: Edge<N>,
-    old_share: f64,
+    /// What the cuts of the feature let through before this edge.
+    before: Passed<N>,
+    /// How many rows came here; they are the first of the following.
+    count: usize,
     walkers: Vec<Walker>,
     /// The product of each walker, at each point.
     products: Vec<[f64; N]>,
@@ -161,14 +181,15 @@ struct Stop<const N: usize> {
 
 impl<const N: usize> Stop<N> {
     /// A stop for at most so many rows.
-    fn new(rows: usize, edge: Edge<N>) -> Self {
+    fn new(rows: usize, edge: Edge<N>, before: Passed<N>) -> Self {
         Self {
             node: 0,
             next_child: 0,
             feature: 0,
             edge,
-            old_share: 1.0,
-            walkers: Vec::with_capacity(rows),
+            before,
+            count: 0,
+            walkers: vec![Walker::default(); rows],
             products: vec![[1.0; N]; rows],
             sums: vec![[0.0; N]; rows],
         }
@@ -181,8 +202,8 @@ pub(super) struct Walk<'a, const N: usize> {
     bits: LinkBits,
     features: usize,
     points: Points<N>,
-    /// For each feature, the share of training rows that its cuts on the path let through.
-    shares: Vec<f64>,
+    /// For each feature, what its cuts on the path let through.
+    passed: Vec<Passed<N>>,
     stops: Vec<Stop<N>>,
     depth: usize,
 }
@@ -194,16 +215,19 @@ impl<'a, const N: usize> Walk<'a, N> {
         features: usize,
         points: Points<N>,
     ) -> Self {
-        let shares = vec![1.0; features];
-        Self { tree, bits, features, points, shares, stops: Vec::new(), depth: 0 }
+        let passed = vec![Passed::new(&points, 1.0); features];
+        Self { tree, bits, features, points, passed, stops: Vec::new(), depth: 0 }
     }
 
     /// Add the values of some rows.
     pub(super) fn explain(&mut self, cells: &[f32], values: &mut [f64]) {
         let rows = cells.len() / self.features;
-        let mut root = Stop::new(rows, Edge::new(&self.points, 1.0, 1.0));
-        let walker = |row| Walker { row, above: 0, agreement: 0, disagrees: 0 };
-        root.walkers.extend((0..).take(rows).map(walker));
+        let all = Passed::new(&self.points, 1.0);
+        let mut root = Stop::new(rows, Edge::new(&self.points, &all, &all), all);
+        root.count = rows;
+        for (walker, start) in root.walkers.iter_mut().zip((0..).step_by(self.features)) {
+            walker.start = start;
+        }
         self.stops.push(root);
         loop {
             let stop = &mut self.stops[self.depth];
@@ -223,90 +247,151 @@ impl<'a, const N: usize> Walk<'a, N> {
     }
 
     /// Go down one edge; `false` if nobody has to go on from there.
-    fn enter(&mut self, side: usize, cells: &[f32], values: &mut [f64]) -> bool {
+    fn enter(&mut self, side: u32, cells: &[f32], values: &mut [f64]) -> bool {
         if self.stops.len() == self.depth + 1 {
-            let stop = Stop::new(self.stops[0].products.len(), self.stops[0].edge);
+            let root = &self.stops[0];
+            let stop = Stop::new(root.products.len(), root.edge, root.before);
             self.stops.push(stop);
         }
+        let node = self.tree.tree.nodes[self.stops[self.depth].node];
+        let child = (self.bits.child(node.link) + side) as usize;
+        let is_leaf = self.tree.below[child] == 0;
+        if is_leaf && self.tree.mean[child] == 0.0 {
+            return false;
+        }
+        let feature = self.bits.feature(node.link);
+        let old = self.passed[feature];
+        let part = self.tree.cover[child] / self.tree.cover[self.stops[self.depth].node];
+        let new = Passed::new(&self.points, old.share * part);
+        let edge = Edge::new(&self.points, &old, &new);
+        let step = Step { feature, node, side };
+        if is_leaf {
+            let end = edge.ending_in(self.tree.mean[child]);
+            end.add(&mut self.stops[self.depth], &step, cells, values);
+            return false;
+        }
+        self.passed[feature] = new;
+        let goes_on = if self.tree.is_last_cut(child, self.bits) {
+            self.end_in_leaves(child, &edge, &step, cells, values);
+            false
+        } else {
+            self.go_on(child, &edge, &step, cells, values)
+        };
+        if goes_on {
+            let below = &mut self.stops[self.depth + 1];
+            (below.node, below.next_child, below.feature) = (child, 0, feature);
+            (below.edge, below.before) = (edge, old);
+        } else {
+            self.passed[feature] = old;
+        }
+        goes_on
+    }
+
+    /// Go on to a node whose children are both leaves, and to those.
+    fn end_in_leaves(
+        &mut self,
+        node: usize,
+        edge: &Edge<N>,
+        step: &Step,
+        cells: &[f32],
+        values: &mut [f64],
+    ) {
+        let cover = self.tree.cover[node];
+        let node = self.tree.tree.nodes[node];
+        let feature = self.bits.feature(node.link);
+        let old = self.passed[feature];
+        for side in 0..2 {
+            let leaf = (self.bits.child(node.link) + side) as usize;
+            let value = self.tree.mean[leaf];
+            if value != 0.0 {
+                let new = Passed::new(&self.points, old.share * self.tree.cover[leaf] / cover);
+                let last = Edge::new(&self.points, &old, &new);
+                let steps = [step, &Step { feature, node, side }];
+                let pair = Pair::new(edge, &last, value);
+                pair.add(&mut self.stops[self.depth], steps, cells, values);
+            }
+        }
+    }
+
+    /// Take the walkers to a node; `false` if its mean stands for all leaves below, for all of them.
+    fn go_on(
+        &mut self,
+        node: usize,
+        edge: &Edge<N>,
+        step: &Step,
+        cells: &[f32],
+        values: &mut [f64],
+    ) -> bool {
         let (above, below) = self.stops.split_at_mut(self.depth + 1);
         let (above, below) = (&mut above[self.depth], &mut below[0]);
-        let node = self.tree.tree.nodes[above.node];
-        let child = self.bits.child(node.link) as usize + side;
-        let feature = self.bits.feature(node.link);
-        let old = self.shares[feature];
-        let new = old * self.tree.cover[child] / self.tree.cover[above.node];
-        let value = self.tree.mean[child];
-        let cut_below = self.tree.below[child];
-        if cut_below == 0 && value == 0.0 {
-            return false;
-        }
-        let edge = Edge::new(&self.points, old, new);
-        let step = Step { features: self.features, feature, node, side };
-        if let Some((second, leaves)) = self.tree.last_cut(child, self.bits) {
-            for (side, leaf) in (0..).zip(leaves).filter(|(_, leaf)| self.tree.mean[*leaf] != 0.0) {
-                let old = if second.1 == feature { new } else { self.shares[second.1] };
-                let new = old * self.tree.cover[leaf] / self.tree.cover[child];
-                let pair =
-                    Pair::new(&edge, &Edge::new(&self.points, old, new), self.tree.mean[leaf]);
-                let (features, (node, feature)) = (self.features, second);
-                let last = Step { features, feature, node, side };
-                pair.add(above, [&step, &last], cells, values);
-            }
-            return false;
-        }
-        let end = edge.ending_in(value);
-        below.walkers.clear();
-        let carried = above.products.iter().zip(&mut above.sums);
-        for ((place, walker), (product, sum)) in (0..).zip(&above.walkers).zip(carried) {
-            let cell = step.cell(walker.row);
+        let cut_below = self.tree.below[node];
+        let end = edge.ending_in(self.tree.mean[node]);
+        let walkers = &above.walkers[..above.count];
+        let products = &above.products[..above.count];
+        let mut to = 0;
+        for place in 0..above.count {
+            let walker = walkers[place];
+            let cell = step.cell(walker.start);
             let (agreement, disagrees) = step.taken(cells[cell], walker.disagrees);
             if cut_below & !disagrees == 0 {
-                values[cell] += end.add(product, sum, agreement);
+                let sum = &mut above.sums[place];
+                values[cell] += end.add_one(&products[place], sum, agreement);
             } else {
-                let to = below.walkers.len();
-                let factor = &edge.factor[agreement];
-                multiply(&mut below.products[to], product, factor);
+                below.products[to] = times(&products[place], &edge.factor[agreement]);
                 below.sums[to] = [0.0; N];
-                let row = walker.row;
-                below.walkers.push(Walker { row, above: place, agreement, disagrees });
+                #[expect(clippy::cast_possible_truncation, reason = "a place in a block of rows")]
+                let place = place as u32;
+                below.walkers[to] =
+                    Walker { start: walker.start, above: place, agreement, disagrees };
+                to += 1;
             }
         }
-        if below.walkers.is_empty() {
-            return false;
-        }
-        (below.node, below.next_child, below.feature) = (child, 0, feature);
-        (below.edge, below.old_share) = (edge, old);
-        self.shares[feature] = new;
-        true
+        below.count = to;
+        to > 0
     }
 
     /// Come back over an edge, with the sums of all leaves below.
     fn leave(&mut self, values: &mut [f64]) {
         let (above, below) = self.stops.split_at_mut(self.depth);
         let (above, below) = (&mut above[self.depth - 1], &below[0]);
-        for (walker, sum) in below.walkers.iter().zip(&below.sums) {
+        for (walker, sum) in below.walkers[..below.count].iter().zip(&below.sums) {
             let share = &below.edge.share[walker.agreement];
-            values[walker.row as usize * self.features + below.feature] += dot(share, sum);
+            values[walker.start as usize + below.feature] += dot(share, sum);
             let to = &mut above.sums[walker.above as usize];
-            (0..N).for_each(|k| to[k] += sum[k]);
+            *to = plus(to, sum);
         }
-        self.shares[below.feature] = below.old_share;
+        self.passed[below.feature] = below.before;
     }
 }
 
 impl<const N: usize> Edge<N> {
-    /// Add the leaves that the edge ends in to the walker's sum, and give the feature's value.
+    /// Add the leaves that the edge ends in to the sums of all walkers, and what they say to the values
+    /// of the feature.
+    fn add(&self, from: &mut Stop<N>, step: &Step, cells: &[f32], values: &mut [f64]) {
+        let carried = from.products.iter().zip(&mut from.sums);
+        for (walker, (product, sum)) in from.walkers[..from.count].iter().zip(carried) {
+            let cell = step.cell(walker.start);
+            let (agreement, _) = step.taken(cells[cell], walker.disagrees);
+            values[cell] += self.add_one(product, sum, agreement);
+        }
+    }
+
+    /// The same for one walker; gives what is to be added to the value of the feature.
     #[inline]
-    fn add(&self, product: &[f64; N], sum: &mut [f64; N], agreement: usize) -> f64 {
-        let factor = &self.factor[agreement];
-        (0..N).for_each(|k| sum[k] += product[k] * factor[k]);
+    fn add_one(&self, product: &[f64; N], sum: &mut [f64; N], agreement: usize) -> f64 {
+        *sum = plus(sum, &times(product, &self.factor[agreement]));
         dot(&self.share[agreement], product)
     }
 }
 
 #[inline]
-fn multiply<const N: usize>(to: &mut [f64; N], a: &[f64; N], b: &[f64; N]) {
-    (0..N).for_each(|k| to[k] = a[k] * b[k]);
+fn times<const N: usize>(a: &[f64; N], b: &[f64; N]) -> [f64; N] {
+    std::array::from_fn(|k| a[k] * b[k])
+}
+
+#[inline]
+fn plus<const N: usize>(a: &[f64; N], b: &[f64; N]) -> [f64; N] {
+    std::array::from_fn(|k| a[k] + b[k])
 }
 
 /// The sum of the products, two at a time; `N` is even.
