@@ -25,6 +25,8 @@ from export import explained, exported
 KINDS = {"random-forest": RandomForestClassifier, "extra-trees": ExtraTreesClassifier}
 BALANCES = {"smote": SMOTE, "smote-enn": SMOTEENN, "smote-tomek": SMOTETomek}
 THREADS = 2
+# The fastest of so many predictions counts, on both sides.
+TRIES = 5
 
 
 class Clock:
@@ -63,9 +65,11 @@ def fit(positives, kind, trees, seed, balance):
     balanced = clock.read()
     model = KINDS[kind](int(trees), n_jobs=THREADS, random_state=int(seed)).fit(grown, labels)
     fitted = clock.read()
-    clock = Clock()
-    shares = model.predict_proba(table)[:, 1]
-    predicted = clock.read()
+    predicted = (float("inf"), float("inf"))
+    for _ in range(TRIES):
+        clock = Clock()
+        shares = model.predict_proba(table)[:, 1]
+        predicted = tuple(map(min, predicted, clock.read()))
     return {
         "rows": len(grown),
         "nodes": sum(estimator.tree_.node_count for estimator in model.estimators_),

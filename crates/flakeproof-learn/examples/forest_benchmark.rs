@@ -52,6 +52,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+const TRIES: usize = 5;
+
 /// Balance, grow and ask about all rows, each with its time.
 fn fit(table: &Table, positive: &[bool], params: &ForestParams, balance: Balance) -> Outcome {
     let clock = Clock::start();
@@ -59,15 +61,22 @@ fn fit(table: &Table, positive: &[bool], params: &ForestParams, balance: Balance
     let balanced = clock.read();
     let forest = params.fit(&grown, &labels)?;
     let fitted = clock.read();
-    let clock = Clock::start();
-    let shares = forest.predict(table)?;
-    let predicted = clock.read();
+    let mut predicted = (f64::INFINITY, f64::INFINITY);
+    let mut mean = 0.0;
+    // The fastest of some tries, as on the other side: one try is too short to be measured well.
+    for _ in 0..TRIES {
+        let clock = Clock::start();
+        let shares = forest.predict(table)?;
+        let (passed, worked) = clock.read();
+        predicted = (predicted.0.min(passed), predicted.1.min(worked));
+        mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    }
     Ok(json!({
         "rows": grown.rows(), "nodes": forest.nodes(), "threads": rayon::current_num_threads(),
         "balance_s": balanced.0, "balance_cpu_s": balanced.1,
         "fit_s": fitted.0, "fit_cpu_s": fitted.1,
         "predict_s": predicted.0, "predict_cpu_s": predicted.1,
-        "mean": shares.iter().sum::<f64>() / shares.len() as f64,
+        "mean": mean,
     }))
 }
 

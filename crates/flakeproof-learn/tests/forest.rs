@@ -240,8 +240,8 @@ fn forests_of_scikit_learn_say_what_scikit_learn_and_shap_say() {
         let shares = forest.predict(&table).expect("the same columns");
         let shap = forest.shap(&table).expect("the same columns");
         assert!((shap.base - case.base).abs() < 1e-9, "{}", case.kind);
-        for row in 0..table.rows() {
-            assert!((shares[row] - case.probabilities[row]).abs() < 1e-12, "{}", case.kind);
+        for (row, share) in shares.iter().enumerate() {
+            assert!((share - case.probabilities[row]).abs() < 1e-12, "{}", case.kind);
             for (ours, theirs) in shap.row(row).iter().zip(&case.shap[row]) {
                 assert!((ours - theirs).abs() < 1e-6, "{}: {ours} {theirs}", case.kind);
             }
@@ -287,7 +287,9 @@ impl HandTree {
             (0..15).map(|node| if node < 7 { cut(node) } else { leaf }).collect()
         };
         let feature: Vec<i64> = (0..15)
-            .map(|node| self.cuts.get(node).map_or(-2, |cut| i64::try_from(cut.0).unwrap()))
+            .map(|node| {
+                self.cuts.get(node).map_or(-2, |cut| i64::try_from(cut.0).expect("four features"))
+            })
             .collect();
         let value: Vec<f64> =
             (0..15).map(|node| if node < 7 { 0.5 } else { self.leaves[node - 7].0 }).collect();

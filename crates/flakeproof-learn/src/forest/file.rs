@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::node::{LinkBits, Node, Tree};
+use super::node::{MOST_FEATURES, Node, Tree};
 use super::trees::Forest;
 use crate::model_file::{Arrays, ModelFile, ModelFileError};
 
@@ -81,12 +81,11 @@ impl Forest {
         if trees.is_empty() {
             return Err("there is no tree".to_owned());
         }
-        if features == 0 || features > 1 << 16 {
+        if features == 0 || features > MOST_FEATURES {
             return Err(format!("there are {features} features"));
         }
-        let bits = LinkBits::new(features);
         for (number, tree) in trees.iter().enumerate() {
-            if let Some(fault) = tree.fault(bits, features) {
+            if let Some(fault) = tree.fault(features) {
                 return Err(format!("tree {number}: {fault}"));
             }
         }

@@ -5,7 +5,7 @@
 //! rows, four features at a time, because the numbers of a row lie side by side in memory.
 
 use super::gain::{ClassWeights, Counts, Gain};
-use super::node::{LinkBits, Node, Tree};
+use super::node::{MOST_NODES, Node, Tree};
 use super::stream::Stream;
 
 /// How one kind of forest cuts: the only place where the kinds differ.
@@ -72,7 +72,6 @@ pub(super) struct Limits {
     pub(super) max_depth: u32,
     pub(super) min_samples_leaf: u32,
     pub(super) features_per_split: usize,
-    pub(super) bits: LinkBits,
     /// Which features have a missing number somewhere.
     pub(super) may_miss: Vec<bool>,
 }
@@ -169,31 +168,21 @@ impl<'a, S: Splitter> Grower<'a, S> {
                 None => self.close(&node, &mut tree),
                 Some((feature, threshold, cut)) => {
                     let child = tree.nodes.len();
-                    if child + 2 > self.limits.bits.most_nodes() {
+                    if child + 2 > MOST_NODES {
                         return None;
                     }
-                    let link = self.limits.bits.link(feature, child, cut.missing_left);
-                    tree.nodes[node.place] = Node { cut: threshold.to_bits(), link };
+                    tree.nodes[node.place] = Node::cut(threshold, feature, child, cut.missing_left);
                     tree.nodes.extend([Node::default(); 2]);
                     let middle = self.part(&node, feature, &cut);
-                    let (place, depth) = (child, node.depth + 1);
-                    let right = node.counts - cut.left;
-                    open.push(Open {
-                        place: place + 1,
-                        start: middle,
-                        depth,
-                        counts: right,
-                        ..node
-                    });
-                    let (start, end) = (node.start, middle);
-                    open.push(Open {
-                        place,
-                        start,
-                        end,
-                        depth,
-                        counts: cut.left,
-                        level: node.level,
-                    });
+                    let (depth, level) = (node.depth + 1, node.level);
+                    let (start, end, counts) = (node.start, middle, cut.left);
+                    let left = Open { place: child, start, end, depth, counts, level };
+                    let (start, end, counts) = (middle, node.end, node.counts - cut.left);
+                    let right = Open { place: child + 1, start, end, depth, counts, level };
+                    // The larger child goes first, so that its children come next in memory: rows
+                    // that are asked about mostly go there too.
+                    let left_is_larger = left.end - left.start > right.end - right.start;
+                    open.extend(if left_is_larger { [right, left] } else { [left, right] });
                 }
             }
         }
@@ -201,8 +190,7 @@ impl<'a, S: Splitter> Grower<'a, S> {
     }
 
     fn close(&self, node: &Open, tree: &mut Tree) {
-        let leaf = u32::try_from(tree.leaf_values.len()).unwrap_or(u32::MAX);
-        tree.nodes[node.place] = Node { cut: leaf, link: 0 };
+        tree.nodes[node.place] = Node::leaf(tree.leaf_values.len(), node.place);
         tree.leaf_values.push(self.limits.weights.share(node.counts));
         tree.leaf_covers.push(self.limits.weights.cover(node.counts));
     }

@@ -13,6 +13,7 @@ mod quadrature;
 mod random_cut;
 mod scikit_learn;
 mod shap;
+mod shap_edge;
 mod shap_walk;
 mod stream;
 mod table;

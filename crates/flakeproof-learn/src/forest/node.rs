@@ -1,55 +1,12 @@
 //! Trees as arrays: eight bytes a node, so that a whole tree stays near the processor.
 //!
 //! The two children of a node lie beside each other, later than the node itself. A node is two
-//! numbers: the bits of its threshold, and a link made of (from the top) one bit that says where
-//! missing numbers go, the feature, and the place of the left child in its tree. A link whose place
-//! is 0 marks a leaf (the root is nobody's child); the other number then is the leaf's own number.
-
-/// How the bits of a link are divided; it depends on how many features there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LinkBits {
-    child_bits: u32,
-    feature_mask: u32,
-}
-
-/// The bit that says that missing numbers go to the left.
-const MISSING_LEFT: u32 = 1 << 31;
-
-impl LinkBits {
-    /// The division for so many features.
-    pub(super) fn new(features: usize) -> Self {
-        let feature_bits = usize::BITS - features.saturating_sub(1).leading_zeros();
-        let feature_bits = feature_bits.clamp(1, 16);
-        Self { child_bits: 31 - feature_bits, feature_mask: (1 << feature_bits) - 1 }
-    }
-
-    /// The most nodes that a tree can have.
-    pub(super) fn most_nodes(self) -> usize {
-        1 << self.child_bits
-    }
-
-    pub(super) fn link(self, feature: usize, child: usize, missing_left: bool) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "both were checked to fit")]
-        let (feature, child) = (feature as u32, child as u32);
-        child | (feature << self.child_bits) | if missing_left { MISSING_LEFT } else { 0 }
-    }
-
-    /// The place of the left child in its tree; 0 in a leaf.
-    #[inline]
-    pub(super) fn child(self, link: u32) -> u32 {
-        link & ((1 << self.child_bits) - 1)
-    }
-
-    #[inline]
-    pub(super) fn feature(self, link: u32) -> usize {
-        ((link >> self.child_bits) & self.feature_mask) as usize
-    }
-
-    #[inline]
-    pub(super) fn missing_left(link: u32) -> bool {
-        link & MISSING_LEFT != 0
-    }
-}
+//! numbers: the bits of its threshold, and a link made of (from the top) one bit that says whether
+//! missing numbers go to the left, 8 bits for the feature, and 23 bits for the place of the left child.
+//!
+//! A leaf is its own left child, and its threshold is no number (NaN), with the number of the leaf in
+//! its lowest bits. No value is greater than that, so who walks on from a leaf stays there: a walk
+//! need not ask at every step whether it has arrived.
 
 /// A node, or a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,17 +16,65 @@ pub(super) struct Node {
     pub(super) link: u32,
 }
 
+/// The most nodes that a tree can have.
+pub(super) const MOST_NODES: usize = 1 << CHILD_BITS;
+/// The most features that a tree can have.
+pub(super) const MOST_FEATURES: usize = 1 << (31 - CHILD_BITS);
+
+const CHILD_BITS: u32 = 23;
+/// These bits make a threshold no number. Half of the nodes of a tree are leaves, so that their
+/// numbers fit below.
+const LEAF: u32 = 0x7FC0_0000;
+const MISSING_LEFT: u32 = 1 << 31;
+
 impl Node {
+    /// A node that cuts; the feature and the child must be below what a tree can have.
+    pub(super) fn cut(threshold: f32, feature: usize, child: usize, missing_left: bool) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "both were checked to fit")]
+        let link = child as u32 | (feature as u32) << CHILD_BITS;
+        let missing = if missing_left { MISSING_LEFT } else { 0 };
+        Self { cut: threshold.to_bits(), link: link | missing }
+    }
+
+    /// The leaf with this number, at this place of its tree.
+    pub(super) fn leaf(number: usize, place: usize) -> Self {
+        #[expect(clippy::cast_possible_truncation, reason = "there are no more nodes than fit")]
+        let (number, place) = (number as u32, place as u32);
+        Self { cut: LEAF | number, link: place }
+    }
+
+    #[inline]
+    pub(super) fn is_leaf(self) -> bool {
+        self.cut & LEAF == LEAF
+    }
+
+    /// The number of a leaf.
+    #[inline]
+    pub(super) fn leaf_number(self) -> usize {
+        (self.cut & !LEAF) as usize
+    }
+
+    /// The place of the left child in its tree; in a leaf its own.
+    #[inline]
+    pub(super) fn child(self) -> u32 {
+        self.link & ((1 << CHILD_BITS) - 1)
+    }
+
+    #[inline]
+    pub(super) fn feature(self) -> usize {
+        ((self.link & !MISSING_LEFT) >> CHILD_BITS) as usize
+    }
+
     #[inline]
     pub(super) fn threshold(self) -> f32 {
         f32::from_bits(self.cut)
     }
 
-    /// The places where a number may go: 0 for the left child, 1 for the right one.
+    /// Where a number goes: 0 for the left child, 1 for the right one.
     #[inline]
     pub(super) fn side(self, value: f32) -> u32 {
         if value.is_nan() {
-            u32::from(!LinkBits::missing_left(self.link))
+            u32::from(self.link & MISSING_LEFT == 0)
         } else {
             u32::from(value > self.threshold())
         }
@@ -89,17 +94,17 @@ pub(super) struct Tree {
 impl Tree {
     /// Say why the tree makes no sense, if it does not: every node but the root is the child of
     /// exactly one earlier node, features and leaves exist, shares are shares.
-    pub(super) fn fault(&self, bits: LinkBits, features: usize) -> Option<String> {
-        if self.nodes.is_empty() || self.nodes.len() > bits.most_nodes() {
+    pub(super) fn fault(&self, features: usize) -> Option<String> {
+        if self.nodes.is_empty() || self.nodes.len() > MOST_NODES {
             return Some(format!("a tree has {} nodes", self.nodes.len()));
         }
         let mut has_parent = vec![false; self.nodes.len()];
         let mut has_node = vec![false; self.leaf_values.len()];
         for (place, node) in self.nodes.iter().enumerate() {
-            let child = bits.child(node.link) as usize;
-            if child == 0 {
-                match has_node.get_mut(node.cut as usize) {
-                    Some(taken) if !*taken => *taken = true,
+            let child = node.child() as usize;
+            if node.is_leaf() {
+                match has_node.get_mut(node.leaf_number()) {
+                    Some(taken) if !*taken && node.link as usize == place => *taken = true,
                     _ => return Some(format!("node {place} has a leaf of another node")),
                 }
                 continue;
@@ -109,11 +114,11 @@ impl Tree {
             }
             has_parent[child] = true;
             has_parent[child + 1] = true;
-            if bits.feature(node.link) >= features {
+            if node.feature() >= features {
                 return Some(format!("node {place} asks for a feature that does not exist"));
             }
             if node.threshold().is_nan() {
-                return Some(format!("node {place} has no threshold"));
+                return Some(format!("node {place} is neither a leaf nor a cut"));
             }
         }
         if has_parent.iter().skip(1).any(|known| !known) || has_node.contains(&false) {
@@ -138,42 +143,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_keeps_its_parts() {
-        for features in [1, 2, 18, 1000, 65_536] {
-            let bits = LinkBits::new(features);
-            let child = bits.most_nodes() - 1;
-            for (missing_left, feature) in [(true, features - 1), (false, 0)] {
-                let link = bits.link(feature, child, missing_left);
-                assert_eq!(bits.child(link) as usize, child);
-                assert_eq!(bits.feature(link), feature);
-                assert_eq!(LinkBits::missing_left(link), missing_left);
-            }
+    fn a_node_keeps_its_parts() {
+        let (feature, child) = (MOST_FEATURES - 1, MOST_NODES - 1);
+        for (missing_left, side) in [(true, 0), (false, 1)] {
+            let node = Node::cut(-0.5, feature, child, missing_left);
+            assert_eq!((node.feature(), node.child() as usize), (feature, child));
+            assert_eq!((node.side(f32::NAN), node.side(-0.5), node.side(0.0)), (side, 0, 1));
         }
+        let leaf = Node::leaf(MOST_NODES / 2 - 1, 5);
+        assert_eq!((leaf.leaf_number(), leaf.child()), (MOST_NODES / 2 - 1, 5));
+        assert!(leaf.is_leaf() && !leaf.threshold().is_finite());
     }
 
     #[test]
     fn a_tree_that_leads_nowhere_is_noticed() {
-        let bits = LinkBits::new(2);
-        let leaf = |number| Node { cut: number, link: 0 };
-        let cut = |feature, child| Node { cut: 0, link: bits.link(feature, child, false) };
+        let cut = |feature, child| Node::cut(0.0, feature, child, false);
         let tree = |nodes: Vec<Node>, leaves: usize| Tree {
             nodes,
             leaf_values: vec![0.5; leaves],
             leaf_covers: vec![1.0; leaves],
         };
-        let fault = |nodes, leaves| tree(nodes, leaves).fault(bits, 2);
-        assert_eq!(fault(vec![cut(1, 1), leaf(0), leaf(1)], 2), None);
+        let fault = |nodes, leaves| tree(nodes, leaves).fault(2);
+        let [one, two] = [Node::leaf(0, 1), Node::leaf(1, 2)];
+        assert_eq!(fault(vec![cut(1, 1), one, two], 2), None);
         assert!(fault(vec![], 0).is_some());
-        assert!(fault(vec![cut(0, 2), leaf(0), leaf(1)], 2).is_some(), "beyond the end");
-        assert!(fault(vec![cut(0, 1), cut(0, 1), leaf(0)], 1).is_some(), "a circle");
-        assert!(fault(vec![cut(0, 1), leaf(0), leaf(0)], 1).is_some(), "one leaf twice");
-        assert!(fault(vec![cut(0, 1), leaf(0), leaf(9)], 2).is_some(), "no such leaf");
-        assert!(fault(vec![leaf(0), leaf(1)], 2).is_some(), "nobody's child");
-        let mut odd = tree(vec![leaf(0)], 1);
+        assert!(fault(vec![cut(0, 2), one, two], 2).is_some(), "beyond the end");
+        assert!(fault(vec![cut(0, 1), cut(0, 1), two], 1).is_some(), "a circle");
+        assert!(fault(vec![cut(0, 1), one, Node::leaf(0, 2)], 1).is_some(), "one leaf twice");
+        assert!(fault(vec![cut(0, 1), one, Node::leaf(9, 2)], 2).is_some(), "no such leaf");
+        assert!(fault(vec![cut(0, 1), one, Node::leaf(1, 0)], 2).is_some(), "a leaf leads away");
+        assert!(fault(vec![Node::leaf(0, 0), Node::leaf(1, 1)], 2).is_some(), "nobody's child");
+        let mut odd = tree(vec![Node::leaf(0, 0)], 1);
         odd.leaf_values[0] = f64::NAN;
-        assert!(odd.fault(bits, 2).is_some());
-        let two = LinkBits::new(2);
-        let one_feature = tree(vec![cut(1, 1), leaf(0), leaf(1)], 2).fault(two, 1);
+        assert!(odd.fault(2).is_some());
+        let one_feature = tree(vec![cut(1, 1), one, two], 2).fault(1);
         assert!(one_feature.is_some(), "no such feature");
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::best_cut::{BestCut, MISSING};
 use super::gain::{ClassWeights, Counts};
 use super::grow::{Grower, Limits};
-use super::node::{LinkBits, Tree};
+use super::node::{MOST_FEATURES, Tree};
 use super::random_cut::RandomCut;
 use super::stream::Stream;
 use super::table::Table;
@@ -183,7 +183,7 @@ impl ForestParams {
         let (Some(positive), Some(other)) = (number(count(true)), number(count(false))) else {
             return Err(FitError::TooLarge { rows, columns });
         };
-        if columns > 1 << 16 {
+        if columns > MOST_FEATURES {
             return Err(FitError::TooLarge { rows, columns });
         }
         if positive == 0 || other == 0 {
@@ -211,7 +211,6 @@ impl ForestParams {
                 FeaturesPerSplit::All => width,
                 FeaturesPerSplit::Count(count) => count.clamp(1, width),
             },
-            bits: LinkBits::new(width),
             may_miss: table.missing_in(),
         }
     }

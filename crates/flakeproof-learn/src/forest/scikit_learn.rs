@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::node::{LinkBits, Node, Tree};
+use super::node::{MOST_FEATURES, MOST_NODES, Node, Tree};
 use super::trees::Forest;
 
 /// Why text is no forest of scikit-learn's.
@@ -49,9 +49,8 @@ impl Forest {
         let exported: Exported = serde_json::from_str(json)
             .map_err(|error| ScikitLearnError::NotExported(error.to_string()))?;
         let features = exported.features;
-        let bits = LinkBits::new(features);
         let trees: Option<Vec<Tree>> =
-            exported.trees.iter().map(|tree| tree.arranged(bits, features)).collect();
+            exported.trees.iter().map(|tree| tree.arranged(features)).collect();
         let nonsense = || "a child, a feature or an array is missing".to_owned();
         let trees = trees.ok_or_else(nonsense).map_err(ScikitLearnError::Inconsistent)?;
         Self::of_checked_trees(trees, features).map_err(ScikitLearnError::Inconsistent)
@@ -60,7 +59,7 @@ impl Forest {
 
 impl ExportedTree {
     /// The tree with siblings side by side; `None` if it makes no sense.
-    fn arranged(&self, bits: LinkBits, features: usize) -> Option<Tree> {
+    fn arranged(&self, features: usize) -> Option<Tree> {
         let mut tree = Tree { nodes: vec![Node::default()], ..Tree::default() };
         let mut open = vec![(0usize, 0usize)];
         while let Some((number, place)) = open.pop() {
@@ -70,21 +69,19 @@ impl ExportedTree {
             }
             let left = *self.children_left.get(number)?;
             if left < 0 {
-                let leaf = u32::try_from(tree.leaf_values.len()).ok()?;
-                tree.nodes[place] = Node { cut: leaf, link: 0 };
+                tree.nodes[place] = Node::leaf(tree.leaf_values.len(), place);
                 tree.leaf_values.push(*self.value.get(number)?);
                 tree.leaf_covers.push(*self.weighted_n_node_samples.get(number)?);
                 continue;
             }
             let feature = usize::try_from(*self.feature.get(number)?).ok()?;
             let child = tree.nodes.len();
-            if feature >= features || child + 2 > bits.most_nodes() {
+            if feature >= features.min(MOST_FEATURES) || child + 2 > MOST_NODES {
                 return None;
             }
             let missing_left = self.missing_go_to_left.get(number).is_some_and(|left| *left != 0);
             let threshold = not_above(*self.threshold.get(number)?);
-            let link = bits.link(feature, child, missing_left);
-            tree.nodes[place] = Node { cut: threshold.to_bits(), link };
+            tree.nodes[place] = Node::cut(threshold, feature, child, missing_left);
             tree.nodes.extend([Node::default(); 2]);
             let right = *self.children_right.get(number)?;
             open.push((usize::try_from(right).ok()?, child + 1));

@@ -17,9 +17,10 @@
 
 use rayon::prelude::*;
 
-use super::node::{LinkBits, Tree};
+use super::node::Tree;
 use super::quadrature;
-use super::shap_walk::{Points, Walk};
+use super::shap_edge::Points;
+use super::shap_walk::Walk;
 use super::table::Table;
 use super::trees::{AskError, Forest};
 
@@ -84,7 +85,7 @@ impl Forest {
                 values.iter_mut().zip(sum).for_each(|(value, sum)| *value += sum / trees);
             }
         }
-        let roots = self.trees.par_iter().map(|tree| Weighed::new(tree, self.bits).mean[0]);
+        let roots = self.trees.par_iter().map(|tree| Weighed::new(tree).mean[0]);
         let base = roots.collect::<Vec<_>>().iter().sum::<f64>() / trees;
         Ok(Shap { base, features: self.features, values })
     }
@@ -93,7 +94,7 @@ impl Forest {
     fn summed(&self, trees: &[Tree], cells: &[f32]) -> Vec<f64> {
         let mut values = vec![0.0; cells.len()];
         for tree in trees {
-            let weighed = Weighed::new(tree, self.bits);
+            let weighed = Weighed::new(tree);
             let blocks = values.chunks_mut(BLOCK * self.features);
             for (values, cells) in blocks.zip(cells.chunks(BLOCK * self.features)) {
                 self.explain(&weighed, cells, values);
@@ -123,7 +124,7 @@ impl Forest {
     ) {
         for some in points.chunks(N) {
             let points = Points::<N>::new(some);
-            Walk::new(tree, self.bits, self.features, points).explain(cells, values);
+            Walk::new(tree, self.features, points).explain(cells, values);
         }
     }
 }
@@ -142,27 +143,27 @@ pub(super) struct Weighed<'a> {
 }
 
 impl<'a> Weighed<'a> {
-    fn new(tree: &'a Tree, bits: LinkBits) -> Self {
+    fn new(tree: &'a Tree) -> Self {
         let count = tree.nodes.len();
         let (mut cover, mut mean) = (vec![0.0; count], vec![0.0; count]);
         let (mut below, mut above) = (vec![0u64; count], vec![0u64; count]);
         // Children lie after their parents.
         for (place, node) in tree.nodes.iter().enumerate().rev() {
-            let child = bits.child(node.link) as usize;
-            if child == 0 {
-                cover[place] = tree.leaf_covers[node.cut as usize];
-                mean[place] = tree.leaf_values[node.cut as usize];
+            let child = node.child() as usize;
+            if node.is_leaf() {
+                cover[place] = tree.leaf_covers[node.leaf_number()];
+                mean[place] = tree.leaf_values[node.leaf_number()];
             } else {
                 let [left, right] = [child, child + 1].map(|child| cover[child]);
                 cover[place] = left + right;
                 mean[place] = (left * mean[child] + right * mean[child + 1]) / (left + right);
-                below[place] = below[child] | below[child + 1] | 1 << bits.feature(node.link);
+                below[place] = below[child] | below[child + 1] | 1 << node.feature();
             }
         }
         for (place, node) in tree.nodes.iter().enumerate() {
-            let child = bits.child(node.link) as usize;
-            if child != 0 {
-                let known = above[place] | 1 << bits.feature(node.link);
+            let child = node.child() as usize;
+            if !node.is_leaf() {
+                let known = above[place] | 1 << node.feature();
                 above[child] = known;
                 above[child + 1] = known;
             }
@@ -172,8 +173,9 @@ impl<'a> Weighed<'a> {
     }
 
     /// Whether both children of a node are leaves.
-    pub(super) fn is_last_cut(&self, place: usize, bits: LinkBits) -> bool {
-        let left = bits.child(self.tree.nodes[place].link) as usize;
-        left != 0 && self.below[left] | self.below[left + 1] == 0
+    pub(super) fn is_last_cut(&self, place: usize) -> bool {
+        let node = self.tree.nodes[place];
+        let left = node.child() as usize;
+        !node.is_leaf() && self.below[left] | self.below[left + 1] == 0
     }
 }

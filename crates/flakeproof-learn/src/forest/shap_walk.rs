@@ -4,89 +4,9 @@
 //! at each point. Coming back, it brings the sum of `v · product` over the leaves below, from which
 //! the cut above takes the share of its own feature.
 
-use super::node::{LinkBits, Node};
+use super::node::Node;
 use super::shap::Weighed;
-
-/// Points of the integral; unused ones weigh nothing.
-#[derive(Clone, Copy)]
-pub(super) struct Points<const N: usize> {
-    at: [f64; N],
-    rest: [f64; N],
-    weight: [f64; N],
-    /// The share of a leaf when the row disagrees, which no cut changes: −weight / rest.
-    against: [f64; N],
-}
-
-impl<const N: usize> Points<N> {
-    /// At most `N` points with their weights.
-    pub(super) fn new(points: &[(f64, f64)]) -> Self {
-        let (half, zero) = ([0.5; N], [0.0; N]);
-        let mut all = Self { at: half, rest: half, weight: zero, against: zero };
-        for (place, (at, weight)) in points.iter().enumerate() {
-            (all.at[place], all.rest[place], all.weight[place]) = (*at, 1.0 - at, *weight);
-            all.against[place] = -weight / (1.0 - at);
-        }
-        all
-    }
-}
-
-/// What the cuts of one feature on the path let through.
-#[derive(Clone, Copy)]
-struct Passed<const N: usize> {
-    /// The share of training rows.
-    share: f64,
-    /// One through the factor of a row that agrees, at each point.
-    inverse: [f64; N],
-}
-
-impl<const N: usize> Passed<N> {
-    fn new(points: &Points<N>, share: f64) -> Self {
-        let inverse = std::array::from_fn(|k| 1.0 / (points.at[k] + points.rest[k] * share));
-        Self { share, inverse }
-    }
-}
-
-/// What an edge of the tree does to the rows that pass it, by what becomes of their agreement with the
-/// path on its feature. Tables, because which of the three it is cannot be foreseen.
-#[derive(Clone, Copy)]
-struct Edge<const N: usize> {
-    /// The change of the product.
-    factor: [[f64; N]; 3],
-    /// The change of the feature's share of each leaf.
-    share: [[f64; N]; 3],
-}
-
-/// The row agrees with the path so far on the feature.
-const AGREES: usize = 0;
-/// It stops to agree at this edge.
-const STOPS: usize = 1;
-/// It did not agree before.
-const DISAGREED: usize = 2;
-
-impl<const N: usize> Edge<N> {
-    /// The edge from one share of training rows to another.
-    fn new(points: &Points<N>, old: &Passed<N>, new: &Passed<N>) -> Self {
-        let mut edge = Self { factor: [[0.0; N]; 3], share: [[0.0; N]; 3] };
-        for k in 0..N {
-            let weight = points.weight[k];
-            let share_old = weight * (1.0 - old.share) * old.inverse[k];
-            let share_new = weight * (1.0 - new.share) * new.inverse[k];
-            edge.factor[AGREES][k] = (points.at[k] + points.rest[k] * new.share) * old.inverse[k];
-            edge.factor[STOPS][k] = points.rest[k] * new.share * old.inverse[k];
-            edge.share[AGREES][k] = share_new - share_old;
-            edge.share[STOPS][k] = points.against[k] - share_old;
-        }
-        edge.factor[DISAGREED] = [new.share / old.share; N];
-        edge
-    }
-
-    /// What the edge does when one value stands for all leaves below it.
-    fn ending_in(&self, value: f64) -> Self {
-        let factor = self.factor.map(|factor| factor.map(|factor| factor * value));
-        let share = |way: usize| std::array::from_fn(|k| factor[way][k] * self.share[way][k]);
-        Self { factor, share: [share(AGREES), share(STOPS), [0.0; N]] }
-    }
-}
+use super::shap_edge::{Edge, Pair, Passed, Points, dot, plus, times};
 
 /// A row at a node.
 #[derive(Clone, Copy, Default)]
@@ -126,27 +46,7 @@ impl Step {
     }
 }
 
-/// Two edges, one below the other, that end in a leaf: about half of all edges. What they do together
-/// is tabled, so that nobody has to stop between them.
-struct Pair<const N: usize> {
-    factor: [[f64; N]; 9],
-    shares: [[[f64; N]; 9]; 2],
-}
-
 impl<const N: usize> Pair<N> {
-    fn new(first: &Edge<N>, second: &Edge<N>, value: f64) -> Self {
-        let mut pair = Self { factor: [[0.0; N]; 9], shares: [[[0.0; N]; 9]; 2] };
-        let first_factors = first.factor.map(|factor| factor.map(|factor| factor * value));
-        for way in 0..9 {
-            let (one, two) = (way / 3, way % 3);
-            let factor = times(&first_factors[one], &second.factor[two]);
-            pair.factor[way] = factor;
-            pair.shares[0][way] = times(&factor, &first.share[one]);
-            pair.shares[1][way] = times(&factor, &second.share[two]);
-        }
-        pair
-    }
-
     /// Add the leaf to the sums of all walkers, and what it says to the values of both features.
     fn add(&self, from: &mut Stop<N>, steps: [&Step; 2], cells: &[f32], values: &mut [f64]) {
         let carried = from.products.iter().zip(&mut from.sums);
@@ -199,7 +99,6 @@ impl<const N: usize> Stop<N> {
 /// A walk over one tree.
 pub(super) struct Walk<'a, const N: usize> {
     tree: &'a Weighed<'a>,
-    bits: LinkBits,
     features: usize,
     points: Points<N>,
     /// For each feature, what its cuts on the path let through.
@@ -209,14 +108,9 @@ pub(super) struct Walk<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> Walk<'a, N> {
-    pub(super) fn new(
-        tree: &'a Weighed<'a>,
-        bits: LinkBits,
-        features: usize,
-        points: Points<N>,
-    ) -> Self {
+    pub(super) fn new(tree: &'a Weighed<'a>, features: usize, points: Points<N>) -> Self {
         let passed = vec![Passed::new(&points, 1.0); features];
-        Self { tree, bits, features, points, passed, stops: Vec::new(), depth: 0 }
+        Self { tree, features, points, passed, stops: Vec::new(), depth: 0 }
     }
 
     /// Add the values of some rows.
@@ -254,12 +148,12 @@ impl<'a, const N: usize> Walk<'a, N> {
             self.stops.push(stop);
         }
         let node = self.tree.tree.nodes[self.stops[self.depth].node];
-        let child = (self.bits.child(node.link) + side) as usize;
+        let child = (node.child() + side) as usize;
         let is_leaf = self.tree.below[child] == 0;
         if is_leaf && self.tree.mean[child] == 0.0 {
             return false;
         }
-        let feature = self.bits.feature(node.link);
+        let feature = node.feature();
         let old = self.passed[feature];
         let part = self.tree.cover[child] / self.tree.cover[self.stops[self.depth].node];
         let new = Passed::new(&self.points, old.share * part);
@@ -271,7 +165,7 @@ impl<'a, const N: usize> Walk<'a, N> {
             return false;
         }
         self.passed[feature] = new;
-        let goes_on = if self.tree.is_last_cut(child, self.bits) {
+        let goes_on = if self.tree.is_last_cut(child) {
             self.end_in_leaves(child, &edge, &step, cells, values);
             false
         } else {
@@ -298,10 +192,10 @@ impl<'a, const N: usize> Walk<'a, N> {
     ) {
         let cover = self.tree.cover[node];
         let node = self.tree.tree.nodes[node];
-        let feature = self.bits.feature(node.link);
+        let feature = node.feature();
         let old = self.passed[feature];
         for side in 0..2 {
-            let leaf = (self.bits.child(node.link) + side) as usize;
+            let leaf = (node.child() + side) as usize;
             let value = self.tree.mean[leaf];
             if value != 0.0 {
                 let new = Passed::new(&self.points, old.share * self.tree.cover[leaf] / cover);
@@ -375,32 +269,4 @@ impl<const N: usize> Edge<N> {
             values[cell] += self.add_one(product, sum, agreement);
         }
     }
-
-    /// The same for one walker; gives what is to be added to the value of the feature.
-    #[inline]
-    fn add_one(&self, product: &[f64; N], sum: &mut [f64; N], agreement: usize) -> f64 {
-        *sum = plus(sum, &times(product, &self.factor[agreement]));
-        dot(&self.share[agreement], product)
-    }
-}
-
-#[inline]
-fn times<const N: usize>(a: &[f64; N], b: &[f64; N]) -> [f64; N] {
-    std::array::from_fn(|k| a[k] * b[k])
-}
-
-#[inline]
-fn plus<const N: usize>(a: &[f64; N], b: &[f64; N]) -> [f64; N] {
-    std::array::from_fn(|k| a[k] + b[k])
-}
-
-/// The sum of the products, two at a time; `N` is even.
-#[inline]
-fn dot<const N: usize>(a: &[f64; N], b: &[f64; N]) -> f64 {
-    let mut sums = [0.0; 2];
-    for (a, b) in a.as_chunks::<2>().0.iter().zip(b.as_chunks::<2>().0) {
-        sums[0] += a[0] * b[0];
-        sums[1] += a[1] * b[1];
-    }
-    sums[0] + sums[1]
 }

@@ -1,5 +1,7 @@
 //! What forests learn from and are asked about: rows of numbers, kept column by column.
 
+use std::ops::Range;
+
 /// Rows of numbers, kept column by column. A number may be missing (NaN), but never infinite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -131,10 +133,15 @@ impl Table {
     /// The numbers from row to row, for readers that go through whole rows.
     #[must_use]
     pub fn row_major(&self) -> Vec<f32> {
+        self.rows_of(0..self.rows)
+    }
+
+    /// The same for some of the rows.
+    pub(crate) fn rows_of(&self, rows: Range<usize>) -> Vec<f32> {
         let width = self.width();
-        let mut cells = vec![0.0; self.rows * width];
-        for (at, row) in cells.chunks_exact_mut(width.max(1)).enumerate() {
-            row.iter_mut().zip(&self.columns).for_each(|(cell, column)| *cell = column[at]);
+        let mut cells = vec![0.0; rows.len() * width];
+        for (row, to) in rows.zip(cells.chunks_exact_mut(width.max(1))) {
+            to.iter_mut().zip(&self.columns).for_each(|(cell, column)| *cell = column[row]);
         }
         cells
     }

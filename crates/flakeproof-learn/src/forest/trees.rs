@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::node::{LinkBits, Node, Tree};
+use super::node::{Node, Tree};
 use super::table::Table;
 
 /// A grown forest.
@@ -10,7 +10,6 @@ use super::table::Table;
 pub struct Forest {
     pub(super) trees: Vec<Tree>,
     pub(super) features: usize,
-    pub(super) bits: LinkBits,
 }
 
 /// Why a forest has no answer.
@@ -35,15 +34,13 @@ pub enum AskError {
 }
 
 /// So many rows go through one tree before the next, while it lies near the processor.
-const BLOCK: usize = 4096;
+const BLOCK: usize = 16_384;
 /// So many of them go together.
 const GROUP: usize = 256;
-/// So many steps are taken before it is asked who has arrived.
-const STEPS: usize = 3;
 
 impl Forest {
     pub(super) fn of_trees(trees: Vec<Tree>, features: usize) -> Self {
-        Self { trees, features, bits: LinkBits::new(features) }
+        Self { trees, features }
     }
 
     /// How many features it learned from.
@@ -70,25 +67,32 @@ impl Forest {
     /// When the table has other columns than the one the forest learned from.
     pub fn predict(&self, table: &Table) -> Result<Vec<f64>, AskError> {
         self.check(table)?;
-        let cells = table.row_major();
-        let may_miss = table.missing_in().contains(&true);
         let mut shares = vec![0.0; table.rows()];
-        let blocks = shares.par_chunks_mut(BLOCK).zip(cells.par_chunks(BLOCK * self.features));
-        blocks.for_each_init(Walk::default, |walk, (shares, cells)| {
-            for tree in &self.trees {
-                let groups = shares.chunks_mut(GROUP).zip(cells.chunks(GROUP * self.features));
-                for (shares, cells) in groups {
-                    if may_miss || tree.nodes.len() == 1 {
-                        self.add_shares_carefully(tree, cells, shares);
-                    } else {
-                        self.add_shares(tree, cells, shares, walk);
-                    }
-                }
-            }
-            let trees = crate::real(self.trees.len());
-            shares.iter_mut().for_each(|share| *share /= trees);
+        // Equal shares of the work for all threads; what comes out does not depend on them.
+        let parts = table.rows().div_ceil(BLOCK).next_multiple_of(rayon::current_num_threads());
+        let block = table.rows().div_ceil(parts.max(1)).max(GROUP);
+        shares.par_chunks_mut(block).enumerate().for_each(|(number, shares)| {
+            let start = number * block;
+            self.predict_rows(&table.rows_of(start..start + shares.len()), shares);
         });
         Ok(shares)
+    }
+
+    /// The same for rows that lie one after the other.
+    fn predict_rows(&self, cells: &[f32], shares: &mut [f64]) {
+        let may_miss = cells.iter().any(|cell| cell.is_nan());
+        for tree in &self.trees {
+            let groups = shares.chunks_mut(GROUP).zip(cells.chunks(GROUP * self.features));
+            for (shares, cells) in groups {
+                if may_miss {
+                    self.add_shares_carefully(tree, cells, shares);
+                } else {
+                    self.add_shares(tree, cells, shares);
+                }
+            }
+        }
+        let trees = crate::real(self.trees.len());
+        shares.iter_mut().for_each(|share| *share /= trees);
     }
 
     pub(super) fn check(&self, table: &Table) -> Result<(), AskError> {
@@ -96,40 +100,31 @@ impl Forest {
         if found == expected { Ok(()) } else { Err(AskError::Columns { found, expected }) }
     }
 
-    /// Add the share that each row reaches in a tree. All rows take one step, then the next: their
-    /// steps do not wait for each other. Who arrives changes lists, without a branch, because nobody
-    /// can foresee it.
-    fn add_shares(&self, tree: &Tree, cells: &[f32], shares: &mut [f64], walk: &mut Walk) {
-        let Walk { walking, arrived } = walk;
-        let starts = (0..).step_by(self.features).take(shares.len());
-        let root = tree.nodes[0];
-        for (walker, (row, start)) in walking.iter_mut().zip((0..).zip(starts)) {
-            *walker = Walker { row, start, node: root };
+    /// Add the share that each row reaches in a tree. All rows take some steps, then the next ones:
+    /// their steps do not wait for each other. Who has arrived leaves the list, without a branch,
+    /// because nobody can foresee it.
+    fn add_shares(&self, tree: &Tree, cells: &[f32], shares: &mut [f64]) {
+        let nodes = &tree.nodes[..];
+        let mut walkers = [Walker::default(); GROUP];
+        let mut leaves = [Node::default(); GROUP];
+        let mut left = 0;
+        for (row, row_cells) in (0..).zip(cells.chunks_exact(self.features)) {
+            // Most leaves are deeper than six steps.
+            let (node, next) = steps::<6>(nodes, row_cells, 0);
+            left = note(&mut walkers, &mut leaves, left, row, node, next);
         }
-        let bits = self.bits;
-        let (mut left, mut there) = (shares.len(), 0);
         while left > 0 {
             let mut still = 0;
             for at in 0..left {
-                let Walker { row, start, mut node } = walking[at];
-                for _ in 0..STEPS {
-                    let child = bits.child(node.link);
-                    let value = cells[start as usize + bits.feature(node.link)];
-                    // In a leaf, this looks at a node that exists and is not used.
-                    let place = child + u32::from(value > node.threshold());
-                    let next = tree.nodes[place as usize];
-                    node = if child == 0 { node } else { next };
-                }
-                let is_there = bits.child(node.link) == 0;
-                walking[still] = Walker { row, start, node };
-                arrived[there] = (row, node.cut);
-                still += usize::from(!is_there);
-                there += usize::from(is_there);
+                let Walker { row, place } = walkers[at % GROUP];
+                let row_cells = &cells[row as usize * self.features..];
+                let (node, next) = steps::<3>(nodes, row_cells, place);
+                still = note(&mut walkers, &mut leaves, still, row, node, next);
             }
             left = still;
         }
-        for (row, leaf) in &arrived[..there] {
-            shares[*row as usize] += tree.leaf_values[*leaf as usize];
+        for (share, leaf) in shares.iter_mut().zip(leaves) {
+            *share += tree.leaf_values[leaf.leaf_number()];
         }
     }
 
@@ -143,26 +138,12 @@ impl Forest {
     fn leaf_of(&self, nodes: &[Node], row: &[f32]) -> usize {
         let mut node = nodes[0];
         loop {
-            let child = self.bits.child(node.link);
-            if child == 0 {
-                return node.cut as usize;
+            if node.is_leaf() {
+                return node.leaf_number();
             }
-            let side = node.side(row[self.bits.feature(node.link)]);
-            node = nodes[(child + side) as usize];
+            let side = node.side(row[node.feature()]);
+            node = nodes[(node.child() + side) as usize];
         }
-    }
-}
-
-/// Rows on their way through a tree, and rows that have arrived, each with its leaf.
-struct Walk {
-    walking: [Walker; GROUP],
-    /// One place more than there are rows, for a step that has not arrived.
-    arrived: [(u32, u32); GROUP + 1],
-}
-
-impl Default for Walk {
-    fn default() -> Self {
-        Self { walking: [Walker::default(); GROUP], arrived: [(0, 0); GROUP + 1] }
     }
 }
 
@@ -170,7 +151,31 @@ impl Default for Walk {
 #[derive(Clone, Copy, Default)]
 struct Walker {
     row: u32,
-    /// Where its numbers begin.
-    start: u32,
+    place: u32,
+}
+
+/// The last node of a walk of some steps, and the place after it.
+#[inline]
+fn steps<const STEPS: usize>(nodes: &[Node], row: &[f32], mut next: u32) -> (Node, u32) {
+    let mut node = Node::default();
+    for _ in 0..STEPS {
+        node = nodes[next as usize];
+        next = node.child() + u32::from(row[node.feature()] > node.threshold());
+    }
+    (node, next)
+}
+
+/// Keep a row on the list unless its last step led nowhere, as it does in a leaf. How long the list is.
+#[inline]
+fn note(
+    walkers: &mut [Walker; GROUP],
+    leaves: &mut [Node; GROUP],
+    length: usize,
+    row: u32,
     node: Node,
+    next: u32,
+) -> usize {
+    leaves[row as usize % GROUP] = node;
+    walkers[length % GROUP] = Walker { row, place: next };
+    length + usize::from(!node.is_leaf())
 }
