@@ -109,8 +109,8 @@ impl Forest {
         let mut leaves = [Node::default(); GROUP];
         let mut left = 0;
         for (row, row_cells) in (0..).zip(cells.chunks_exact(self.features)) {
-            // Most leaves are deeper than six steps.
-            let (node, next) = steps::<6>(nodes, row_cells, 0);
+            // Most leaves are deeper than that.
+            let (node, next) = steps::<8>(nodes, row_cells, 0);
             left = note(&mut walkers, &mut leaves, left, row, node, next);
         }
         while left > 0 {
