@@ -303,7 +303,7 @@ pub(super) fn single(value: Option<f64>) -> f32 {
 
 fn needed(problem: Problem) -> &'static str {
     match problem {
-        Problem::Nod => "how they fared in the suite's own order",
+        Problem::Nod => "how they fared in several runs in the suite's own order",
         Problem::NodVsVictim | Problem::Victim => "how they fared in shuffled orders",
         Problem::Polluter => "whether they pollute",
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{FeatureRecord, History, HistoryError};
+use flakeproof_core::{FeatureRecord, History, HistoryError, Tally};
 use flakeproof_learn::cannier::{
     CsvError, Dataset, DatasetError, KnownTest, MeasuredTest, Problem as Question, TestOutcomes,
     read_features, read_outcomes,
@@ -42,7 +42,8 @@ pub(super) fn read(
             }
             DatasetError::NoFeature { .. } => "measure them with `flakeproof features`",
             DatasetError::Unobserved { .. } => {
-                "give a table of `--outcomes` with the columns that tell it"
+                "give a table of `--outcomes` with the columns that tell it, or run the suite more \
+                 often on the same code: `flakeproof features -n 5`"
             }
             DatasetError::OneClass { .. } => "add tests of the kind that is missing, or more runs",
         };
@@ -108,12 +109,14 @@ fn of_history(
         run: it.run,
         features: it.features,
     });
-    // A single run cannot show that a test is not flaky.
-    let tallies = history.tallies()?.into_iter().filter(|(_, baseline)| baseline.runs > 1);
-    let known = tallies.map(|(test, baseline)| KnownTest {
+    let known = history.tallies()?.into_iter().map(|(test, tally)| KnownTest {
         project: project.clone(),
         test: test.to_string(),
-        outcomes: TestOutcomes { baseline, ..TestOutcomes::default() },
+        outcomes: TestOutcomes {
+            // A single run cannot show that a test is not flaky.
+            baseline: if tally.runs > 1 { tally } else { Tally::default() },
+            ..TestOutcomes::default()
+        },
     });
     Ok((measured.collect(), known.collect()))
 }
