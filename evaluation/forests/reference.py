@@ -2,7 +2,6 @@
 """The peers: imbalanced-learn, scikit-learn and shap, each asked for what `forest_benchmark` does.
 
     reference.py data FOLDER                               write the tables
-    reference.py split FILE POSITIVES SEED                 one byte a row: 1 where it is asked
     reference.py fit POSITIVES KIND TREES SEED BALANCE     two threads; one line of JSON
     reference.py quality POSITIVES KIND TREES SEED
     reference.py shap POSITIVES KIND TREES ROWS MODEL      writes the model for the other side
@@ -45,17 +44,19 @@ def worked():
 def write_tables(folder):
     for positives in [158, 19_231]:
         table, label = data.make(positives)
-        with open(f"{folder}/{positives}.table", "wb") as out:
-            out.write(np.array(table.shape, dtype="<u4").tobytes())
-            out.write(table.astype("<f4").tobytes())
-            out.write(label.astype("u1").tobytes())
+        write_table(f"{folder}/{positives}.table", table, label)
+        asked, truth = data.fresh(positives)
+        path = f"{folder}/{positives}-and-fresh"
+        write_table(f"{path}.table", np.vstack([table, asked]), np.concatenate([label, truth]))
+        # One byte a row: 1 where it is asked.
+        np.repeat(np.array([0, 1], dtype="u1"), [len(label), len(truth)]).tofile(f"{path}.split")
 
 
-def write_split(path, positives, seed):
-    _, label = data.make(int(positives))
-    asked = np.zeros(len(label), dtype="u1")
-    asked[data.split(label, int(seed))[1]] = 1
-    asked.tofile(path)
+def write_table(path, table, label):
+    with open(path, "wb") as out:
+        out.write(np.array(table.shape, dtype="<u4").tobytes())
+        out.write(table.astype("<f4").tobytes())
+        out.write(label.astype("u1").tobytes())
 
 
 def fit(positives, kind, trees, seed, balance):
@@ -85,10 +86,10 @@ def fit(positives, kind, trees, seed, balance):
 
 def quality(positives, kind, trees, seed):
     table, label = data.make(int(positives))
-    train, test = data.split(label, int(seed))
-    grown, labels = SMOTE(random_state=int(seed)).fit_resample(table[train], label[train])
+    asked, truth = data.fresh(int(positives))
+    grown, labels = SMOTE(random_state=int(seed)).fit_resample(table, label)
     model = KINDS[kind](int(trees), n_jobs=THREADS, random_state=int(seed)).fit(grown, labels)
-    shares, truth = model.predict_proba(table[test])[:, 1], label[test]
+    shares = model.predict_proba(asked)[:, 1]
     return {
         "mcc": matthews_corrcoef(truth, shares > 0.5),
         "f1": f1_score(truth, shares > 0.5),
@@ -122,7 +123,7 @@ def explain(positives, kind, trees, rows, path):
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    asked = {"data": write_tables, "split": write_split, "fit": fit, "quality": quality, "shap": explain}
+    asked = {"data": write_tables, "fit": fit, "quality": quality, "shap": explain}
     found = asked[what](*rest)
     if found is not None:
         print(json.dumps(found))
