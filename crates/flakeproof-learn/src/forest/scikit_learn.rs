@@ -102,6 +102,7 @@ fn not_above(threshold: f64) -> f32 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::table::Table;
     use super::*;
 
     proptest! {
@@ -112,6 +113,20 @@ mod tests {
                 prop_assert_eq!(value <= not_above(threshold), f64::from(value) <= threshold);
             }
         }
+    }
+
+    #[test]
+    fn a_number_that_equals_a_threshold_goes_to_the_left() {
+        // Read without care for the last digit, this threshold comes out below the number.
+        let text = r#"{"features": 1, "trees": [{"children_left": [1, -1, -1],
+            "children_right": [2, -1, -1], "feature": [0, -2, -2],
+            "threshold": [1.1309937238693237, -2.0, -2.0], "value": [0.5, 1.0, 0.0],
+            "weighted_n_node_samples": [2.0, 1.0, 1.0]}]}"#;
+        let forest = Forest::from_scikit_learn(text).expect("a tree with one cut");
+        let number = 1.130_993_7_f32;
+        assert!(f64::from(number) == 1.130_993_723_869_323_7);
+        let table = Table::from_columns(vec![vec![number, number.next_up()]]).expect("one column");
+        assert_eq!(forest.predict(&table), Ok(vec![1.0, 0.0]));
     }
 
     #[test]
