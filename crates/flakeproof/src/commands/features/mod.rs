@@ -57,6 +57,9 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
             let code = code.join().unwrap_or_else(|_| Code::unknown("git could not be asked"));
             measurement.vectors.set_churn(code.churn);
             measurement.kept.set_tree(code.tree);
+        } else {
+            // Somebody may have edited the code since the last run.
+            measurement.kept.set_tree(tree_in(&folder));
         }
         match measurement.run_once(&adapter, discovered, number, &mut progress)? {
             End::Complete => measurement.times.push(begin.elapsed()),
@@ -99,6 +102,10 @@ fn code_in(folder: &Path) -> JoinHandle<Code> {
         },
         Err(why) => Code::unknown(&why.to_string()),
     })
+}
+
+fn tree_in(folder: &Path) -> TreeState {
+    Repository::containing(folder).map(|it| it.tree_state()).unwrap_or_default()
 }
 
 /// What the source of each test tells, read while the tests run.
