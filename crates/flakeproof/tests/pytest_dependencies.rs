@@ -245,3 +245,19 @@ fn an_option_that_was_not_there_when_it_passed_silences() {
     assert_eq!(after.verdict("test_it"), "unknown", "{}", after.text());
     assert!(after.text().contains("-m pytest -W error`"), "{}", after.text());
 }
+
+#[test]
+fn a_pass_under_measurement_silences() {
+    let project = project("pass");
+    project.commit();
+    let python = project.python();
+    let measure = ["features", "--", &python, "-m", "pytest", "-q", "-p", "no:cacheprovider"];
+    let measured = project.flakeproof(&measure).output().expect("flakeproof starts");
+    assert!(measured.status.success(), "{}", String::from_utf8_lossy(&measured.stderr));
+    project.write("broken", "");
+    project.write(NEW_UNRELATED.0, NEW_UNRELATED.1);
+    project.commit();
+    let ran = project.run(&MEASURED, &["-q", "-p", "no:cacheprovider"]);
+    assert_eq!(ran.verdict("test_it"), "unknown", "{}", ran.text());
+    assert!(ran.text().contains("it passed with measuring, and this is without"), "{}", ran.text());
+}
