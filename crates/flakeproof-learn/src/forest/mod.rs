@@ -7,6 +7,8 @@ mod best_cut;
 mod file;
 mod gain;
 mod grow;
+#[cfg(target_arch = "x86_64")]
+mod lanes;
 mod node;
 mod params;
 mod quadrature;

@@ -8,8 +8,9 @@
 //! its lowest bits. No value is greater than that, so who walks on from a leaf stays there: a walk
 //! need not ask at every step whether it has arrived.
 
-/// A node, or a leaf.
+/// A node, or a leaf. Its layout is fixed for those who read it as one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
 pub(super) struct Node {
     /// The bits of the threshold: smaller and equal numbers go to the left. In a leaf, its number.
     pub(super) cut: u32,
@@ -21,11 +22,11 @@ pub(super) const MOST_NODES: usize = 1 << CHILD_BITS;
 /// The most features that a tree can have.
 pub(super) const MOST_FEATURES: usize = 1 << (31 - CHILD_BITS);
 
-const CHILD_BITS: u32 = 23;
+pub(super) const CHILD_BITS: u32 = 23;
 /// These bits make a threshold no number. Half of the nodes of a tree are leaves, so that their
 /// numbers fit below.
-const LEAF: u32 = 0x7FC0_0000;
-const MISSING_LEFT: u32 = 1 << 31;
+pub(super) const LEAF: u32 = 0x7FC0_0000;
+pub(super) const MISSING_LEFT: u32 = 1 << 31;
 
 impl Node {
     /// A node that cuts; the feature and the child must be below what a tree can have.

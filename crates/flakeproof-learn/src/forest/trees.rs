@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+#[cfg(target_arch = "x86_64")]
+use super::lanes;
 use super::node::{Node, Tree};
 use super::table::Table;
 
@@ -36,7 +38,7 @@ pub enum AskError {
 /// So many rows go through one tree before the next, while it lies near the processor.
 const BLOCK: usize = 16_384;
 /// So many of them go together.
-const GROUP: usize = 256;
+pub(super) const GROUP: usize = 256;
 
 impl Forest {
     pub(super) fn of_trees(trees: Vec<Tree>, features: usize) -> Self {
@@ -86,7 +88,7 @@ impl Forest {
             for (shares, cells) in groups {
                 if may_miss {
                     self.add_shares_carefully(tree, cells, shares);
-                } else {
+                } else if !self.add_shares_at_once(tree, cells, shares) {
                     self.add_shares(tree, cells, shares);
                 }
             }
@@ -126,6 +128,26 @@ impl Forest {
         for (share, leaf) in shares.iter_mut().zip(leaves) {
             *share += tree.leaf_values[leaf.leaf_number()];
         }
+    }
+
+    /// The same for a whole group, many rows at once; `false` if this processor cannot.
+    #[cfg(target_arch = "x86_64")]
+    fn add_shares_at_once(&self, tree: &Tree, cells: &[f32], shares: &mut [f64]) -> bool {
+        let can = shares.len() == GROUP && lanes::available();
+        if can {
+            #[expect(unsafe_code, reason = "it was asked whether the processor can")]
+            // SAFETY: the processor can.
+            let leaves = unsafe { lanes::leaves_of_group(tree, cells, self.features) };
+            for (share, leaf) in shares.iter_mut().zip(leaves) {
+                *share += tree.leaf_values[leaf as usize];
+            }
+        }
+        can
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn add_shares_at_once(&self, _: &Tree, _: &[f32], _: &mut [f64]) -> bool {
+        false
     }
 
     /// The same, row by row, for tables with missing numbers.
@@ -178,4 +200,36 @@ fn note(
     leaves[row as usize % GROUP] = node;
     walkers[length % GROUP] = Walker { row, place: next };
     length + usize::from(!node.is_leaf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::forest::{ForestParams, Kind};
+    use flakeproof_core::Seed;
+
+    /// Rows that hardly repeat, positive where two of their numbers are alike.
+    fn rows(count: u16) -> (Table, Vec<bool>) {
+        let cell = |row: u16, column: u16| f32::from(row.wrapping_mul(7919 + 2 * column) % 997);
+        let rows: Vec<[f32; 3]> = (0..count).map(|row| [0, 1, 2].map(|at| cell(row, at))).collect();
+        let positive = rows.iter().map(|row| (row[0] - row[1]).abs() < 300.0).collect();
+        (Table::from_rows(&rows).expect("a table"), positive)
+    }
+
+    #[test]
+    fn rows_together_reach_the_leaves_that_each_reaches_alone() {
+        // Some whole groups, and a rest.
+        let (table, positive) = rows(3 * 256 + 40);
+        for kind in [Kind::RandomForest, Kind::ExtraTrees] {
+            let params = ForestParams { trees: 7, ..ForestParams::new(kind, Seed(3)) };
+            let forest = params.fit(&table, &positive).expect("a forest");
+            let alone = |row: usize| {
+                let cells = table.row(row);
+                let share = |tree: &Tree| tree.leaf_values[forest.leaf_of(&tree.nodes, &cells)];
+                forest.trees.iter().map(share).sum::<f64>() / 7.0
+            };
+            let together = forest.predict(&table).expect("the same columns");
+            assert_eq!(together, (0..table.rows()).map(alone).collect::<Vec<_>>());
+        }
+    }
 }
