@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attempt, Features, Findings, Seed, TestId, TreeState};
+use crate::{
+    Attempt, Features, Findings, HuntFindings, HuntRecord, KnownFlaky, Seed, TestId, TreeState,
+    TrialRecord,
+};
 
 /// Runs and their executions, kept from one run to the next.
 ///
@@ -67,6 +70,45 @@ pub trait History: Send {
     /// # Errors
     /// When the history cannot be read.
     fn features(&self) -> Result<Vec<FeatureRecord>, HistoryError>;
+
+    /// Open a hunt; trials and findings that follow belong to it. If there is one of this id, it is
+    /// taken up again with all its trials.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn begin_hunt(&mut self, hunt: &HuntRecord) -> Result<(), HistoryError>;
+
+    /// The latest hunt of a command that was not finished, or `None`.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn unfinished_hunt(&self, command: &[String]) -> Result<Option<HuntRecord>, HistoryError>;
+
+    /// Keep a trial of the open hunt under its key.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn record_trial(&mut self, key: &str, trial: &TrialRecord) -> Result<(), HistoryError>;
+
+    /// The trial of the open hunt with this key.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn trial(&self, key: &str) -> Result<Option<TrialRecord>, HistoryError>;
+
+    /// Keep what the open hunt found, in place of what it had found before; it stays unfinished unless
+    /// it ended by itself.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn finish_hunt(&mut self, findings: &HuntFindings) -> Result<(), HistoryError>;
+
+    /// What the latest hunt that looked at a test says about it, for every test that it found to be
+    /// flaky.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError>;
 }
 
 /// What was measured about a test in one run.
@@ -90,6 +132,12 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Count one more run.
+    pub fn count(&mut self, has_failed: bool) {
+        self.runs += 1;
+        self.failures += u32::from(has_failed);
+    }
+
     /// Whether it both passed and failed.
     #[must_use]
     pub fn is_inconsistent(self) -> bool {
@@ -100,6 +148,14 @@ impl Tally {
     #[must_use]
     pub fn always_fails(self) -> bool {
         self.failures == self.runs
+    }
+}
+
+impl std::ops::Add for Tally {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { runs: self.runs + other.runs, failures: self.failures + other.failures }
     }
 }
 

@@ -5,6 +5,7 @@
 //! depends on and what changed, are the [`Evidence`] on which a [`Verdict`] rests. All of it
 //! together is [`Findings`], which reports render and the history keeps. [`Predictions`] are what
 //! can be said without running anything; [`Features`] are what a model learns about a test.
+//! [`HuntFindings`] say which tests of a suite are flaky, and who makes whom fail.
 //!
 //! This crate does no I/O and knows no other crate of the workspace.
 
@@ -15,16 +16,20 @@ mod execution;
 mod features;
 mod findings;
 mod history;
+mod hunt;
 mod isolation;
 mod lines;
 mod measured;
+mod orders;
 mod outcome;
 mod prediction;
 mod seed;
+mod sequential;
 mod signature;
 pub mod statistics;
 mod suite;
 mod test_id;
+mod trial;
 
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
@@ -37,12 +42,19 @@ pub use findings::{
 pub use history::{
     FeatureRecord, History, HistoryError, PassRecord, RunRecord, Surroundings, Tally, TrackRecord,
 };
+pub use hunt::{
+    FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Pair,
+    Reproduction,
+};
 pub use isolation::Isolation;
 pub use lines::Lines;
 pub use measured::{Covered, Measured};
+pub use orders::{OrderKind, Orders};
 pub use outcome::Outcome;
 pub use prediction::{ModelFacts, Prediction, Predictions, SimilarTest};
 pub use seed::Seed;
+pub use sequential::{Decision, SequentialTest};
 pub use signature::Signature;
 pub use suite::{CollectionProblem, Suite, SuiteTest};
 pub use test_id::TestId;
+pub use trial::{TrialFailure, TrialRecord};

@@ -7,4 +7,5 @@
 
 pub mod intersect;
 mod partition;
+pub mod hunt;
 pub mod triage;

@@ -1,0 +1,237 @@
+//! Orders in which a suite can run, all of them from a seed.
+//!
+//! A test that depends on others shows itself when the others come in another order. A shuffle tries
+//! many pairs at random; the rows of a Tuscan square (Golomb and Taylor, 1985) put every test directly
+//! after every other one exactly once, which no set of fewer orders can do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Seed, Suite};
+
+/// A way to order a suite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OrderKind {
+    /// Every test anywhere.
+    Tests,
+    /// Classes (files, where there are none) in another order, each as it is.
+    Classes,
+    /// Files in another order, each as it is.
+    Files,
+    /// Every class as it stands in the suite, its tests in another order.
+    Within,
+    /// From the last to the first.
+    Reverse,
+    /// The rows of a Tuscan square.
+    Tuscan,
+}
+
+impl OrderKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Tests, Self::Classes, Self::Files, Self::Within, Self::Reverse, Self::Tuscan];
+
+    /// The kind as its stable word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::Classes => "classes",
+            Self::Files => "files",
+            Self::Within => "within",
+            Self::Reverse => "reverse",
+            Self::Tuscan => "tuscan",
+        }
+    }
+}
+
+/// The orders of one suite.
+#[derive(Debug, Clone)]
+pub struct Orders {
+    /// For each test, the number of its file and of its class, counted as they first appear.
+    files: Vec<u32>,
+    classes: Vec<u32>,
+    seed: Seed,
+}
+
+impl Orders {
+    /// The orders of this suite from this seed.
+    #[must_use]
+    pub fn new(suite: &Suite, seed: Seed) -> Self {
+        let ids: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
+        let files = numbered(ids.iter().map(|id| file_of(id)));
+        let classes = numbered(ids.iter().map(|id| class_of(id)));
+        Self { files, classes, seed }
+    }
+
+    /// How many tests there are.
+    #[must_use]
+    pub fn tests(&self) -> usize {
+        self.files.len()
+    }
+
+    /// How many different orders of a kind there are, as far as that is a limit.
+    #[must_use]
+    pub fn most(&self, kind: OrderKind) -> usize {
+        match kind {
+            OrderKind::Reverse => 1,
+            OrderKind::Tuscan => self.tests().next_multiple_of(2),
+            OrderKind::Tests | OrderKind::Classes | OrderKind::Files | OrderKind::Within => {
+                usize::MAX
+            }
+        }
+    }
+
+    /// One order of a kind, as positions in the suite. The same number gives the same order.
+    #[must_use]
+    pub fn order(&self, kind: OrderKind, number: u32) -> Vec<u32> {
+        let seed = self.seed.split(kind.word()).split(&number.to_string());
+        let mut order = self.original();
+        match kind {
+            OrderKind::Tests => order.sort_by_cached_key(|test| drawn(seed, *test)),
+            OrderKind::Classes => self.shuffle_groups(&mut order, &self.classes, seed),
+            OrderKind::Files => self.shuffle_groups(&mut order, &self.files, seed),
+            OrderKind::Within => {
+                order.sort_by_cached_key(|test| (self.classes[*test as usize], drawn(seed, *test)))
+            }
+            OrderKind::Reverse => order.reverse(),
+            OrderKind::Tuscan => return self.tuscan(number),
+        }
+        order
+    }
+
+    /// The suite's own order.
+    #[must_use]
+    pub fn original(&self) -> Vec<u32> {
+        (0..).take(self.tests()).collect()
+    }
+
+    fn shuffle_groups(&self, order: &mut [u32], groups: &[u32], seed: Seed) {
+        order.sort_by_cached_key(|test| (drawn(seed, groups[*test as usize]), *test));
+    }
+
+    /// A row of a Tuscan square: the zigzag 0, n−1, 1, n−2, … with the row's number added to each.
+    ///
+    /// That is a square for an even number of tests. An odd number takes the square of one more, and
+    /// leaves that one out: one row more than the least that is possible, except for 3 and 5 tests,
+    /// where no square exists. Tests and rows stand in a random order, so that the first rows are
+    /// as good as any when there is no time for all of them.
+    fn tuscan(&self, number: u32) -> Vec<u32> {
+        let symbols = self.tests().next_multiple_of(2) as u64;
+        if symbols == 0 {
+            return Vec::new();
+        }
+        let mut names = self.original();
+        names.sort_by_cached_key(|test| drawn(self.seed.split("tuscan names"), *test));
+        let start = self.seed.split("tuscan rows").0 % symbols;
+        let row = start + u64::from(number);
+        let zigzag = (0..symbols).map(|at| if at % 2 == 0 { at / 2 } else { symbols - 1 - at / 2 });
+        let places = zigzag.map(|place| usize::try_from((place + row) % symbols).unwrap_or(0));
+        places.filter_map(|place| names.get(place).copied()).collect()
+    }
+}
+
+/// A random number for an item.
+fn drawn(seed: Seed, item: u32) -> u64 {
+    seed.split(&item.to_string()).0
+}
+
+/// What stands before the first separator of a test's id.
+fn file_of(id: &str) -> &str {
+    id.find("::").or_else(|| id.find('#')).map_or(id, |end| &id[..end])
+}
+
+/// What stands before the last separator; brackets of parameters may hold anything.
+fn class_of(id: &str) -> &str {
+    let plain = id.find('[').map_or(id, |end| &id[..end]);
+    plain.rfind("::").or_else(|| plain.rfind('#')).map_or(plain, |end| &plain[..end])
+}
+
+/// The number of each name, counted as they first appear.
+fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
+    let mut known = std::collections::HashMap::new();
+    names
+        .map(|name| {
+            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            *known.entry(name).or_insert(next)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::SuiteTest;
+
+    fn suite(ids: &[&str]) -> Suite {
+        let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
+        Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() }
+    }
+
+    fn of_size(size: usize) -> Suite {
+        let ids: Vec<String> = (0..size).map(|n| format!("t{}.py::A::x{n}", n % 3)).collect();
+        suite(&ids.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn classes_stay_together_and_keep_their_order() {
+        let suite = suite(&["a::A::1", "a::A::2", "a::B::1[x::y]", "a::B::2", "b::1", "b::2"]);
+        let orders = Orders::new(&suite, Seed(1));
+        let seen: HashSet<Vec<u32>> =
+            (0..40).map(|n| orders.order(OrderKind::Classes, n)).collect();
+        assert_eq!(seen.len(), 6, "three classes have six orders");
+        for order in seen {
+            for pair in [[0, 1], [2, 3], [4, 5]] {
+                assert!(order.windows(2).any(|two| two == pair), "{order:?}");
+            }
+        }
+        let within: HashSet<Vec<u32>> =
+            (0..40).map(|n| orders.order(OrderKind::Within, n)).collect();
+        assert_eq!(within.len(), 8, "each of three classes has two orders");
+    }
+
+    #[test]
+    fn an_even_tuscan_square_has_every_neighbour_exactly_once() {
+        for size in [2, 4, 10, 36] {
+            let orders = Orders::new(&of_size(size), Seed(5));
+            let rows = orders.most(OrderKind::Tuscan);
+            assert_eq!(rows, size);
+            let pairs: Vec<[u32; 2]> = neighbours(&orders, rows);
+            assert_eq!(pairs.len(), size * (size - 1));
+            assert_eq!(pairs.iter().collect::<HashSet<_>>().len(), pairs.len());
+        }
+    }
+
+    fn neighbours(orders: &Orders, rows: usize) -> Vec<[u32; 2]> {
+        let rows = (0..).take(rows).map(|row| orders.order(OrderKind::Tuscan, row));
+        rows.flat_map(|row| row.windows(2).map(|two| [two[0], two[1]]).collect::<Vec<_>>())
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn every_order_has_every_test_once(size in 0usize..40, seed: u64, number in 0u32..50) {
+            let orders = Orders::new(&of_size(size), Seed(seed));
+            for kind in OrderKind::ALL {
+                let mut order = orders.order(kind, number);
+                prop_assert_eq!(&order, &orders.order(kind, number));
+                order.sort_unstable();
+                prop_assert_eq!(order, orders.original());
+            }
+        }
+
+        #[test]
+        fn an_odd_number_of_tests_needs_one_row_more(half in 0usize..12, seed: u64) {
+            let size = 2 * half + 1;
+            let orders = Orders::new(&of_size(size), Seed(seed));
+            let pairs = neighbours(&orders, orders.most(OrderKind::Tuscan));
+            let different: HashSet<_> = pairs.into_iter().collect();
+            prop_assert_eq!(different.len(), size * (size - 1));
+        }
+    }
+}
