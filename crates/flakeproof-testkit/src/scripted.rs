@@ -163,7 +163,9 @@ impl Scripted {
         self
     }
 
-    fn fails_if(
+    /// The test fails in these circumstances.
+    #[must_use]
+    pub fn fails_if(
         self,
         test: &str,
         condition: impl Fn(&Moment<'_>) -> bool + Send + Sync + 'static,

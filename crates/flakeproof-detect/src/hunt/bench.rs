@@ -49,7 +49,8 @@ impl Bench<'_> {
                             Err(_) => self.replay(trial, &before, tests, &mut record)?,
                         },
                     };
-                    let failed = outcomes.last().copied().flatten().is_some_and(Outcome::is_failure);
+                    let failed =
+                        outcomes.last().copied().flatten().is_some_and(Outcome::is_failure);
                     record.outcomes.push(outcomes);
                     if failed && trial.until == Until::Failure {
                         break;
@@ -65,7 +66,12 @@ impl Bench<'_> {
     }
 
     /// Run tests in the environment that later steps start from.
-    fn prepare(&self, state: Prepared, tests: &[u32], record: &mut TrialRecord) -> Result<Prepared> {
+    fn prepare(
+        &self,
+        state: Prepared,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Prepared> {
         let mut environment = match state {
             Prepared::Lost => return Ok(Prepared::Lost),
             Prepared::Live(environment) => environment,
@@ -130,7 +136,11 @@ impl Bench<'_> {
 
     /// Where the next outcome belongs, for its failure; `None` before the continuation.
     fn branch_place(&self, record: &TrialRecord, done: usize, before: usize) -> Place {
-        Place { branch: record.outcomes.len(), skipped: before.saturating_sub(done), start: done.saturating_sub(before) }
+        Place {
+            branch: record.outcomes.len(),
+            skipped: before.saturating_sub(done),
+            start: done.saturating_sub(before),
+        }
     }
 
     fn run_in(

@@ -72,7 +72,9 @@ impl Hunt<'_, '_> {
         let fails = self.lab.decide(&format!("fails/{test}"), &suspicion.failing)?;
         let passes = self.lab.decide(&format!("passes/{test}"), &suspicion.passing)?;
         Ok(match (fails, passes) {
-            (Decision::High, Decision::Low) if self.fails_in_further_orders(test)? => suspicion.kind,
+            (Decision::High, Decision::Low) if self.fails_in_further_orders(test)? => {
+                suspicion.kind
+            }
             _ => FlakyKind::Nod,
         })
     }

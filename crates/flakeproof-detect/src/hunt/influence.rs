@@ -5,7 +5,8 @@ use flakeproof_core::{Decision, FlakyKind, Isolation, Reproduction, TestId};
 use super::Hunt;
 use super::lab::Stop;
 use super::settings::{HuntEvent, HuntStage, PolluterSearch};
-use crate::pollution::{cleaners, pairs, prefix};
+use crate::pollution::pairs::{self, PairOutcome};
+use crate::pollution::{cleaners, prefix};
 
 /// More pairs than this are not all tried.
 const MOST_PAIRS: usize = 250_000;
@@ -17,47 +18,68 @@ const MOST_CONFIRMATIONS: u32 = 3;
 impl Hunt<'_, '_> {
     /// Find polluters, state-setters and cleaners, and confirm them.
     pub(super) fn find_influences(&mut self) -> Result<(), Stop> {
+        let search = self.settings.polluters;
+        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
+            self.try_pairs(search)?;
+        }
         let victims = self.ledger.of_kind(FlakyKind::Victim);
         let brittle = self.ledger.of_kind(FlakyKind::Brittle);
-        match self.settings.polluters {
-            PolluterSearch::Off => {}
-            PolluterSearch::Pairs => self.try_pairs(&victims, &brittle)?,
-            PolluterSearch::Prefix => {}
-        }
-        if self.settings.polluters != PolluterSearch::Off {
+        if search != PolluterSearch::Off {
             self.search_orders(&victims, &brittle)?;
         }
         self.confirm(&victims, &brittle)?;
-        if self.settings.polluters == PolluterSearch::Pairs {
+        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
             self.find_cleaners()?;
         }
         Ok(())
     }
 
-    /// Every test before every victim and every brittle test.
-    fn try_pairs(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
+    /// Every test before every one that is looked at.
+    fn try_pairs(&mut self, search: PolluterSearch) -> Result<(), Stop> {
         let all = self.orders.original();
-        let expected_to_pass = victims.iter().map(|test| (*test, false));
         let targets: Vec<(u32, bool)> =
-            expected_to_pass.chain(brittle.iter().map(|test| (*test, true))).collect();
+            all.iter().filter_map(|test| Some((*test, self.fails_alone(*test, search)?))).collect();
         let count = all.len() * targets.len();
         if targets.is_empty() {
             return Ok(());
         }
-        if count > MOST_PAIRS {
+        if count > MOST_PAIRS && search == PolluterSearch::Pairs {
             self.ledger.remark(
                 format!("{count} pairs are too many to try; each test has one set of polluters"),
-                "hunt for the polluters of one test with `--victim TEST`",
+                "`--polluters all` tries them all the same; `--victim TEST` looks at one test",
             );
             return Ok(());
         }
         self.lab.begin(HuntStage::Pollution, all.len());
         for pair in pairs::surprising(&mut self.lab, &all, &targets)? {
             if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed {
-                self.note_influence(vec![pair.first], pair.second);
+                self.note_pair(pair);
             }
         }
         Ok(())
+    }
+
+    /// Whether a test fails alone; `None` if it is not looked at, or not steady.
+    fn fails_alone(&self, test: u32, search: PolluterSearch) -> Option<bool> {
+        let known = self.ledger.test(test);
+        match known.kind {
+            Some(FlakyKind::Victim) => Some(false),
+            Some(FlakyKind::Brittle) => Some(true),
+            None if search == PolluterSearch::All && !known.alone.is_inconsistent() => {
+                (known.alone.runs > 0).then_some(known.alone.failures > 0)
+            }
+            Some(FlakyKind::Nod) | None => None,
+        }
+    }
+
+    /// A test that was not suspicious becomes flaky by the first pair that changes its outcome.
+    fn note_pair(&mut self, pair: PairOutcome) {
+        let PairOutcome { first, second, has_failed } = pair;
+        if self.ledger.test(second).kind.is_none() {
+            let kind = if has_failed { FlakyKind::Victim } else { FlakyKind::Brittle };
+            self.call_one_flaky(second, kind);
+        }
+        self.note_influence(vec![first], second);
     }
 
     /// Sets of tests, for whom no single one was found.
@@ -187,7 +209,10 @@ impl Hunt<'_, '_> {
         let fails_in_order = self.lab.decide("in order", &in_order)? == Decision::High;
         let (kind, failing, passing) = match (fails_alone, fails_in_order) {
             (true, true) => {
-                self.remark_on(test, "fails alone and in the suite's own order: it is not flaky by order");
+                self.remark_on(
+                    test,
+                    "fails alone and in the suite's own order: it is not flaky by order",
+                );
                 return Ok(());
             }
             (true, false) => (FlakyKind::Brittle, alone, in_order),

@@ -109,6 +109,16 @@ impl Lab<'_, '_> {
         let mut waiting: BTreeMap<usize, (Trial, TrialRecord, bool)> = BTreeMap::new();
         let mut delivered = 0;
         loop {
+            // First what is there: it may make further trials needless.
+            while let Some((trial, record, is_recalled)) = waiting.remove(&delivered) {
+                delivered += 1;
+                if self.take_in(&trial, &record, is_recalled, take).is_break() {
+                    queue.is_closed = true;
+                    waiting.clear();
+                    self.keep_the_rest(queue);
+                    return ended;
+                }
+            }
             while queue.has_room(self.jobs) {
                 if let Err(stop) = self.may_go_on() {
                     ended = Err(stop);
@@ -120,20 +130,11 @@ impl Lab<'_, '_> {
                     break;
                 }
             }
-            while let Some((trial, record, is_recalled)) = waiting.remove(&delivered) {
-                delivered += 1;
-                if self.take_in(&trial, &record, is_recalled, take).is_break() {
-                    queue.is_closed = true;
-                    waiting.clear();
-                    self.keep_the_rest(queue);
-                    return ended;
-                }
+            if waiting.contains_key(&delivered) {
+                continue;
             }
             if queue.running == 0 {
-                if queue.is_closed {
-                    return ended;
-                }
-                continue;
+                return ended;
             }
             let Ok((number, trial, result)) = queue.results.recv() else { return ended };
             queue.running -= 1;
@@ -198,9 +199,11 @@ impl Lab<'_, '_> {
         self.cost.executions += u64::from(record.executions);
         self.cost.time += record.duration;
         let branches: Vec<&[u32]> = trial.branches().collect();
-        self.told.extend(record.failures.iter().filter_map(|it| {
-            branches.get(it.branch as usize)?.get(it.position as usize).copied()
-        }));
+        self.told.extend(
+            record.failures.iter().filter_map(|it| {
+                branches.get(it.branch as usize)?.get(it.position as usize).copied()
+            }),
+        );
         (self.sink)(HuntEvent::Trial { executions: record.executions, is_recalled });
         take(trial, record)
     }

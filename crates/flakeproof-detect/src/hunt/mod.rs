@@ -144,7 +144,8 @@ impl Hunt<'_, '_> {
         let ids: Vec<TestId> =
             self.ledger.tests.iter().filter(|test| changed(test)).map(|it| it.id.clone()).collect();
         if let [first, rest @ ..] = ids.as_slice() {
-            let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            let others =
+                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             self.ledger.remark(
                 format!("`{first}`{others} passed and failed, and there was no time to say why"),
                 "go on with `--resume`, or give a longer `--budget`",

@@ -89,9 +89,8 @@ impl Hunt<'_, '_> {
         let kinds = &self.settings.kinds;
         let wanted = self.settings.orders as usize;
         let rounds = (0..).take(wanted);
-        let in_turns = rounds.flat_map(|number| {
-            kinds.iter().map(move |kind| OtherOrder { kind: *kind, number })
-        });
+        let in_turns = rounds
+            .flat_map(|number| kinds.iter().map(move |kind| OtherOrder { kind: *kind, number }));
         let has_one = |order: &OtherOrder| (order.number as usize) < self.orders.most(order.kind);
         in_turns.filter(has_one).take(wanted).collect()
     }

@@ -27,9 +27,8 @@ pub(crate) fn polluters(
             return Ok(Some(vec![polluter]));
         }
         if fails_after(lab, &before[..=last], test)? {
-            let with_last = |part: &[u32]| -> Vec<u32> {
-                part.iter().copied().chain([polluter]).collect()
-            };
+            let with_last =
+                |part: &[u32]| -> Vec<u32> { part.iter().copied().chain([polluter]).collect() };
             let others = delta::minimal(&before[..last], &mut |part| {
                 fails_after(lab, &with_last(part), test)
             })?;
@@ -56,11 +55,7 @@ pub(crate) fn setters(
 }
 
 /// Whether a test fails after others, decided on repeated runs.
-pub(crate) fn fails_after(
-    lab: &mut Lab<'_, '_>,
-    before: &[u32],
-    test: u32,
-) -> Result<bool, Stop> {
+pub(crate) fn fails_after(lab: &mut Lab<'_, '_>, before: &[u32], test: u32) -> Result<bool, Stop> {
     let order: Vec<u32> = before.iter().copied().chain([test]).collect();
     Ok(lab.decide("after", &order)? == Decision::High)
 }
@@ -102,7 +97,8 @@ fn first_failing_part(
     let trial = Trial { name: "walk".into(), steps, isolation, until: Until::Failure };
     let mut found = None;
     lab.each(std::iter::once(trial), &mut |_, record| {
-        let has_failed = |outcomes: &Vec<_>| failed(outcomes.last().copied().flatten()) == Some(true);
+        let has_failed =
+            |outcomes: &Vec<_>| failed(outcomes.last().copied().flatten()) == Some(true);
         found = record.outcomes.iter().position(has_failed);
         ControlFlow::Continue(())
     })?;

@@ -149,6 +149,18 @@ fn the_rows_of_a_square_find_every_victim_of_a_neighbour() {
 }
 
 #[test]
+fn every_pair_shows_victims_that_no_order_did() {
+    let suite = suite(TESTS).with_polluter("b", "i").brittle("c", "j").always_fails("e");
+    let once = HuntSettings { runs: 1, orders: 0, max_reruns: 1, ..settings() };
+    let hunted = hunted(&suite, &HuntSettings { polluters: PolluterSearch::All, ..once });
+    assert_eq!(of(&hunted, "b").kind, Some(FlakyKind::Victim));
+    assert_eq!(of(&hunted, "b").polluters, sets(&[&["i"]]));
+    assert_eq!(of(&hunted, "c").kind, Some(FlakyKind::Brittle));
+    assert_eq!(of(&hunted, "c").setters, sets(&[&["j"]]));
+    assert_eq!(hunted.tests.iter().filter(|test| test.kind.is_some()).count(), 2);
+}
+
+#[test]
 fn one_test_alone_and_a_suite_that_always_fails_end_without_a_finding() {
     let one = hunted(&suite(["only"]), &settings());
     assert_eq!((of(&one, "only").kind, one.end), (None, HuntEnd::Finished));

@@ -22,7 +22,7 @@ fn a_hunt_that_is_cut_off_anywhere_ends_as_if_it_had_not_been() {
     let undisturbed = flaky_suite();
     let expected = hunted(&undisturbed, &settings());
     let whole = undisturbed.runs().len();
-    for after in 1..60 {
+    for after in [1, 2, 3, 5, 8, 13, 16, 20, 24, 29, 34] {
         let kept = Kept::default();
         let (canceller, cancel) = Cancel::new();
         let first = flaky_suite();

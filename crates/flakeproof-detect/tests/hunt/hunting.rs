@@ -11,22 +11,22 @@ use flakeproof_testkit::scripted::Scripted;
 
 /// What several sessions of one hunt share.
 #[derive(Default)]
-pub struct Kept {
-    pub trials: RefCell<BTreeMap<String, TrialRecord>>,
+pub(crate) struct Kept {
+    pub(crate) trials: RefCell<BTreeMap<String, TrialRecord>>,
 }
 
 /// Settings that keep tests short.
-pub fn settings() -> HuntSettings {
+pub(crate) fn settings() -> HuntSettings {
     HuntSettings { seed: Seed(7), runs: 3, orders: 12, max_reruns: 5, ..HuntSettings::default() }
 }
 
 /// Hunt to the end.
-pub fn hunted(suite: &Scripted, settings: &HuntSettings) -> Hunted {
+pub(crate) fn hunted(suite: &Scripted, settings: &HuntSettings) -> Hunted {
     session(suite, settings, &Kept::default(), &Cancel::never(), &mut |_| {}).expect("a hunt")
 }
 
 /// One session of a hunt; `after` hears of every trial that is kept.
-pub fn session(
+pub(crate) fn session(
     suite: &Scripted,
     settings: &HuntSettings,
     kept: &Kept,
@@ -46,7 +46,7 @@ pub fn session(
 }
 
 /// Cut a hunt off after so many trials of this session.
-pub fn cut_off(canceller: &Canceller, after: usize) -> impl FnMut(usize) {
+pub(crate) fn cut_off(canceller: &Canceller, after: usize) -> impl FnMut(usize) {
     let canceller = canceller.clone();
     move |count| {
         if count >= after {
@@ -56,11 +56,11 @@ pub fn cut_off(canceller: &Canceller, after: usize) -> impl FnMut(usize) {
 }
 
 /// What was found about one test.
-pub fn of<'a>(hunted: &'a Hunted, id: &str) -> &'a HuntedTest {
+pub(crate) fn of<'a>(hunted: &'a Hunted, id: &str) -> &'a HuntedTest {
     hunted.tests.iter().find(|test| test.id.as_str() == id).expect("a test of the suite")
 }
 
 /// Sets of tests by their ids.
-pub fn sets(sets: &[&[&str]]) -> Vec<Vec<TestId>> {
+pub(crate) fn sets(sets: &[&[&str]]) -> Vec<Vec<TestId>> {
     sets.iter().map(|set| set.iter().map(|id| TestId::from(*id)).collect()).collect()
 }
