@@ -14,7 +14,7 @@ def hunt(subject, typed, *options):
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "hunt.json")
         command = [
-            str(typed.flakeproof), "hunt", "--seed", str(typed.seed), "-j", "2",
+            str(typed.flakeproof), "hunt", "--seed", str(typed.seed),
             "--store", str(Path(folder, "history.db")), "--reporter", f"json={report}",
             *options, "--", str(subject.python), "-m", "pytest", *subject.arguments,
         ]

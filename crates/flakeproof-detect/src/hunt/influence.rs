@@ -1,12 +1,14 @@
 //! From victims and brittle tests to those who make them fail or pass, and to a proof of it.
 
-use flakeproof_core::{Decision, FlakyKind, Isolation, Reproduction, TestId};
+use std::collections::BTreeMap;
+
+use flakeproof_core::{Decision, FlakyKind, Isolation, LeftBehind, Reproduction, TestId};
 
 use super::Hunt;
 use super::lab::Stop;
 use super::settings::{HuntEvent, HuntStage, PolluterSearch};
 use crate::pollution::pairs::{self, PairOutcome};
-use crate::pollution::{cleaners, prefix};
+use crate::pollution::{cleaners, left_behind, prefix};
 
 /// More pairs than this are not all tried.
 const MOST_PAIRS: usize = 250_000;
@@ -31,7 +33,7 @@ impl Hunt<'_, '_> {
         if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
             self.find_cleaners()?;
         }
-        Ok(())
+        self.look_at_what_is_left()
     }
 
     /// Every test before every one that is looked at.
@@ -190,6 +192,24 @@ impl Hunt<'_, '_> {
             let found = cleaners::cleaners(&mut self.lab, &polluters, victim, &candidates)?;
             let ids = found.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
             self.ledger.test_mut(victim).cleaners = ids;
+        }
+        Ok(())
+    }
+
+    /// What the first polluters of each victim, or the first state-setters, leave behind.
+    fn look_at_what_is_left(&mut self) -> Result<(), Stop> {
+        let mut known: BTreeMap<Vec<u32>, Vec<LeftBehind>> = BTreeMap::new();
+        for (test, set) in &self.first_influence {
+            let left = match known.get(set) {
+                Some(left) => left.clone(),
+                None => {
+                    let ids: Vec<TestId> =
+                        set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
+                    left_behind::left_behind(&self.lab, &ids)?
+                }
+            };
+            known.insert(set.clone(), left.clone());
+            self.ledger.test_mut(*test).left_behind = left;
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ const MOST_REPETITIONS: u32 = 12;
 
 /// Where trials are run, and what they cost so far.
 pub(crate) struct Lab<'a, 'j> {
-    pub(super) adapter: &'a dyn Adapter,
+    pub(crate) adapter: &'a dyn Adapter,
     pub(super) tests: &'a [TestId],
     pub(super) jobs: usize,
     pub(super) budget: Option<Duration>,

@@ -100,7 +100,7 @@ mod tests {
             let items: Vec<u32> = (0..count).collect();
             let effect = |part: &[u32]| {
                 let text = format!("{part:?}");
-                part.len() as u32 == count || flakeproof_core::Seed(salt).split(&text).0 % 3 == 0
+                part.len() as u32 == count || flakeproof_core::Seed(salt).split(&text).0.is_multiple_of(3)
             };
             let found = minimal(&items, &mut |part: &[u32]| -> Result<bool, Infallible> {
                 Ok(effect(part))
