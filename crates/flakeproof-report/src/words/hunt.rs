@@ -172,7 +172,8 @@ pub fn hunt_cost(findings: &HuntFindings) -> String {
 }
 
 /// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
