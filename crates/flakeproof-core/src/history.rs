@@ -124,6 +124,7 @@ pub struct FeatureRecord {
 
 /// How often a test ran, and how often it failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tally {
     /// The runs.
     pub runs: u32,

@@ -166,15 +166,21 @@ impl HuntedTest {
         all.runs > 0 && all.always_fails()
     }
 
-    /// How often it fails: in the suite's order and alone if that is where it is flaky, in other orders
-    /// if it depends on them, and over all executions if it never failed.
+    /// The executions that tell how often it fails: in the suite's order and alone if that is where
+    /// it is flaky, in other orders if it depends on them, and all of them if it never failed.
     #[must_use]
-    pub fn rate(&self) -> Rate {
-        failure_rate(match self.kind {
+    pub fn telling(&self) -> Tally {
+        match self.kind {
             Some(FlakyKind::Nod) => self.baseline + self.alone,
             Some(FlakyKind::Victim | FlakyKind::Brittle) => self.shuffled,
             None => self.all(),
-        })
+        }
+    }
+
+    /// How often it fails, by its [telling](Self::telling) executions.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        failure_rate(self.telling())
     }
 }
 
@@ -235,9 +241,7 @@ pub struct HuntRecord {
 #[derive(Debug, Clone, PartialEq)]
 pub struct KnownFlaky {
     /// The hunt that found it.
-    pub hunt: String,
-    /// When that hunt started, as an RFC 3339 time stamp.
-    pub seen: String,
+    pub hunt: HuntRecord,
     /// What it found.
     pub test: HuntedTest,
 }

@@ -1,11 +1,12 @@
 //! Findings and predictions in, bytes out.
 //!
-//! A [`Renderer`] turns [`Findings`](flakeproof_core::Findings), what a run found out, or
+//! A [`Renderer`] turns [`Findings`](flakeproof_core::Findings), what a run found out,
+//! [`HuntFindings`](flakeproof_core::HuntFindings), what a hunt found out, or
 //! [`Predictions`](flakeproof_core::Predictions), what a model says without a run, into the bytes
-//! of one format: [`Json`] for programs, [`GithubAnnotations`] and [`GithubSummary`] for GitHub
-//! Actions. Findings can also be [`JunitXml`], for continuous integration servers, and predictions
-//! [`Sarif`], for tools that show code. [`words`] says in English what they mean, for every format
-//! that people read.
+//! of one format: [`Json`] for programs, [`GithubSummary`] and, except for hunts,
+//! [`GithubAnnotations`] for GitHub Actions. Findings can also be [`JunitXml`], for continuous
+//! integration servers, and predictions [`Sarif`], for tools that show code. [`words`] says in
+//! English what they mean, for every format that people read.
 //!
 //! This crate does no I/O and reads no clock and no environment variables: the same subject gives
 //! the same bytes, whether it comes from a run or from the history.
@@ -21,7 +22,7 @@ pub mod svg;
 pub mod words;
 
 pub use github::{GithubAnnotations, GithubSummary};
-pub use json::{Json, json_schema, prediction_schema};
+pub use json::{Json, hunt_schema, json_schema, prediction_schema};
 pub use junit::JunitXml;
 pub use renderer::{Error, Renderer};
 pub use sarif::Sarif;

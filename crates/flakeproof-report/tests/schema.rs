@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flakeproof_report::{json_schema, prediction_schema};
+use flakeproof_report::{hunt_schema, json_schema, prediction_schema};
 
 #[test]
 fn the_schema_of_the_run_report_is_up_to_date() {
@@ -12,6 +12,11 @@ fn the_schema_of_the_run_report_is_up_to_date() {
 #[test]
 fn the_schema_of_the_prediction_report_is_up_to_date() {
     assert_up_to_date("prediction-report.schema.json", &prediction_schema());
+}
+
+#[test]
+fn the_schema_of_the_hunt_report_is_up_to_date() {
+    assert_up_to_date("hunt-report.schema.json", &hunt_schema());
 }
 
 fn assert_up_to_date(file: &str, made: &str) {

@@ -7,7 +7,9 @@
 //! All SQL of flakeproof is in this crate, as text that can be pasted into the `sqlite3` shell.
 
 mod features;
+mod hunts;
 mod memory;
+mod memory_hunts;
 mod migrations;
 mod opening;
 mod place;

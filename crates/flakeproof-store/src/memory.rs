@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, FeatureRecord, Features, Findings, History, HistoryError, Outcome, PassRecord,
-    RunRecord, Stage, Surroundings, Tally, TestId, TrackRecord, Verdict,
+    Attempt, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings, HuntRecord,
+    KnownFlaky, Outcome, PassRecord, RunRecord, Stage, Surroundings, Tally, TestId, TrackRecord,
+    TrialRecord, Verdict,
 };
+
+use crate::memory_hunts::MemoryHunts;
 
 /// A history that lasts as long as the process.
 #[derive(Debug, Default)]
@@ -21,6 +24,7 @@ pub struct MemoryHistory {
     /// How often each test ran and failed on the code of a run, named by its first run.
     tallies: BTreeMap<(TestId, usize), Tally>,
     features: Vec<(usize, TestId, Features)>,
+    hunts: MemoryHunts,
 }
 
 /// What is known of the passes of one test.
@@ -145,6 +149,31 @@ impl History for MemoryHistory {
                 features: *features,
             })
             .collect())
+    }
+
+    fn begin_hunt(&mut self, hunt: &HuntRecord) -> Result<(), HistoryError> {
+        self.hunts.begin(hunt);
+        Ok(())
+    }
+
+    fn unfinished_hunt(&self, command: &[String]) -> Result<Option<HuntRecord>, HistoryError> {
+        Ok(self.hunts.unfinished(command))
+    }
+
+    fn record_trial(&mut self, key: &str, trial: &TrialRecord) -> Result<(), HistoryError> {
+        self.hunts.put_trial(key, trial).ok_or_else(|| unwritable("no hunt is open"))
+    }
+
+    fn trial(&self, key: &str) -> Result<Option<TrialRecord>, HistoryError> {
+        Ok(self.hunts.trial(key))
+    }
+
+    fn finish_hunt(&mut self, findings: &HuntFindings) -> Result<(), HistoryError> {
+        self.hunts.finish(findings).ok_or_else(|| unwritable("no hunt is open"))
+    }
+
+    fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError> {
+        Ok(self.hunts.known_flaky())
     }
 }
 

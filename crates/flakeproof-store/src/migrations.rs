@@ -10,9 +10,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::place::Place;
 
 /// The SQL that leads to version 1, 2, …; a published one never changes.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("migrations/0001_runs_and_executions.sql"),
     include_str!("migrations/0002_features.sql"),
+    include_str!("migrations/0003_hunts.sql"),
 ];
 
 /// The version of a schema, 0 in an empty file.

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, FeatureRecord, Features, Findings, History, HistoryError, Kind, PassRecord, RunRecord,
-    Signature, Tally, TestFinding, TestId, TrackRecord, Verdict,
+    Attempt, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings, HuntRecord,
+    Kind, KnownFlaky, PassRecord, RunRecord, Signature, Tally, TestFinding, TestId, TrackRecord,
+    TrialRecord, Verdict,
 };
 use rusqlite::types::Type;
 use rusqlite::{
@@ -21,6 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::features;
+use crate::hunts::{self, HuntNumber};
 use crate::opening;
 use crate::place::Place;
 
@@ -41,6 +43,7 @@ pub struct SqliteHistory {
     connection: Connection,
     place: Place,
     open: Option<RunNumber>,
+    open_hunt: Option<HuntNumber>,
 }
 
 /// The key of a row of `run`.
@@ -55,7 +58,7 @@ impl SqliteHistory {
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
         let place = Place::new(path)?;
         let connection = opening::open(&place)?;
-        Ok(Self { connection, place, open: None })
+        Ok(Self { connection, place, open: None, open_hunt: None })
     }
 
     /// Open the history of the project in `folder`: `folder/.flakeproof/history.db`.
@@ -72,6 +75,10 @@ impl SqliteHistory {
 
     fn open_run(&self) -> Result<RunNumber, HistoryError> {
         self.open.ok_or_else(|| self.place.unwritable("no run is open"))
+    }
+
+    fn open_hunt(&self) -> Result<HuntNumber, HistoryError> {
+        self.open_hunt.ok_or_else(|| self.place.unwritable("no hunt is open"))
     }
 
     /// Make all changes of `work`, or none of them.
@@ -161,6 +168,39 @@ impl History for SqliteHistory {
     fn features(&self) -> Result<Vec<FeatureRecord>, HistoryError> {
         features::of_last_code(&self.connection).map_err(|error| self.place.fault(&error))
     }
+
+    fn begin_hunt(&mut self, hunt: &HuntRecord) -> Result<(), HistoryError> {
+        let number = self.write(|transaction| hunts::open(transaction, hunt))?;
+        self.open_hunt = Some(number);
+        Ok(())
+    }
+
+    fn unfinished_hunt(&self, command: &[String]) -> Result<Option<HuntRecord>, HistoryError> {
+        hunts::unfinished(&self.connection, command).map_err(|error| self.place.fault(&error))
+    }
+
+    fn record_trial(&mut self, key: &str, trial: &TrialRecord) -> Result<(), HistoryError> {
+        let hunt = self.open_hunt()?;
+        self.write(|transaction| hunts::put_trial(transaction, hunt, key, trial))
+    }
+
+    fn trial(&self, key: &str) -> Result<Option<TrialRecord>, HistoryError> {
+        let Some(hunt) = self.open_hunt else { return Ok(None) };
+        hunts::get_trial(&self.connection, hunt, key).map_err(|error| self.place.fault(&error))
+    }
+
+    fn finish_hunt(&mut self, findings: &HuntFindings) -> Result<(), HistoryError> {
+        let hunt = self.open_hunt()?;
+        self.write(|transaction| hunts::finish(transaction, hunt, findings))?;
+        if hunts::is_over(findings) {
+            self.open_hunt = None;
+        }
+        Ok(())
+    }
+
+    fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError> {
+        hunts::known_flaky(&self.connection).map_err(|error| self.place.fault(&error))
+    }
 }
 
 /// Of the states of the code on which a test ran, the last line for it wins: the one on which it was
@@ -248,7 +288,7 @@ fn insert_execution(
 }
 
 /// The key of a test's row, which is made if it is missing.
-fn test_number(transaction: &Transaction<'_>, test: &TestId) -> rusqlite::Result<i64> {
+pub(crate) fn test_number(transaction: &Transaction<'_>, test: &TestId) -> rusqlite::Result<i64> {
     const FIND: &str = "SELECT number FROM test WHERE id = ?1";
     const INSERT: &str = "INSERT INTO test (id) VALUES (?1)";
     interned(transaction, test.as_str(), FIND, INSERT)
@@ -348,12 +388,14 @@ fn test_duration(row: &Row<'_>) -> rusqlite::Result<(TestId, Duration)> {
     Ok((test.into(), Duration::from_micros(microseconds.unsigned_abs())))
 }
 
-fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+/// A value as JSON text.
+pub(crate) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
-fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+/// The value of a column that holds JSON text.
+pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))

@@ -9,9 +9,9 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Evidence, Execution, ExitCode, Findings, History, HistoryError, Isolation, Kind,
-    Outcome, RunFacts, RunRecord, Seed, Stage, SuiteCounts, Surroundings, TestFinding, TreeState,
-    Verdict,
+    Attempt, Evidence, Execution, ExitCode, Findings, History, HistoryError, HuntRecord, Isolation,
+    Kind, Outcome, RunFacts, RunRecord, Seed, Stage, SuiteCounts, Surroundings, TestFinding,
+    TreeState, TrialRecord, Verdict,
 };
 use flakeproof_store::SqliteHistory;
 use rusqlite::Connection;
@@ -90,7 +90,7 @@ fn a_newer_schema_is_refused_with_both_versions() {
     raw(&path).pragma_update(None, "user_version", 99).expect("is written");
     let error = SqliteHistory::open(&path).expect_err("is newer");
     let place = path.display().to_string();
-    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 2 });
+    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 3 });
 }
 
 #[test]
@@ -284,6 +284,58 @@ fn a_killed_process_loses_nothing_that_was_recorded() {
     assert_eq!(quick_check(&folder.path().join(".flakeproof/history.db")), "ok");
 }
 
+/// The child reports each call of `record_trial` that returned, until it is killed.
+#[test]
+fn a_killed_hunt_loses_no_trial_that_was_recorded() {
+    let key = |number: usize| format!("alone/{number}");
+    if let Some((folder, id)) = child_task() {
+        let mut history = SqliteHistory::in_project(Path::new(&folder)).expect("opens");
+        history.begin_hunt(&hunt(&id)).expect("begins");
+        let outcomes = vec![vec![Some(Outcome::Passed)]];
+        let trial = TrialRecord { outcomes, executions: 1, ..TrialRecord::default() };
+        for number in 0.. {
+            history.record_trial(&key(number), &trial).expect("records");
+            if writeln!(std::io::stdout(), "recorded {number}").is_err() {
+                return;
+            }
+        }
+    }
+    let folder = folder();
+    let mut writer = child("a_killed_hunt_loses_no_trial_that_was_recorded", folder.path(), "1");
+    let mut lines = BufReader::new(writer.stdout.take().expect("is piped")).lines();
+    let enough = lines.by_ref().any(|line| line.expect("is text").ends_with("recorded 100"));
+    writer.kill().expect("is killed");
+    writer.wait().expect("ends");
+    assert!(enough);
+    let mut history = SqliteHistory::in_project(folder.path()).expect("opens");
+    let unfinished = history.unfinished_hunt(&["pytest".into()]).expect("is read");
+    assert_eq!(unfinished.as_ref(), Some(&hunt("1")));
+    history.begin_hunt(&hunt("1")).expect("is taken up");
+    for number in 0..=100 {
+        assert!(history.trial(&key(number)).expect("is read").is_some(), "{number}");
+    }
+}
+
+/// Ten thousand tests, a thousand times: an outcome takes a byte.
+#[test]
+fn a_long_hunt_stays_small() {
+    const TESTS: usize = 10_000;
+    const TRIALS: usize = 1_000;
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    let mut history = SqliteHistory::open(&path).expect("opens");
+    history.begin_hunt(&hunt("1")).expect("begins");
+    let outcomes = vec![vec![Some(Outcome::Passed); TESTS]];
+    let trial = TrialRecord { outcomes, ..TrialRecord::default() };
+    // A tenth of them is enough to measure.
+    for number in 0..TRIALS / 10 {
+        history.record_trial(&format!("running/{number}"), &trial).expect("records");
+    }
+    drop(history);
+    let bytes = fs::metadata(&path).expect("is there").len();
+    assert!(bytes < 2_000_000, "{bytes} bytes for a tenth of the hunt");
+}
+
 const CHILD: &str = "FLAKEPROOF_STORE_TEST_CHILD";
 const CHILD_ID: &str = "FLAKEPROOF_STORE_TEST_CHILD_ID";
 
@@ -359,6 +411,18 @@ fn run(id: &str) -> RunRecord {
         tree: TreeState::default(),
         surroundings: Surroundings::default(),
         version: "0.1.0".into(),
+    }
+}
+
+fn hunt(id: &str) -> HuntRecord {
+    HuntRecord {
+        id: id.into(),
+        started: "2026-11-15T02:53:00Z".into(),
+        command: vec!["pytest".into()],
+        fingerprint: "digest".into(),
+        seed: "7".into(),
+        settings: "{}".into(),
+        version: "0.2.0".into(),
     }
 }
 

@@ -17,6 +17,9 @@ fn main() -> ExitCode {
     typed.color.apply();
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
+        cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),
+        cli::Command::List(arguments) => commands::list::run(&arguments),
+        cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Predict(arguments) => commands::predict::run(&arguments),
         cli::Command::Explain(arguments) => commands::explain::run(&arguments),
         cli::Command::Train(arguments) => commands::train::run(&arguments),

@@ -3,6 +3,7 @@
 
 mod annotations;
 mod command;
+mod hunt_summary;
 mod markdown;
 mod page;
 mod prediction_annotations;

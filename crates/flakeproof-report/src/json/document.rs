@@ -4,7 +4,9 @@
 //! JSON schema in `docs/reference`. A member may be added within a version; renaming or removing
 //! one makes a new version. Every member is always present, `null` where nothing is known.
 
-use flakeproof_core::Notice;
+use std::time::Duration;
+
+use flakeproof_core::{Notice, RunFacts, Seed};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
@@ -47,6 +49,40 @@ impl<'a> NoticeReport<'a> {
     }
 }
 
+/// What was run, when and how.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RunFactsReport<'a> {
+    /// The run's id, which tests see as `FLAKEPROOF_RUN_ID`.
+    id: &'a str,
+    /// Your own command, one string per argument.
+    command: &'a [String],
+    /// The framework and runtime, for people.
+    runner: &'a str,
+    /// When it started, as an RFC 3339 time stamp.
+    started: &'a str,
+    /// How long it all took.
+    seconds: f64,
+    /// The seed of all chance.
+    seed: Seed,
+    /// The revision checked out; `null` outside a repository.
+    revision: Option<&'a str>,
+}
+
+impl<'a> RunFactsReport<'a> {
+    /// The facts as they are.
+    pub(super) fn of(run: &'a RunFacts) -> Self {
+        Self {
+            id: &run.id,
+            command: &run.command,
+            runner: &run.runner,
+            started: &run.started,
+            seconds: seconds(run.duration),
+            seed: run.seed,
+            revision: run.revision.as_deref(),
+        }
+    }
+}
+
 /// The document's bytes.
 pub(super) fn bytes(document: &impl Serialize) -> Result<Vec<u8>, Error> {
     let mut bytes = serde_json::to_vec_pretty(document)?;
@@ -61,4 +97,19 @@ pub(super) fn schema_of<Document: JsonSchema>() -> String {
     // Another crate of the build may make JSON objects keep their order; the bytes must not care.
     schema.sort_all_objects();
     format!("{schema:#}\n")
+}
+
+/// Seconds to the microsecond: more digits are noise, and make reports hard to read.
+pub(super) fn seconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_rounded_to_the_microsecond() {
+        assert_eq!(seconds(Duration::from_nanos(1_234_567_891)).to_string(), "1.234568");
+    }
 }

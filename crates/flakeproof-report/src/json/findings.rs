@@ -2,16 +2,14 @@
 //!
 //! Its schema is published as `docs/reference/run-report.schema.json`.
 
-use std::time::Duration;
-
 use flakeproof_core::{
-    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Outcome, RunFacts,
-    Seed, Signature, Stage, SuiteCounts, TestFinding, TestId, Verdict,
+    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Outcome, Signature,
+    Stage, SuiteCounts, TestFinding, TestId, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::document::{self, Json, NoticeReport, ToolReport};
+use super::document::{self, Json, NoticeReport, RunFactsReport, ToolReport, seconds};
 use crate::{Error, Renderer};
 
 /// The version of the document's shape.
@@ -50,25 +48,6 @@ struct RunReport<'a> {
     notices: Vec<NoticeReport<'a>>,
     /// The number the process ends with.
     exit_code: u8,
-}
-
-/// What was run, when and how.
-#[derive(Serialize, JsonSchema)]
-struct RunFactsReport<'a> {
-    /// The run's id, which tests see as `FLAKEPROOF_RUN_ID`.
-    id: &'a str,
-    /// Your own command, one string per argument.
-    command: &'a [String],
-    /// The framework and runtime, for people.
-    runner: &'a str,
-    /// When it started, as an RFC 3339 time stamp.
-    started: &'a str,
-    /// How long it all took.
-    seconds: f64,
-    /// The seed of all chance.
-    seed: Seed,
-    /// The revision checked out; `null` outside a repository.
-    revision: Option<&'a str>,
 }
 
 /// How the suite's own run ended, and what its failures are, in numbers.
@@ -155,20 +134,6 @@ impl<'a> RunReport<'a> {
     }
 }
 
-impl<'a> RunFactsReport<'a> {
-    fn of(run: &'a RunFacts) -> Self {
-        Self {
-            id: &run.id,
-            command: &run.command,
-            runner: &run.runner,
-            started: &run.started,
-            seconds: seconds(run.duration),
-            seed: run.seed,
-            revision: run.revision.as_deref(),
-        }
-    }
-}
-
 impl<'a> TestReport<'a> {
     fn of(test: &'a TestFinding) -> Self {
         Self {
@@ -203,11 +168,6 @@ impl<'a> GroupReport<'a> {
     fn of(group: &'a Group) -> Self {
         Self { signature: &group.signature, tests: &group.tests, cause: group.cause }
     }
-}
-
-/// Seconds to the microsecond: more digits are noise, and make reports hard to read.
-fn seconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e6).round() / 1e6
 }
 
 #[cfg(test)]
@@ -249,10 +209,5 @@ mod tests {
         let required = schema["$defs"]["TestReport"]["required"].as_array().unwrap();
         assert_eq!(required.len(), 9, "{required:?}");
         assert_eq!(schema["properties"]["schema"]["const"], 1);
-    }
-
-    #[test]
-    fn seconds_are_rounded_to_the_microsecond() {
-        assert_eq!(seconds(Duration::from_nanos(1_234_567_891)).to_string(), "1.234568");
     }
 }

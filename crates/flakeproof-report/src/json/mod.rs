@@ -1,9 +1,11 @@
-//! JSON documents, for programs: what a run found out, and what a model predicts.
+//! JSON documents, for programs: what a run or a hunt found out, and what a model predicts.
 
 mod document;
 mod findings;
+mod hunt;
 mod predictions;
 
 pub use document::Json;
 pub use findings::json_schema;
+pub use hunt::hunt_schema;
 pub use predictions::prediction_schema;

@@ -1,7 +1,9 @@
 //! Small subjects with one of everything, for the tests of every format.
 
 mod findings;
+mod hunt;
 mod predictions;
 
 pub(crate) use findings::{Test, findings, of, passed};
+pub(crate) use hunt::hunt_findings;
 pub(crate) use predictions::{predictions, suspects};

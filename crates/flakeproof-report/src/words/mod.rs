@@ -7,11 +7,16 @@
 
 mod categories;
 mod findings;
+mod hunt;
 mod phrases;
 mod predictions;
 
 pub use categories::{advice, category};
 pub use findings::{command, evidence, failure, group, kind, outcome, verdict};
+pub use hunt::{
+    Rest, always_passed, failed, fared, flaky_kind, flaky_tests, grouped, hunt_cost, hunt_end,
+    lasted, missed, one_time_in, rest, together,
+};
 pub(crate) use phrases::{counted, excerpt, percent, sentence};
 pub(crate) use predictions::flaky_neighbours;
 pub use predictions::{model, nearest_flaky, similar, suspicion};

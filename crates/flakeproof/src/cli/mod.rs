@@ -3,6 +3,8 @@
 mod evaluate;
 mod features;
 mod forest;
+mod hunt;
+mod known;
 mod learning;
 mod predict;
 mod run;
@@ -13,6 +15,8 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
 pub(crate) use features::{FeaturesArguments, FeaturesFormat};
 pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
+pub(crate) use hunt::HuntArguments;
+pub(crate) use known::{ListArguments, ListFormat, ReproArguments};
 pub(crate) use learning::share;
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;
@@ -33,6 +37,9 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(RunArguments),
+    Hunt(HuntArguments),
+    List(ListArguments),
+    Repro(ReproArguments),
     Predict(PredictArguments),
     Explain(ExplainArguments),
     Train(TrainArguments),

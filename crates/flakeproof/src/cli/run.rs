@@ -105,6 +105,7 @@ impl RunArguments {
             reporter: some(&self.reporter),
             store: self.store.clone(),
             show_runner: self.show_runner.then_some(true),
+            ..RawSettings::default()
         }
     }
 }

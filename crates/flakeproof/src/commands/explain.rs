@@ -1,68 +1,112 @@
 //! `flakeproof explain`: what is known about one test.
 
-use flakeproof_core::ExitCode;
+use flakeproof_core::{ExitCode, KnownFlaky, TestId};
+use serde_json::{Value, json};
 
 use super::asking::{self, Detail};
 use super::model::ModelSource;
 use super::sources::{self, SourceTest};
-use super::{current_folder, explain_features, predict};
+use super::{current_folder, explain_features, known, naming, predict};
 use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::problem::Problem;
 use crate::view;
-
-/// Ids named when the one that was typed fits none or several.
-const SUGGESTED: usize = 8;
 
 /// Run the command.
 pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
     let model = source.open()?;
+    let hunted = hunted(&typed.test, known::flaky_tests(None, &folder)?);
+    let is_text = typed.output_format == PredictionFormat::Text;
     let found = sources::read(&typed.paths, &folder)?;
-    if found.tests.is_empty() {
-        return Err(sources::no_tests(&typed.paths));
-    }
-    let test = the_one(&typed.test, &found.tests)?;
+    let test = match the_one(&typed.test, &found.tests) {
+        Ok(test) => test,
+        // Tests can be made at run time; then the hunt knows them, and the source does not.
+        Err(_) if is_text && !hunted.is_empty() => {
+            hunted.iter().for_each(view::known_test);
+            return Ok(ExitCode::Clean);
+        }
+        Err(_) if found.tests.is_empty() => return Err(sources::no_tests(&typed.paths)),
+        Err(problem) => return Err(problem),
+    };
     let one = std::slice::from_ref(test);
     let mut predictions =
         asking::ask(&source, &model, one, typed.model.threshold, Detail::OfEveryTest);
     predictions.notices.extend(found.notices);
     match typed.output_format {
         PredictionFormat::Text => {
+            hunted.iter().for_each(view::known_test);
             view::explanation(&predictions, &test.source, source.is_shipped());
             explain_features::print(&test.id, &folder)?;
+        }
+        PredictionFormat::Json => {
+            let document = predict::rendered(&predictions, PredictionFormat::Json)?;
+            view::data(&with_hunt(&document, &hunted));
         }
         other => view::data(&predict::rendered(&predictions, other)?),
     }
     Ok(ExitCode::Clean)
 }
 
-/// The test with this id, or the only one whose id ends like this.
+/// The test of the source that is meant; a case of it stands for it.
 fn the_one<'t>(typed: &str, tests: &'t [SourceTest]) -> Result<&'t SourceTest, Problem> {
-    if let Some(test) = tests.iter().find(|test| test.id.as_str() == typed) {
-        return Ok(test);
-    }
-    let fitting: Vec<&SourceTest> =
-        tests.iter().filter(|test| test.id.as_str().ends_with(typed)).collect();
-    let listed = |tests: &[&SourceTest]| {
-        let ids: Vec<&str> = tests.iter().take(SUGGESTED).map(|test| test.id.as_str()).collect();
-        ids.join("\n  ")
+    let ids: Vec<&TestId> = tests.iter().map(|test| &test.id).collect();
+    let list = "`flakeproof predict --output-format json` lists every test with its id";
+    let without_case = typed.split_once('[').map_or(typed, |(test, _)| test);
+    let at = naming::the_one(typed, &ids, list)
+        .or_else(|problem| naming::the_one(without_case, &ids, list).map_err(|_| problem))?;
+    Ok(&tests[at])
+}
+
+/// What hunts know of the test; of each of its cases if none was named.
+fn hunted(typed: &str, known: Vec<KnownFlaky>) -> Vec<KnownFlaky> {
+    let is_meant = |id: &str| {
+        let test = if typed.contains('[') { id } else { id.split_once('[').map_or(id, |it| it.0) };
+        test == typed
+            || test.ends_with(&format!("::{typed}"))
+            || test.ends_with(&format!("/{typed}"))
     };
-    match fitting[..] {
-        [test] => Ok(test),
-        [] => {
-            let near: Vec<&SourceTest> =
-                tests.iter().filter(|test| test.id.as_str().contains(typed)).collect();
-            let next = if near.is_empty() {
-                "`flakeproof predict --output-format json` lists every test with its id".to_owned()
-            } else {
-                format!("did you mean one of these?\n  {}", listed(&near))
-            };
-            Err(Problem::usage(format!("no test is called `{typed}`"), next))
-        }
-        _ => Err(Problem::usage(
-            format!("{} tests end in `{typed}`", fitting.len()),
-            format!("give more of the id:\n  {}", listed(&fitting)),
-        )),
+    known.into_iter().filter(|it| is_meant(it.test.id.as_str())).collect()
+}
+
+/// The document with what hunts found about the test and its cases.
+fn with_hunt(document: &[u8], hunted: &[KnownFlaky]) -> Vec<u8> {
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(document) else {
+        return document.to_vec();
+    };
+    let hunted: Vec<Value> = hunted.iter().map(view::known_as_json).collect();
+    members.insert("hunted".to_owned(), json!(hunted));
+    format!("{:#}\n", Value::Object(members)).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::{HuntRecord, HuntedTest};
+
+    use super::*;
+
+    fn found(typed: &str) -> Vec<String> {
+        let known = |id: &&str| KnownFlaky {
+            hunt: HuntRecord {
+                id: String::new(),
+                started: String::new(),
+                command: Vec::new(),
+                fingerprint: String::new(),
+                seed: String::new(),
+                settings: String::new(),
+                version: String::new(),
+            },
+            test: HuntedTest::new((*id).into(), None),
+        };
+        let all = ["t/a.py::test_x", "t/a.py::test_y[1]", "t/a.py::test_y[2]", "t/b.py::my_test_x"];
+        let known = all.iter().map(known).collect();
+        hunted(typed, known).into_iter().map(|it| it.test.id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_case_is_one_and_a_test_is_all_its_cases() {
+        assert_eq!(found("t/a.py::test_y"), ["t/a.py::test_y[1]", "t/a.py::test_y[2]"]);
+        assert_eq!(found("test_y[2]"), ["t/a.py::test_y[2]"]);
+        assert_eq!(found("test_x"), ["t/a.py::test_x"]);
     }
 }

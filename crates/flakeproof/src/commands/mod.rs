@@ -1,15 +1,21 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
 mod asking;
+mod code;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 mod explain_features;
 pub(crate) mod features;
 mod files;
 mod forest_data;
+pub(crate) mod hunt;
 mod kept_models;
+mod known;
+pub(crate) mod list;
 mod model;
+mod naming;
 pub(crate) mod predict;
+pub(crate) mod repro;
 pub(crate) mod run;
 mod sources;
 mod swarm;

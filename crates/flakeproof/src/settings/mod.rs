@@ -5,14 +5,17 @@
 
 mod features;
 mod file;
+mod hunt;
 mod raw;
 mod run;
 mod values;
 
 pub(crate) use features::FeaturesSettings;
 pub(crate) use file::ConfigurationFile;
+pub(crate) use hunt::{Asked, HuntSettings};
 pub(crate) use raw::RawSettings;
 pub(crate) use run::{RunSettings, Store};
 pub(crate) use values::{
-    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, Reporter, ReporterKind,
+    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
+    Reporter, ReporterKind, Share,
 };

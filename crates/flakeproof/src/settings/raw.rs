@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::values::{Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, Reporter};
+use super::values::{
+    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
+    Reporter, Share,
+};
 
 macro_rules! layer {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {
@@ -61,4 +64,11 @@ layer! {
     reporter: Vec<Reporter>,
     store: PathBuf,
     show_runner: bool,
+    hunt_runs: u32,
+    orders: u32,
+    order_kind: Vec<OrderName>,
+    max_reruns: u32,
+    recheck: Share,
+    polluters: Polluters,
+    budget: HumanDuration,
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flakeproof_core::{Isolation, Policy, Seed};
+use flakeproof_core::{Policy, Seed};
 use flakeproof_detect::triage::{RerunRules, RetryLimit, TriageSettings};
 use flakeproof_runner::Granularity;
 
@@ -78,11 +78,7 @@ fn triage(settings: &RawSettings) -> TriageSettings {
             Some(Dependencies::Function) => Granularity::Function,
             None => default.dependencies,
         },
-        isolation: match settings.isolation {
-            Some(Isolate::Fork) => Isolation::Fork,
-            Some(Isolate::Spawn) => Isolation::Spawn,
-            None => default.isolation,
-        },
+        isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
         jobs: settings.jobs.map_or(default.jobs, |jobs| jobs.max(1) as usize),
         delay: settings.rerun_delay.map_or(default.delay, |delay| delay.0),
         rerun: RerunRules {

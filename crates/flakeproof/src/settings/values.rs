@@ -6,9 +6,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use flakeproof_core::{Isolation, OrderKind};
 use regex::Regex;
 use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A time as people write it: `30s`, `1m30s`, `500ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,43 @@ impl FromStr for Limit {
                 .ok_or_else(advice),
             None => text.trim().parse().map(Self::Tests).map_err(|_| advice()),
         }
+    }
+}
+
+/// A share, from 0 to 1: `20%` or `0.2`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (number, whole) = match text.trim().strip_suffix('%') {
+            Some(percent) => (percent.trim().parse::<f64>(), 100.0),
+            None => (text.trim().parse::<f64>(), 1.0),
+        };
+        number
+            .ok()
+            .map(|number| number / whole)
+            .filter(|share| (0.0..=1.0).contains(share))
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a share: write for example 20% or 0.2"))
+    }
+}
+
+/// A way to order a suite, by its word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OrderName(pub(crate) OrderKind);
+
+impl FromStr for OrderName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let kind = OrderKind::ALL.into_iter().find(|kind| kind.word() == text);
+        kind.map(Self).ok_or_else(|| {
+            let words = OrderKind::ALL.map(OrderKind::word).join(", ");
+            format!("there is no order `{text}`: write one of {words}")
+        })
     }
 }
 
@@ -133,7 +171,7 @@ macro_rules! read_from_text {
     };
 }
 
-read_from_text!(HumanDuration, Limit, Pattern, Reporter);
+read_from_text!(HumanDuration, Limit, OrderName, Pattern, Reporter, Share);
 
 /// How closely to measure what a failing test touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
@@ -155,6 +193,30 @@ pub(crate) enum Isolate {
     Fork,
     /// As new interpreters.
     Spawn,
+}
+
+impl Isolate {
+    /// What the runner calls it.
+    pub(crate) fn isolation(self) -> Isolation {
+        match self {
+            Self::Fork => Isolation::Fork,
+            Self::Spawn => Isolation::Spawn,
+        }
+    }
+}
+
+/// How to look for the tests that make others fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Polluters {
+    /// Every test before every other one.
+    All,
+    /// Every test before every victim.
+    Pairs,
+    /// One cause of each failure, out of the order in which it was seen.
+    Prefix,
+    /// Not at all.
+    Off,
 }
 
 /// What a run with only flaky failures is.
@@ -189,6 +251,20 @@ mod tests {
         assert!("5 percent".parse::<Limit>().is_err());
         assert!("-3".parse::<Limit>().is_err());
         assert!("101%".parse::<Limit>().is_err());
+    }
+
+    #[test]
+    fn shares_are_percents_or_fractions() {
+        assert_eq!("20%".parse(), Ok(Share(0.2)));
+        assert_eq!("0.2".parse(), Ok(Share(0.2)));
+        assert!("20".parse::<Share>().is_err());
+        assert!("a fifth".parse::<Share>().is_err());
+    }
+
+    #[test]
+    fn an_unknown_order_is_told_which_there_are() {
+        assert_eq!("tuscan".parse(), Ok(OrderName(OrderKind::Tuscan)));
+        assert!("random".parse::<OrderName>().is_err_and(|why| why.contains("classes, files")));
     }
 
     #[test]

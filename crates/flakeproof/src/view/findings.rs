@@ -129,7 +129,9 @@ fn evidence(text: &mut String, test: &TestFinding) {
                 "it passed in the suite before the change: the change may pollute its state",
             );
         }
-        line(text, "next: `flakeproof hunt` (from version 0.2) finds the test that pollutes it");
+        let victim = words::command(&[test.id.to_string()]);
+        let next = format!("`flakeproof hunt --victim {victim}` finds the test that pollutes it");
+        line(text, &format!("next: {next}"));
     }
     if let Some(command) = &test.reproduce {
         line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));

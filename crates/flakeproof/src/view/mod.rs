@@ -4,9 +4,13 @@ mod features;
 mod features_progress;
 mod findings;
 mod forest;
+mod hunt;
+mod hunt_progress;
+mod known;
 mod learning;
 mod predictions;
 mod progress;
+mod replays;
 mod steps;
 mod styles;
 
@@ -20,9 +24,13 @@ pub(crate) use findings::findings;
 pub(crate) use forest::{
     ForestEvaluation, drawn, forest_evaluation, forest_explanation, trained_forest,
 };
+pub(crate) use hunt::{ShownHunt, hunt};
+pub(crate) use hunt_progress::HuntProgress;
+pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
 pub(crate) use learning::{Evaluation, ProjectLine, evaluation, trained};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
+pub(crate) use replays::{Replay, Replays, replay_begins, replayed, replays_end};
 pub(crate) use steps::Steps;
 use styles::{BAD, DIM, STRONG};
 

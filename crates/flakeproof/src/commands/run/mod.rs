@@ -6,17 +6,16 @@ mod recorder;
 mod reports;
 pub(super) mod trouble;
 
-use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{
-    ExitCode, Findings, Notice, RunFacts, RunRecord, Seed, Suite, SuiteCounts, TreeState, Verdict,
+    ExitCode, Findings, Notice, RunFacts, RunRecord, Seed, Suite, SuiteCounts, Verdict,
 };
 use flakeproof_detect::triage::{self, Triaged};
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
-use flakeproof_runner::git::Repository;
 use flakeproof_runner::{Adapter, Cancel, Error};
 
+use super::code::code_in;
 use crate::cli::RunArguments;
 use crate::problem::Problem;
 use crate::settings::RunSettings;
@@ -50,7 +49,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     if suite.tests.is_empty() {
         return Err(trouble::no_tests(&settings.command));
     }
-    let code = code.join().unwrap_or_else(|_| Code::unknown());
+    let code = code.wait();
     let surroundings = adapter.surroundings();
     let mut recorder = Recorder::open(&settings.store);
     recorder.begin(&RunRecord {
@@ -98,31 +97,6 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     findings.notices.extend(recorder.notices());
     reports::write(&findings, &settings)?;
     Ok(findings.exit)
-}
-
-/// The code under test, as git knows it.
-struct Code {
-    repository: Result<Repository, String>,
-    tree: TreeState,
-}
-
-impl Code {
-    fn unknown() -> Self {
-        let why = "git could not be asked".to_owned();
-        Self { repository: Err(why), tree: TreeState::default() }
-    }
-}
-
-/// Ask git while the tests are being collected.
-fn code_in(folder: &Path) -> std::thread::JoinHandle<Code> {
-    let folder = folder.to_path_buf();
-    std::thread::spawn(move || match Repository::containing(&folder) {
-        Ok(repository) => {
-            let tree = repository.tree_state();
-            Code { repository: Ok(repository), tree }
-        }
-        Err(why) => Code { repository: Err(why.to_string()), tree: TreeState::default() },
-    })
 }
 
 fn adapter_for(
@@ -184,7 +158,8 @@ fn fail_besides_tests(findings: &mut Findings, why: String) {
     }
 }
 
-fn last_line(text: &str) -> &str {
+/// The last line that says something.
+pub(super) fn last_line(text: &str) -> &str {
     text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given").trim()
 }
 

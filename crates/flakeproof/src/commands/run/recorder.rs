@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Features, Findings, History, HistoryError, Notice, RunRecord, TestId,
+    Attempt, Features, Findings, History, HistoryError, HuntFindings, HuntRecord, Notice,
+    RunRecord, TestId, TrialRecord,
 };
 use flakeproof_detect::triage::Event;
 use flakeproof_store::{MemoryHistory, SqliteHistory};
@@ -36,7 +37,7 @@ impl Recorder {
     }
 
     /// The history, for those who read it while the run goes on.
-    pub(super) fn shared(&self) -> Rc<RefCell<dyn History>> {
+    pub(in super::super) fn shared(&self) -> Rc<RefCell<dyn History>> {
         Rc::clone(&self.history)
     }
 
@@ -74,6 +75,38 @@ impl Recorder {
         }
     }
 
+    pub(in super::super) fn begin_hunt(&mut self, hunt: &HuntRecord) {
+        let begun = self.history.borrow_mut().begin_hunt(hunt);
+        self.note(begun);
+    }
+
+    /// The last hunt of a command that was not finished.
+    pub(in super::super) fn unfinished_hunt(&mut self, command: &[String]) -> Option<HuntRecord> {
+        let found = self.history.borrow().unfinished_hunt(command);
+        match found {
+            Ok(found) => found,
+            Err(trouble) => {
+                self.note(Err(trouble));
+                None
+            }
+        }
+    }
+
+    /// Keep one trial of a hunt.
+    pub(in super::super) fn trial(&mut self, key: &str, trial: &TrialRecord) {
+        if self.trouble.is_none() {
+            let kept = self.history.borrow_mut().record_trial(key, trial);
+            self.note(kept);
+        }
+    }
+
+    pub(in super::super) fn finish_hunt(&mut self, findings: &HuntFindings) {
+        if self.trouble.is_none() {
+            let finished = self.history.borrow_mut().finish_hunt(findings);
+            self.note(finished);
+        }
+    }
+
     /// How long each test took before, as far as it is known.
     pub(super) fn durations(&self) -> BTreeMap<TestId, Duration> {
         self.history.borrow().durations().unwrap_or_default()
@@ -104,6 +137,18 @@ impl Recorder {
             }
         };
         Some(Notice { what: trouble.to_string(), next: next.to_owned() })
+    }
+
+    /// What the user should know about it after a hunt.
+    pub(in super::super) fn hunt_notice(&self) -> Option<Notice> {
+        let trouble = self.trouble.as_ref()?;
+        let next = match trouble {
+            HistoryError::Newer { .. } => "update flakeproof, or name another file with `--store`",
+            HistoryError::Unreadable { .. } => "move the file away, or name another with `--store`",
+            HistoryError::Unwritable { .. } => "name a place that can be written with `--store`",
+        };
+        let next = format!("{next}; this hunt is not kept and cannot be resumed");
+        Some(Notice { what: trouble.to_string(), next })
     }
 
     fn note(&mut self, done: Result<(), HistoryError>) {

@@ -32,6 +32,8 @@ macro_rules! contract {
     };
 }
 
+mod hunts;
+
 contract! {
     an_empty_history_knows_no_pass
     a_pass_in_an_earlier_run_is_found_with_its_tree_and_surroundings

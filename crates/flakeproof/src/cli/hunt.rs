@@ -1,0 +1,118 @@
+//! `flakeproof hunt`, as it is typed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use flakeproof_core::Seed;
+
+use crate::settings::{
+    HumanDuration, Isolate, OrderName, Polluters, RawSettings, Reporter, ReporterKind, Share,
+};
+
+/// Find the flaky tests of a suite, their kinds, and who makes whom fail.
+///
+/// Runs the suite in its own order and in others, each test alone, and again what looks odd:
+/// `flakeproof hunt -- pytest -q tests`. Without a command it is `pytest`. Ctrl-C ends it and shows
+/// what was found; `--resume` goes on. Exits with 1 if a flaky test is found, with 5 if the budget
+/// is spent and none is, and with 4 if there is no test.
+#[derive(Debug, Args)]
+pub(crate) struct HuntArguments {
+    /// Runs in the suite's own order [default: 10].
+    #[arg(short = 'n', long, value_name = "N", env = "FLAKEPROOF_HUNT_RUNS", help_heading = HUNT,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: Option<u32>,
+    /// Runs in other orders [default: 20; all there are of `reverse` and `tuscan`].
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_ORDERS", help_heading = HUNT)]
+    pub(crate) orders: Option<u32>,
+    /// What other orders: `tests`, `classes` and `files` shuffle these, `within` shuffles inside
+    /// classes, `reverse` goes backwards, `tuscan` puts every test directly after every other one
+    /// [default: tests]. Repeatable.
+    #[arg(long, value_name = "KIND", env = "FLAKEPROOF_ORDER_KIND", help_heading = HUNT,
+          value_delimiter = ',')]
+    pub(crate) order_kind: Vec<OrderName>,
+    /// How often to run a test alone that always did the same [default: 20].
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_MAX_RERUNS", help_heading = HUNT)]
+    pub(crate) max_reruns: Option<u32>,
+    /// Share of further failures of a test that are checked for their kind again [default: 20%].
+    #[arg(long, value_name = "N%", env = "FLAKEPROOF_RECHECK", help_heading = HUNT)]
+    pub(crate) recheck: Option<Share>,
+    /// How to look for the tests that make others fail: `pairs` tries every test before
+    /// every victim, `all` before every other test, `prefix` finds one cause of each failure
+    /// [default: pairs].
+    #[arg(long, value_name = "HOW", env = "FLAKEPROOF_POLLUTERS", help_heading = HUNT)]
+    pub(crate) polluters: Option<Polluters>,
+    /// Only find out who makes this test fail; its id, or the end of it.
+    #[arg(long, value_name = "TEST", help_heading = HUNT)]
+    pub(crate) victim: Option<String>,
+    /// Stop after this time, with what was found.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET", help_heading = HUNT)]
+    pub(crate) budget: Option<HumanDuration>,
+    /// Go on with the last hunt of this command that was not finished.
+    #[arg(long, help_heading = HUNT)]
+    pub(crate) resume: bool,
+
+    /// How fresh environments are made; what is found in a fork is confirmed in a new process.
+    #[arg(long, value_name = "HOW", env = "FLAKEPROOF_ISOLATION")]
+    pub(crate) isolation: Option<Isolate>,
+    /// Kill a test that runs longer than this.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
+    pub(crate) timeout: Option<HumanDuration>,
+    /// Environments side by side.
+    #[arg(short, long, value_name = "N", env = "FLAKEPROOF_JOBS")]
+    jobs: Option<u32>,
+    /// Write a report: `json=FILE`, `markdown=FILE`; `-` is stdout. Repeatable.
+    #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_REPORTER")]
+    reporter: Vec<Reporter>,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Also show what the test runner itself prints.
+    #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
+    show_runner: bool,
+    /// The seed of all orders, to repeat a hunt.
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
+    pub(crate) seed: Option<Seed>,
+    /// Use this profile of the configuration file.
+    #[arg(short = 'P', long, value_name = "NAME", env = "FLAKEPROOF_PROFILE")]
+    pub(crate) profile: Option<String>,
+    /// The configuration file.
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The command that runs your tests [default: pytest].
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+const HUNT: &str = "What to hunt for";
+
+impl HuntArguments {
+    /// Whether a report was asked for that a hunt does not have.
+    pub(crate) fn has_junit_reporter(&self) -> bool {
+        self.reporter.iter().any(|it| it.kind == ReporterKind::Junit)
+    }
+
+    /// The options as one layer of settings.
+    pub(crate) fn layer(&self) -> RawSettings {
+        RawSettings {
+            hunt_runs: self.runs,
+            orders: self.orders,
+            order_kind: some(&self.order_kind),
+            max_reruns: self.max_reruns,
+            recheck: self.recheck,
+            polluters: self.polluters,
+            budget: self.budget,
+            isolation: self.isolation,
+            timeout: self.timeout,
+            jobs: self.jobs,
+            reporter: some(&self.reporter),
+            store: self.store.clone(),
+            show_runner: self.show_runner.then_some(true),
+            ..RawSettings::default()
+        }
+    }
+}
+
+fn some<T: Clone>(values: &[T]) -> Option<Vec<T>> {
+    (!values.is_empty()).then(|| values.to_vec())
+}

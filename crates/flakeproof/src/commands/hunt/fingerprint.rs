@@ -1,0 +1,96 @@
+//! What must be the same for a hunt to go on: the code, the suite, and what they run on.
+
+use std::collections::HashSet;
+
+use flakeproof_core::{Suite, Surroundings};
+
+use super::super::code::Code;
+
+/// Digests of the code, the suite and what they run on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fingerprint([String; 3]);
+
+impl Fingerprint {
+    /// The fingerprint of what is about to run.
+    ///
+    /// Tests write files, and a hunt runs many: of what git does not track only code counts.
+    pub(super) fn of(code: &Code, suite: &Suite, surroundings: &Surroundings) -> Self {
+        let tracked = code.repository.as_ref().ok().and_then(|it| it.tracked_files().ok());
+        let tracked: HashSet<String> = tracked.unwrap_or_default();
+        let is_code = |path: &str| tracked.contains(path) || path.ends_with(".py");
+        let mut of_code = vec![code.tree.revision.clone().unwrap_or_default()];
+        for (path, content) in code.tree.edited.iter().filter(|(path, _)| is_code(path)) {
+            of_code.extend([path.clone(), content.clone()]);
+        }
+        let of_suite = suite.tests.iter().map(|test| test.id.as_str());
+        let runtime = surroundings.runtime.iter().map(String::as_str);
+        Self([
+            digest(of_code.iter().map(String::as_str)),
+            digest(of_suite),
+            digest(runtime.chain([surroundings.packages.as_str()])),
+        ])
+    }
+
+    /// As one word, to be kept.
+    pub(super) fn text(&self) -> String {
+        self.0.join(":")
+    }
+
+    /// What is not as it was when the fingerprint was kept; `None` if everything is.
+    pub(super) fn changed_since(&self, kept: &str) -> Option<&'static str> {
+        let names = [
+            "the code changed since",
+            "the suite has other tests since",
+            "the interpreter or the installed packages changed since",
+        ];
+        let mut kept = kept.split(':');
+        let mut parts = self.0.iter().zip(names);
+        parts.find(|(now, _)| kept.next() != Some(now.as_str())).map(|(_, what)| what)
+    }
+}
+
+fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use flakeproof_core::{SuiteTest, TreeState};
+
+    use super::*;
+
+    fn of(edited: &[(&str, &str)], tests: &[&str], packages: &str) -> Fingerprint {
+        let pairs = edited.iter().map(|(path, digest)| ((*path).to_owned(), (*digest).to_owned()));
+        let tree = TreeState { edited: pairs.collect::<BTreeMap<_, _>>(), ..TreeState::default() };
+        let code = Code { repository: Err("no git".into()), tree };
+        let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
+        let suite = Suite { tests: tests.iter().map(test).collect(), problems: Vec::new() };
+        let surroundings = Surroundings { packages: packages.into(), ..Surroundings::default() };
+        Fingerprint::of(&code, &suite, &surroundings)
+    }
+
+    #[test]
+    fn what_changed_is_named() {
+        let kept = of(&[("a.py", "1")], &["x", "y"], "p").text();
+        let changed = |now: Fingerprint| now.changed_since(&kept);
+        assert_eq!(changed(of(&[("a.py", "1")], &["x", "y"], "p")), None);
+        let code = changed(of(&[("a.py", "2")], &["x", "y"], "p"));
+        assert_eq!(code, Some("the code changed since"));
+        let suite = changed(of(&[("a.py", "1")], &["xy"], "p"));
+        assert_eq!(suite, Some("the suite has other tests since"));
+        assert!(changed(of(&[("a.py", "1")], &["x", "y"], "q")).is_some());
+    }
+
+    #[test]
+    fn what_tests_write_is_not_code() {
+        let kept = of(&[], &["x"], "p").text();
+        assert_eq!(of(&[("counter.txt", "1")], &["x"], "p").changed_since(&kept), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! `flakeproof repro`: replay the order in which a test was seen to fail.
+
+mod bundle;
+mod case;
+mod replay;
+
+use std::path::Path;
+use std::time::Instant;
+
+use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId};
+use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::{Adapter, Cancel};
+
+use self::bundle::Bundle;
+use self::case::Case;
+use self::replay::replay;
+use super::code::code_in;
+use super::files;
+use super::run::{entropy, interrupt, trouble};
+use crate::cli::ReproArguments;
+use crate::problem::Problem;
+use crate::view::{self, Replays};
+
+/// Run the command.
+pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
+    let begin = Instant::now();
+    let folder = super::current_folder()?;
+    let (case, from) = case_of(typed, &folder)?;
+    let cancel = interrupt::listen();
+    let code = code_in(&folder);
+    let adapter = adapter_for(typed, &case, &folder, &cancel)?;
+    let suite = adapter.discover().map_err(trouble::explain)?;
+    all_collected(&case, &suite)?;
+    let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
+    let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
+    let isolation = isolation_of(typed, &adapter, &mut notices);
+    view::notices(&notices);
+
+    let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
+    let mut replays = Replays::new(&case.test, &case.order, isolation, is_stdout_taken);
+    replays.failure = case.failure.clone();
+    replays.command = case.shell_command.clone();
+    view::replay_begins(&replays, typed.runs);
+    let mut is_interrupted = false;
+    for _ in 0..typed.runs {
+        match replay(&adapter, &case.order, isolation) {
+            Ok(one) => {
+                view::replayed(&replays, &one);
+                replays.add(one);
+            }
+            Err(flakeproof_runner::Error::Cancelled) => is_interrupted = true,
+            Err(error) => return Err(trouble::explain_after_start(error, &adapter.output())),
+        }
+        if is_interrupted || cancel.is_cancelled() {
+            is_interrupted = true;
+            break;
+        }
+    }
+    replays.time = begin.elapsed();
+    view::replays_end(&replays);
+    if let Some(path) = &typed.bundle {
+        files::put(path, &here.with(&replays).bytes()?)?;
+    }
+    Ok(match (is_interrupted, replays.tally()) {
+        (true, _) => ExitCode::Interrupted,
+        (false, tally) if tally.failures > 0 => ExitCode::Failures,
+        (false, tally) if tally.runs == 0 => ExitCode::Inconclusive,
+        (false, _) => ExitCode::Clean,
+    })
+}
+
+/// What to replay: what a bundle holds, or what a hunt found.
+fn case_of(typed: &ReproArguments, folder: &Path) -> Result<(Case, Option<Bundle>), Problem> {
+    let (mut case, from) = match &typed.from {
+        Some(path) => {
+            let bundle = Bundle::read(path)?;
+            (bundle.case(), Some(bundle))
+        }
+        None => {
+            let test = typed.test.as_deref().unwrap_or_default();
+            (Case::of_history(test, typed.store.as_deref(), folder)?, None)
+        }
+    };
+    if !typed.command.is_empty() {
+        case.command.clone_from(&typed.command);
+    }
+    Ok((case, from))
+}
+
+fn adapter_for(
+    typed: &ReproArguments,
+    case: &Case,
+    folder: &Path,
+    cancel: &Cancel,
+) -> Result<PytestAdapter, Problem> {
+    let now = jiff::Timestamp::now();
+    PytestAdapter::new(PytestSettings {
+        command: case.command.clone(),
+        folder: folder.to_path_buf(),
+        timeout: typed.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+        run: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), entropy(&now) >> 40),
+        seed: typed.seed.unwrap_or(case.seed),
+        is_output_shown: typed.show_runner,
+        cancel: cancel.clone(),
+    })
+    .map_err(trouble::explain)
+}
+
+/// Every test of the order must still be there.
+fn all_collected(case: &Case, suite: &Suite) -> Result<(), Problem> {
+    let known = suite.positions();
+    let missing: Vec<&TestId> = case.order.iter().filter(|it| !known.contains_key(*it)).collect();
+    let Some(first) = missing.first() else { return Ok(()) };
+    let what = match missing.len() {
+        1 => format!("`{first}` is part of the order and is not in the suite here"),
+        many => format!("`{first}` and {} more of the order are not in the suite here", many - 1),
+    };
+    let revision = case.revision.as_ref().map(|it| format!("check out {it}, or "));
+    let next = format!(
+        "{}if it was renamed, removed or is not selected by the command, hunt again",
+        revision.unwrap_or_default()
+    );
+    Err(Problem::usage(what, next))
+}
+
+fn isolation_of(
+    typed: &ReproArguments,
+    adapter: &PytestAdapter,
+    notices: &mut Vec<Notice>,
+) -> Isolation {
+    match (typed.isolation.isolation(), adapter.can().fork) {
+        (Isolation::Fork, Err(why)) => {
+            notices.push(Notice {
+                what: format!("environments are spawned, not forked: {why}"),
+                next: "nothing is lost but time".into(),
+            });
+            Isolation::Spawn
+        }
+        (isolation, _) => isolation,
+    }
+}

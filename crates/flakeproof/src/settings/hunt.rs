@@ -1,0 +1,204 @@
+//! `flakeproof hunt`, as it is meant.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flakeproof_core::{Isolation, OrderKind, Orders, Seed, Suite};
+use flakeproof_detect::hunt::{self, PolluterSearch};
+use serde::{Deserialize, Serialize};
+
+use super::{ConfigurationFile, Isolate, Polluters, RawSettings, Reporter, ReporterKind, Store};
+use crate::cli::HuntArguments;
+use crate::problem::Problem;
+
+/// Everything that a hunt needs to know.
+#[derive(Debug)]
+pub(crate) struct HuntSettings {
+    pub(crate) command: Vec<String>,
+    pub(crate) folder: PathBuf,
+    /// What decides what is run; a hunt that is taken up again has it from its record.
+    pub(crate) asked: Asked,
+    pub(crate) jobs: usize,
+    pub(crate) budget: Option<Duration>,
+    pub(crate) reporters: Vec<Reporter>,
+    pub(crate) store: Store,
+    pub(crate) is_runner_shown: bool,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) is_resumed: bool,
+}
+
+/// What was asked for, as far as it decides what is run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) runs: u32,
+    /// `None` for as many as the kinds suggest.
+    pub(crate) orders: Option<u32>,
+    pub(crate) kinds: Vec<OrderKind>,
+    pub(crate) max_reruns: u32,
+    pub(crate) recheck: f64,
+    pub(crate) polluters: Polluters,
+    /// As it was typed: an id, or the end of it.
+    pub(crate) victim: Option<String>,
+    pub(crate) isolation: Isolation,
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl HuntSettings {
+    /// Lay the layers over each other.
+    pub(crate) fn resolve(typed: &HuntArguments, folder: &Path) -> Result<Self, Problem> {
+        let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
+        let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
+        let asked = Asked::of(&settings, typed.victim.clone());
+        let mut reporters = settings.reporter.unwrap_or_default();
+        if typed.has_junit_reporter() {
+            return Err(Problem::usage(
+                "a hunt has no JUnit report: it runs each test many times",
+                "write `--reporter json=FILE` or `--reporter markdown=FILE`",
+            ));
+        }
+        // The file's are those of `flakeproof run` too.
+        reporters.retain(|it| it.kind != ReporterKind::Junit);
+        Ok(Self {
+            command: match typed.command.as_slice() {
+                [] => vec!["pytest".to_owned()],
+                command => command.to_vec(),
+            },
+            folder: folder.to_path_buf(),
+            asked,
+            jobs: settings.jobs.map_or(1, |jobs| jobs.max(1) as usize),
+            budget: settings.budget.map(|time| time.0).filter(|time| !time.is_zero()),
+            reporters,
+            store: match settings.store {
+                Some(path) => Store::File(folder.join(path)),
+                None => Store::Project(file.project),
+            },
+            is_runner_shown: settings.show_runner.unwrap_or(false),
+            seed: typed.seed,
+            is_resumed: typed.resume,
+        })
+    }
+}
+
+impl Asked {
+    fn of(settings: &RawSettings, victim: Option<String>) -> Self {
+        let default = hunt::HuntSettings::default();
+        let kinds = settings.order_kind.as_ref();
+        Self {
+            runs: settings.hunt_runs.unwrap_or(default.runs).max(1),
+            orders: settings.orders,
+            kinds: kinds.map_or(default.kinds, |kinds| kinds.iter().map(|it| it.0).collect()),
+            max_reruns: settings.max_reruns.unwrap_or(default.max_reruns),
+            recheck: settings.recheck.map_or(default.recheck, |share| share.0),
+            polluters: settings.polluters.unwrap_or(Polluters::Pairs),
+            victim,
+            isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
+            timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+        }
+    }
+
+    /// Runs in other orders: as many as were asked for, else all there are where that is few.
+    pub(crate) fn orders_of(&self, suite: &Suite, seed: Seed) -> u32 {
+        let usual = hunt::HuntSettings::default().orders;
+        self.orders.unwrap_or_else(|| {
+            let orders = Orders::new(suite, seed);
+            let all = self.kinds.iter().map(|kind| orders.most(*kind));
+            let all = all.fold(0_usize, usize::saturating_add);
+            if all == usize::MAX { usual } else { u32::try_from(all).unwrap_or(u32::MAX) }
+        })
+    }
+
+    /// How to look for polluters.
+    pub(crate) fn search(&self) -> PolluterSearch {
+        match self.polluters {
+            Polluters::All => PolluterSearch::All,
+            Polluters::Pairs => PolluterSearch::Pairs,
+            Polluters::Prefix => PolluterSearch::Prefix,
+            Polluters::Off => PolluterSearch::Off,
+        }
+    }
+
+    /// The first option that was typed and says something else than this.
+    pub(crate) fn contradicted_by(&self, typed: &HuntArguments) -> Option<&'static str> {
+        let kinds: Vec<OrderKind> = typed.order_kind.iter().map(|kind| kind.0).collect();
+        let victim = self.victim.as_deref();
+        let is_other_victim =
+            |typed: &String| victim.is_none_or(|id| !id.ends_with(typed.as_str()));
+        let options = [
+            ("--runs", typed.runs.is_some_and(|it| it != self.runs)),
+            ("--orders", typed.orders.is_some_and(|it| Some(it) != self.orders)),
+            ("--order-kind", !kinds.is_empty() && kinds != self.kinds),
+            ("--max-reruns", typed.max_reruns.is_some_and(|it| it != self.max_reruns)),
+            ("--recheck", typed.recheck.is_some_and(|it| it.0.to_bits() != self.recheck.to_bits())),
+            ("--polluters", typed.polluters.is_some_and(|it| it != self.polluters)),
+            ("--victim", typed.victim.as_ref().is_some_and(is_other_victim)),
+            ("--isolation", typed.isolation.is_some_and(|it| it.isolation() != self.isolation)),
+            ("--timeout", typed.timeout.is_some_and(|it| Some(it.0) != self.timeout)),
+        ];
+        options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use flakeproof_core::SuiteTest;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn typed(words: &str) -> HuntArguments {
+        let words = format!("flakeproof hunt {words}");
+        match Cli::try_parse_from(words.split_whitespace()).expect("is well formed").command {
+            Command::Hunt(arguments) => arguments,
+            other => panic!("not a hunt: {other:?}"),
+        }
+    }
+
+    fn resolved(words: &str) -> HuntSettings {
+        let folder = tempfile::tempdir().unwrap();
+        HuntSettings::resolve(&typed(words), folder.path()).unwrap()
+    }
+
+    fn suite(tests: usize) -> Suite {
+        let test = |number| SuiteTest { id: format!("t.py::test_{number}").into(), location: None };
+        Suite { tests: (0..tests).map(test).collect(), problems: Vec::new() }
+    }
+
+    #[test]
+    fn without_options_it_is_the_default_hunt_of_pytest() {
+        let settings = resolved("");
+        let default = hunt::HuntSettings::default();
+        assert_eq!(settings.command, ["pytest"]);
+        assert_eq!(settings.asked.runs, default.runs);
+        assert_eq!(settings.asked.kinds, default.kinds);
+        assert_eq!(settings.asked.orders_of(&suite(7), Seed(1)), default.orders);
+    }
+
+    #[test]
+    fn a_square_alone_is_run_whole() {
+        let orders = |words: &str| resolved(words).asked.orders_of(&suite(7), Seed(1));
+        assert_eq!(orders("--order-kind tuscan"), 8);
+        assert_eq!(orders("--order-kind reverse,tuscan"), 9);
+        assert_eq!(orders("--order-kind tuscan --orders 3"), 3);
+        assert_eq!(orders("--order-kind tuscan --order-kind tests"), 20);
+    }
+
+    #[test]
+    fn what_was_asked_for_survives_the_record() {
+        let asked =
+            resolved("--recheck 35% --timeout 1.5s --victim test_1 --polluters prefix").asked;
+        let kept = serde_json::to_string(&asked).unwrap();
+        assert_eq!(serde_json::from_str::<Asked>(&kept).unwrap(), asked);
+    }
+
+    #[test]
+    fn only_a_typed_option_that_says_something_else_contradicts() {
+        let asked = resolved("-n 5 --victim t.py::test_1 --recheck 35%").asked;
+        let contradiction = |words: &str| asked.contradicted_by(&typed(words));
+        assert_eq!(contradiction("--resume --budget 5m -j 8"), None);
+        assert_eq!(contradiction("--resume -n 5 --victim test_1 --recheck 35%"), None);
+        assert_eq!(contradiction("-n 6"), Some("--runs"));
+        assert_eq!(contradiction("--victim test_2"), Some("--victim"));
+        assert_eq!(contradiction("--isolation spawn"), Some("--isolation"));
+    }
+}

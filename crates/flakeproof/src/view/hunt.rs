@@ -1,0 +1,370 @@
+//! The end of a hunt, as a person reads it: flaky tests by kind, who makes them fail, and what the
+//! rest is worth.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use flakeproof_core::{FlakyKind, HuntEnd, HuntFindings, HuntedTest, TestId};
+use flakeproof_report::words::{self, Rest};
+
+use super::predictions::count;
+use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
+
+/// Sets of tests, and tests, named in a list; the rest is counted.
+const NAMED: usize = 5;
+/// Tests that are set aside, listed by name.
+const LISTED: usize = 20;
+
+/// What the view needs besides the findings.
+#[derive(Debug, Default)]
+pub(crate) struct ShownHunt {
+    /// The test that the hunt was for, if it was for one.
+    pub(crate) victim: Option<TestId>,
+    /// Whether somebody looked for polluters and state-setters.
+    pub(crate) are_polluters_sought: bool,
+    /// The command that goes on with the hunt, if there is more to do.
+    pub(crate) resume: Option<String>,
+    /// Whether stdout carries data.
+    pub(crate) is_stdout_taken: bool,
+}
+
+/// Print what a hunt found: to stdout, or to stderr where stdout carries data.
+pub(crate) fn hunt(findings: &HuntFindings, shown: &ShownHunt) {
+    let text = rendered(findings, shown);
+    // A reader that went away has all it wanted.
+    let _ = if shown.is_stdout_taken {
+        anstream::stderr().lock().write_all(text.as_bytes())
+    } else {
+        anstream::stdout().lock().write_all(text.as_bytes())
+    };
+}
+
+fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
+    let mut text = String::new();
+    for kind in FlakyKind::ALL {
+        of_kind(&mut text, findings, kind, shown);
+    }
+    let rest = words::rest(findings);
+    let open: Vec<&HuntedTest> = rest.open.clone();
+    let what = "failed at times and passed at times; of what kind is not known";
+    listed(&mut text, &format!("{OPEN}OPEN{OPEN:#}"), what, &open);
+    let broken: Vec<&HuntedTest> = findings.always_failing().collect();
+    let what = "failed every time: broken rather than flaky";
+    listed(&mut text, &format!("{BAD}SET ASIDE{BAD:#}"), what, &broken);
+    for notice in &findings.notices {
+        let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
+    }
+    headline(&mut text, findings, shown, broken.len());
+    about_the_rest(&mut text, &rest);
+    closing(&mut text, findings, shown);
+    text
+}
+
+/// All flaky tests of one kind.
+fn of_kind(text: &mut String, findings: &HuntFindings, kind: FlakyKind, shown: &ShownHunt) {
+    let tests: Vec<&HuntedTest> = findings.flaky().filter(|it| it.kind == Some(kind)).collect();
+    if tests.is_empty() {
+        return;
+    }
+    let sentence = words::flaky_kind(kind);
+    let (word, what) = sentence.split_once(": ").unwrap_or((kind.word(), sentence));
+    let word = word.to_uppercase();
+    let _ = writeln!(text, "{CHANCE}{word}{CHANCE:#} {DIM}({}): {what}{DIM:#}", tests.len());
+    let is_over = findings.end == HuntEnd::Finished;
+    for test in tests {
+        flaky(text, test, shown.are_polluters_sought && is_over);
+    }
+    text.push('\n');
+}
+
+/// One flaky test, with all that was found out about it.
+pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool) {
+    let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", test.id);
+    line(text, &words::fared(test));
+    let sets = |sets: &[Vec<TestId>]| sets.iter().map(|set| words::together(set)).collect();
+    let cleaners: Vec<String> = test.cleaners.iter().map(ToString::to_string).collect();
+    let causes: Vec<String> = match test.kind {
+        Some(FlakyKind::Brittle) => sets(&test.setters),
+        Some(FlakyKind::Victim | FlakyKind::Nod) | None => sets(&test.polluters),
+    };
+    match test.kind {
+        Some(FlakyKind::Victim) if causes.is_empty() && is_cause_sought => {
+            line(text, "no test was found that makes it fail each time");
+        }
+        Some(FlakyKind::Brittle) if causes.is_empty() && is_cause_sought => {
+            line(text, "no test was found that makes it pass each time");
+        }
+        Some(FlakyKind::Brittle) => named(text, "passes after", &causes),
+        Some(FlakyKind::Victim | FlakyKind::Nod) | None => named(text, "fails after", &causes),
+    }
+    named(text, "healed by", &cleaners);
+    if let Some(failure) = &test.failure {
+        line(text, &format!("{DIM}{}{DIM:#}", shortened(&failure.message)));
+    }
+    if let Some(reproduction) = &test.reproduction {
+        line(text, &format!("reproduce: {STRONG}{}{STRONG:#}", reproduction.command));
+    }
+}
+
+/// A few of many, below each other.
+fn named(text: &mut String, what: &str, all: &[String]) {
+    let width = what.chars().count() + 2;
+    for (at, one) in all.iter().take(NAMED).enumerate() {
+        let head = if at == 0 { format!("{what}: ") } else { " ".repeat(width) };
+        line(text, &format!("{DIM}{head}{DIM:#}{one}"));
+    }
+    if all.len() > NAMED {
+        let more = all.len() - NAMED;
+        line(text, &format!("{}{DIM}and {more} more{DIM:#}", " ".repeat(width)));
+    }
+}
+
+/// Tests of which little is to be said, a line each.
+fn listed(text: &mut String, head: &str, what: &str, tests: &[&HuntedTest]) {
+    if tests.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{head} {DIM}({}): {what}{DIM:#}", tests.len());
+    for test in tests.iter().take(LISTED) {
+        let failure = test.failure.as_ref().map(|it| shortened(&it.message));
+        let _ = writeln!(text, "  {}  {DIM}{}{DIM:#}", test.id, failure.unwrap_or_default());
+    }
+    if tests.len() > LISTED {
+        let more = tests.len() - LISTED;
+        let _ = writeln!(text, "  {DIM}and {more} more; `--reporter json=FILE` has all{DIM:#}");
+    }
+    text.push('\n');
+}
+
+/// What it comes to.
+fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broken: usize) {
+    let tests = findings.tests.len();
+    let flaky = findings.flaky().count();
+    if let (Some(victim), 0) = (&shown.victim, flaky) {
+        let _ = match broken {
+            0 => writeln!(text, "{GOOD}`{victim}` did not fail{GOOD:#}, alone or after others"),
+            _ => {
+                writeln!(text, "{BAD}`{victim}` failed every time{BAD:#}: no other test does that")
+            }
+        };
+        return;
+    }
+    if tests > 0 && broken == tests {
+        let all = if tests == 1 { "the only test fails" } else { "every test fails" };
+        let _ = writeln!(
+            text,
+            "{BAD}{all} every time{BAD:#}: there is nothing to hunt; mend that first, or look at the \
+             command"
+        );
+        return;
+    }
+    let style = if flaky == 0 { GOOD } else { CHANCE };
+    let words = words::flaky_tests(findings);
+    let _ = writeln!(text, "{style}{words}{style:#} among {}", count(tests, "test"));
+    if tests == 1 && shown.victim.is_none() {
+        let _ = writeln!(text, "one test has no order: only what it does by itself can show");
+    }
+}
+
+fn about_the_rest(text: &mut String, rest: &Rest<'_>) {
+    if rest.passed > 0 {
+        let _ = writeln!(text, "{}", words::always_passed(rest));
+    }
+    if rest.not_run > 0 {
+        let tests = count(rest.not_run, "test");
+        let _ = writeln!(text, "{tests} did not run: skipped, or not reached");
+    }
+}
+
+/// What it took, and what to do next.
+fn closing(text: &mut String, findings: &HuntFindings, shown: &ShownHunt) {
+    let (runner, seed) = (&findings.run.runner, findings.run.seed);
+    let cost = words::hunt_cost(findings);
+    let _ = writeln!(text, "{cost} {DIM}({runner}, seed {seed}){DIM:#}");
+    if findings.flaky().next().is_some() {
+        let _ = writeln!(
+            text,
+            "{DIM}`flakeproof repro TEST` shows a failure again, `flakeproof explain TEST` tells all \
+             about a test{DIM:#}"
+        );
+    }
+    if let Some(end) = words::hunt_end(findings.end) {
+        let _ = match &shown.resume {
+            Some(command) => writeln!(text, "{end}; go on: {STRONG}{command}{STRONG:#}"),
+            None => writeln!(text, "{end}"),
+        };
+    }
+}
+
+fn line(text: &mut String, words: &str) {
+    let _ = writeln!(text, "      {words}");
+}
+
+pub(super) fn shortened(message: &str) -> String {
+    const LONGEST: usize = 160;
+    let message = message.lines().next().unwrap_or_default();
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flakeproof_core::{
+        ExitCode, Failure, HuntCost, Isolation, Phase, Reproduction, RunFacts, Seed, Signature,
+        Tally,
+    };
+
+    use super::*;
+
+    fn plain(findings: &HuntFindings, shown: &ShownHunt) -> String {
+        anstream::adapter::strip_str(&rendered(findings, shown)).to_string()
+    }
+
+    fn tested(id: &str, [baseline, shuffled, alone]: [(u32, u32); 3]) -> HuntedTest {
+        let tally = |(runs, failures)| Tally { runs, failures };
+        let mut test = HuntedTest::new(id.into(), None);
+        test.baseline = tally(baseline);
+        test.shuffled = tally(shuffled);
+        test.alone = tally(alone);
+        if test.all().failures > 0 {
+            let message = "AssertionError: assert 'EUR' == 'USD'";
+            test.failure = Some(Failure {
+                phase: Phase::Call,
+                message: message.into(),
+                text: message.into(),
+                location: None,
+                signature: Signature::of(message, None),
+            });
+        }
+        test
+    }
+
+    fn sound(id: &str) -> HuntedTest {
+        tested(id, [(10, 0), (20, 0), (20, 0)])
+    }
+
+    fn broken(id: &str) -> HuntedTest {
+        tested(id, [(10, 10), (0, 0), (1, 1)])
+    }
+
+    fn victim() -> HuntedTest {
+        let id = "tests/test_pay.py::test_total";
+        let mut test = tested(id, [(10, 0), (20, 3), (3, 0)]);
+        test.kind = Some(FlakyKind::Victim);
+        let polluter = |number: usize| vec![format!("tests/test_cart.py::test_{number}").into()];
+        test.polluters = (0..6).map(polluter).collect();
+        test.polluters.insert(1, vec!["test_a".into(), "test_b".into()]);
+        test.cleaners = vec!["tests/test_pay.py::test_reset".into()];
+        test.reproduction = Some(Reproduction {
+            order: vec!["tests/test_cart.py::test_0".into(), id.into()],
+            isolation: Isolation::Spawn,
+            command: format!("pytest tests/test_cart.py::test_0 {id}"),
+        });
+        test
+    }
+
+    fn brittle() -> HuntedTest {
+        let mut test = tested("tests/test_pay.py::test_receipt", [(10, 0), (20, 9), (4, 4)]);
+        test.kind = Some(FlakyKind::Brittle);
+        test.setters = vec![vec!["tests/test_pay.py::test_login".into()]];
+        test
+    }
+
+    fn nod() -> HuntedTest {
+        let mut test = tested("tests/test_net.py::test_get", [(10, 1), (20, 4), (20, 2)]);
+        test.kind = Some(FlakyKind::Nod);
+        test
+    }
+
+    fn findings(tests: Vec<HuntedTest>, end: HuntEnd) -> HuntFindings {
+        HuntFindings {
+            run: RunFacts {
+                id: "1".into(),
+                command: vec!["pytest".into()],
+                runner: "pytest 8.3.5, Python 3.11.7".into(),
+                started: "2026-11-20T10:00:00Z".into(),
+                duration: Duration::from_secs(92),
+                seed: Seed(7),
+                revision: None,
+                version: "0.2.0".into(),
+            },
+            tests,
+            cost: HuntCost { executions: 1_234, time: Duration::from_secs(92) },
+            end,
+            notices: Vec::new(),
+            exit: ExitCode::Failures,
+        }
+    }
+
+    fn whole() -> ShownHunt {
+        ShownHunt { are_polluters_sought: true, ..ShownHunt::default() }
+    }
+
+    #[test]
+    fn flaky_tests_stand_by_kind_with_who_makes_them_fail() {
+        let open = tested("tests/test_old.py::test_late", [(10, 0), (3, 1), (1, 0)]);
+        let skipped = HuntedTest::new("tests/test_io.py::test_windows".into(), None);
+        let tests = vec![
+            sound("tests/test_a.py::test_1"),
+            victim(),
+            brittle(),
+            nod(),
+            broken("tests/test_old.py::test_broken"),
+            open,
+            skipped,
+        ];
+        insta::assert_snapshot!(plain(&findings(tests, HuntEnd::Finished), &whole()));
+    }
+
+    #[test]
+    fn a_hunt_that_was_stopped_ends_with_how_to_go_on() {
+        let resume = Some("flakeproof hunt --resume -- pytest".to_owned());
+        let shown = ShownHunt { resume, ..whole() };
+        let text = plain(&findings(vec![sound("a"), nod()], HuntEnd::BudgetSpent), &shown);
+        let last = text.lines().last().unwrap_or_default();
+        assert_eq!(
+            last,
+            "the budget is spent before all was looked at; go on: flakeproof hunt --resume -- pytest"
+        );
+    }
+
+    #[test]
+    fn nothing_found_says_what_that_is_worth() {
+        let text = plain(&findings(vec![sound("a"), sound("b")], HuntEnd::Finished), &whole());
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_suite_where_everything_fails_is_told_to_be_mended() {
+        let text = plain(&findings(vec![broken("a"), broken("b")], HuntEnd::Finished), &whole());
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_suite_of_one_test_says_that_it_has_no_order() {
+        let text = plain(&findings(vec![sound("a")], HuntEnd::Finished), &whole());
+        assert!(text.starts_with("no flaky test among 1 test\none test has no order"), "{text}");
+    }
+
+    #[test]
+    fn a_victim_that_no_longer_fails_is_told() {
+        let shown = ShownHunt { victim: Some("a".into()), ..whole() };
+        let text = plain(&findings(vec![sound("a")], HuntEnd::Finished), &shown);
+        assert!(text.starts_with("`a` did not fail, alone or after others\n"), "{text}");
+        assert!(text.contains("1,234 executions in 1 min 32 s"), "{text}");
+    }
+
+    #[test]
+    fn a_victim_without_a_cause_says_that_none_was_found() {
+        let mut lonely = victim();
+        lonely.polluters.clear();
+        let text = plain(&findings(vec![lonely.clone()], HuntEnd::Finished), &whole());
+        assert!(text.contains("no test was found that makes it fail each time"), "{text}");
+        let text = plain(&findings(vec![lonely], HuntEnd::Interrupted), &whole());
+        assert!(!text.contains("no test was found"), "{text}");
+    }
+}
