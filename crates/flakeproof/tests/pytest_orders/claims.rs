@@ -15,14 +15,9 @@ macro_rules! claims {
 
 /// Run the claims that the command line asks for.
 pub(crate) fn run(claims: &[Claim]) -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let has = |option: &str| arguments.iter().any(|it| it == option);
-    let is_wanted = |name: &str| {
-        let mut filters = arguments.iter().filter(|it| !it.starts_with('-')).peekable();
-        filters.peek().is_none() || filters.any(|filter| name.contains(filter.as_str()))
-    };
-    let wanted = claims.iter().filter(|(name, _)| is_wanted(name) && !has("--ignored"));
-    if has("--list") {
+    let asked = Asked::read(std::env::args().skip(1));
+    let wanted = claims.iter().filter(|(name, _)| asked.includes(name));
+    if asked.has("--list") {
         wanted.for_each(|(name, _)| println!("{name}: test"));
         return ExitCode::SUCCESS;
     }
@@ -33,4 +28,38 @@ pub(crate) fn run(claims: &[Claim]) -> ExitCode {
         failed += usize::from(!holds);
     }
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Asked {
+    options: Vec<String>,
+    skipped: Vec<String>,
+    names: Vec<String>,
+}
+
+impl Asked {
+    /// Read the arguments of the usual harness, of which most change nothing here.
+    fn read(mut arguments: impl Iterator<Item = String>) -> Self {
+        let mut asked = Self::default();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--skip" => asked.skipped.extend(arguments.next()),
+                "--color" | "--format" | "--logfile" | "--shuffle-seed" | "--test-threads"
+                | "-Z" => drop(arguments.next()),
+                option if option.starts_with('-') => asked.options.push(argument),
+                _ => asked.names.push(argument),
+            }
+        }
+        asked
+    }
+
+    fn has(&self, option: &str) -> bool {
+        self.options.iter().any(|it| it == option)
+    }
+
+    fn includes(&self, name: &str) -> bool {
+        let is_named = self.names.is_empty() || self.names.iter().any(|it| name.contains(it));
+        is_named && !self.skipped.iter().any(|it| name.contains(it)) && !self.has("--ignored")
+    }
 }
