@@ -46,7 +46,7 @@ impl FlakyKind {
 
 impl fmt::Display for FlakyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.pad(self.word())
     }
 }
 
@@ -166,14 +166,12 @@ impl HuntedTest {
         all.runs > 0 && all.always_fails()
     }
 
-    /// The executions that tell how often it fails: in the suite's order and alone if that is where
-    /// it is flaky, in other orders if it depends on them, and all of them if it never failed.
+    /// The executions that tell how often it fails: in other orders if it depends on them, else all.
     #[must_use]
     pub fn telling(&self) -> Tally {
         match self.kind {
-            Some(FlakyKind::Nod) => self.baseline + self.alone,
             Some(FlakyKind::Victim | FlakyKind::Brittle) => self.shuffled,
-            None => self.all(),
+            Some(FlakyKind::Nod) | None => self.all(),
         }
     }
 

@@ -36,10 +36,14 @@ impl Hunt<'_, '_> {
             self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
         self.lab.begin(HuntStage::Classification, suspicions.len());
         for suspicion in suspicions {
-            let kind = self.kind_of(&suspicion)?;
-            self.failing_order.insert(suspicion.test, suspicion.failing);
-            self.passing_order.insert(suspicion.test, suspicion.passing);
-            self.call_one_flaky(suspicion.test, kind);
+            match self.kind_of(&suspicion)? {
+                Some(kind) => {
+                    self.failing_order.insert(suspicion.test, suspicion.failing);
+                    self.passing_order.insert(suspicion.test, suspicion.passing);
+                    self.call_one_flaky(suspicion.test, kind);
+                }
+                None => self.disturbed.push(suspicion.test),
+            }
         }
         Ok(())
     }
@@ -67,16 +71,17 @@ impl Hunt<'_, '_> {
         Some(Suspicion { test, kind, failing, passing })
     }
 
-    fn kind_of(&mut self, suspicion: &Suspicion) -> Result<FlakyKind, Stop> {
+    /// What a test is; `None` if it fails only when environments run side by side.
+    fn kind_of(&mut self, suspicion: &Suspicion) -> Result<Option<FlakyKind>, Stop> {
         let test = suspicion.test;
-        let fails = self.lab.decide(&format!("fails/{test}"), &suspicion.failing)?;
-        let passes = self.lab.decide(&format!("passes/{test}"), &suspicion.passing)?;
-        Ok(match (fails, passes) {
-            (Decision::High, Decision::Low) if self.fails_in_further_orders(test)? => {
-                suspicion.kind
-            }
-            _ => FlakyKind::Nod,
-        })
+        let (fails, failing) = self.lab.observe(&format!("fails/{test}"), &suspicion.failing)?;
+        let (passes, passing) = self.lab.observe(&format!("passes/{test}"), &suspicion.passing)?;
+        let depends_on_order = (fails, passes) == (Decision::High, Decision::Low);
+        if depends_on_order && self.fails_in_further_orders(test)? {
+            return Ok(Some(suspicion.kind));
+        }
+        let was_disturbed = self.lab.jobs > 1 && (failing + passing).failures == 0;
+        Ok((!was_disturbed).then_some(FlakyKind::Nod))
     }
 
     /// Whether most of some further orders in which a test failed show it failing again.
@@ -99,7 +104,7 @@ impl Hunt<'_, '_> {
             })
             .collect();
         let (mut failures, mut passes) = (0, 0);
-        self.lab.each(trials.into_iter(), &mut |_, record| {
+        self.lab.one_by_one(trials.into_iter(), &mut |_, record| {
             match last_failed(record) {
                 Some(true) => failures += 1,
                 Some(false) => passes += 1,

@@ -157,7 +157,7 @@ impl Hunt<'_, '_> {
             super::trial::Trial::order(name, order.to_vec(), Isolation::Spawn)
         });
         let mut is_shown = false;
-        self.lab.each(trials, &mut |_, record| {
+        self.lab.one_by_one(trials, &mut |_, record| {
             is_shown = super::lab::last_failed(record) == Some(wanted == Decision::High);
             if is_shown { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -169,6 +169,7 @@ impl Hunt<'_, '_> {
         (known.kind, known.polluters, known.setters) = (None, Vec::new(), Vec::new());
         let (id, word) = (known.id.clone(), if fails { "passes" } else { "fails" });
         self.first_influence.remove(&test);
+        self.taken_back.push(test);
         self.ledger.remark(
             format!("`{id}` {word} only in copies of the interpreter, not in new processes"),
             "it is not called flaky; `--isolation spawn` hunts without copies",
@@ -280,8 +281,13 @@ impl Hunt<'_, '_> {
                     .influenced(test)
                     .or_else(|| self.failing_order.get(&test).cloned())
                     .unwrap_or_else(|| vec![test]),
-                Some(FlakyKind::Nod) | None if known.alone.failures > 0 => vec![test],
-                Some(FlakyKind::Nod) | None => self.original_up_to(test),
+                // Seen in the suite's own order alone, it may need what runs before it there.
+                Some(FlakyKind::Nod) | None
+                    if known.baseline.failures > 0 && known.alone.failures == 0 =>
+                {
+                    self.original_up_to(test)
+                }
+                Some(FlakyKind::Nod) | None => vec![test],
             };
             let order: Vec<TestId> =
                 order.iter().map(|test| self.ledger.test(*test).id.clone()).collect();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use flakeproof_core::{
-    Decision, HuntCost, Isolation, Outcome, SequentialTest, TestId, TrialRecord,
+    Decision, HuntCost, Isolation, Outcome, SequentialTest, Tally, TestId, TrialRecord,
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
@@ -85,17 +85,37 @@ impl Lab<'_, '_> {
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
+        self.side_by_side(self.jobs.max(1), trials, take)
+    }
+
+    /// The same, one at a time: what is decided must not come from tests that disturb each other over
+    /// files or ports.
+    pub(crate) fn one_by_one(
+        &mut self,
+        trials: impl Iterator<Item = Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        self.side_by_side(1, trials, take)
+    }
+
+    fn side_by_side(
+        &mut self,
+        jobs: usize,
+        trials: impl Iterator<Item = Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
         let can_copy = self.adapter.can().snapshot;
         let bench = Bench { adapter: self.adapter, tests: self.tests, can_copy };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
-            for _ in 0..self.jobs.max(1) {
+            for _ in 0..jobs {
                 let (work, done) = (work.clone(), done.clone());
                 scope.spawn(move || run_all(bench, &work, &done));
             }
             drop((work, done));
-            let mut queue = Queue { trials, asked, results, next: 0, running: 0, is_closed: false };
+            let (next, running, is_closed) = (0, 0, false);
+            let mut queue = Queue { trials, asked, results, jobs, next, running, is_closed };
             self.go_through(&mut queue, take)
         })
     }
@@ -119,7 +139,7 @@ impl Lab<'_, '_> {
                     return ended;
                 }
             }
-            while queue.has_room(self.jobs) {
+            while queue.has_room() {
                 if let Err(stop) = self.may_go_on() {
                     ended = Err(stop);
                     queue.is_closed = true;
@@ -210,29 +230,27 @@ impl Lab<'_, '_> {
 
     /// Whether the last test of an order fails in it, decided on repeated runs.
     pub(crate) fn decide(&mut self, name: &str, order: &[u32]) -> Result<Decision, Stop> {
-        Ok(self.decide_with(name, order, self.isolation)?.leaning())
+        Ok(self.observe(name, order)?.0)
     }
 
-    /// The same with what the decision rests on.
-    pub(crate) fn decide_with(
-        &mut self,
-        name: &str,
-        order: &[u32],
-        isolation: Isolation,
-    ) -> Result<SequentialTest, Stop> {
+    /// The same with the runs that the decision rests on.
+    pub(crate) fn observe(&mut self, name: &str, order: &[u32]) -> Result<(Decision, Tally), Stop> {
         let mut test = SequentialTest::new(PASSES, FAILS, ERROR);
+        let mut tally = Tally::default();
+        let isolation = self.isolation;
         let trials = (1..=MOST_REPETITIONS)
             .map(|number| Trial::order(format!("{name}/{number}"), order.to_vec(), isolation));
-        self.each(trials, &mut |_, record| {
+        self.one_by_one(trials, &mut |_, record| {
             if let Some(has_failed) = last_failed(record) {
                 test.observe(has_failed);
+                tally.count(has_failed);
             }
             match test.decision() {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
             }
         })?;
-        Ok(test)
+        Ok((test.leaning(), tally))
     }
 }
 
@@ -257,6 +275,7 @@ struct Queue<I> {
     trials: I,
     asked: Sender<Work>,
     results: Receiver<Done>,
+    jobs: usize,
     next: usize,
     running: usize,
     /// Whether nothing more is asked for.
@@ -264,8 +283,8 @@ struct Queue<I> {
 }
 
 impl<I: Iterator<Item = Trial>> Queue<I> {
-    fn has_room(&self, jobs: usize) -> bool {
-        !self.is_closed && self.running < jobs.max(1)
+    fn has_room(&self) -> bool {
+        !self.is_closed && self.running < self.jobs
     }
 
     /// Give the next trial to a worker, or give it back at once if it is known.

@@ -21,7 +21,7 @@ pub(crate) mod trial;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use flakeproof_core::{HuntCost, HuntEnd, Isolation, Orders, Suite, TestId};
+use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId};
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 pub use settings::{HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch};
@@ -66,6 +66,8 @@ pub fn hunt(
         failing_order: BTreeMap::new(),
         passing_order: BTreeMap::new(),
         first_influence: BTreeMap::new(),
+        disturbed: Vec::new(),
+        taken_back: Vec::new(),
         is_cut: false,
     };
     let stages = match &settings.victim {
@@ -107,6 +109,10 @@ struct Hunt<'a, 'j> {
     passing_order: BTreeMap<u32, Vec<u32>>,
     /// The first set of tests that was found to make a test fail, or pass.
     first_influence: BTreeMap<u32, Vec<u32>>,
+    /// Tests that failed only while environments ran side by side.
+    disturbed: Vec<u32>,
+    /// Tests that new processes did not show to be flaky.
+    taken_back: Vec<u32>,
     /// Whether a stage was cut short for the sake of those after it.
     is_cut: bool,
 }
@@ -130,25 +136,41 @@ impl Hunt<'_, '_> {
             Err(Stop::Trouble(error)) => return Err(error),
         };
         self.write_reproductions();
+        self.name_the_disturbed();
         self.name_the_unclassified();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
         Ok(Hunted { tests, cost: self.lab.cost, end, notices })
     }
 
+    /// Tests that are not called flaky, because the hunt itself may have made them fail.
+    fn name_the_disturbed(&mut self) {
+        let tests = self.disturbed.clone();
+        self.remark_on_some(
+            &tests,
+            "failed only while environments ran side by side, and not when it ran again alone",
+            "they may share files, ports or databases; `-j 1` hunts without that",
+        );
+    }
+
     /// Tests that changed their outcome before there was time to say what they are.
     fn name_the_unclassified(&mut self) {
-        let changed = |test: &flakeproof_core::HuntedTest| {
-            test.kind.is_none() && test.all().is_inconsistent()
+        let changed = |test: &HuntedTest| test.kind.is_none() && test.all().is_inconsistent();
+        let mut tests = self.ledger.all(changed);
+        tests.retain(|test| !self.disturbed.contains(test) && !self.taken_back.contains(test));
+        self.remark_on_some(
+            &tests,
+            "passed and failed, and there was no time to say why",
+            "go on with `--resume`, or give a longer `--budget`",
+        );
+    }
+
+    fn remark_on_some(&mut self, tests: &[u32], what: &str, next: &str) {
+        let [first, rest @ ..] = tests else { return };
+        let id = &self.ledger.test(*first).id;
+        let who = match rest.len() {
+            0 => format!("`{id}`"),
+            others => format!("`{id}` and {others} more"),
         };
-        let ids: Vec<TestId> =
-            self.ledger.tests.iter().filter(|test| changed(test)).map(|it| it.id.clone()).collect();
-        if let [first, rest @ ..] = ids.as_slice() {
-            let others =
-                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            self.ledger.remark(
-                format!("`{first}`{others} passed and failed, and there was no time to say why"),
-                "go on with `--resume`, or give a longer `--budget`",
-            );
-        }
+        self.ledger.remark(format!("{who} {what}"), next);
     }
 }

@@ -3,9 +3,9 @@
 //! CANNIER, sections 2.1.1 and 2.1.2. Where we differ: tests that always fail in the suite's own order
 //! are set aside only if they also fail alone, because an earlier test may be what makes them fail.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 
-use flakeproof_core::{FlakyKind, HuntedTest};
+use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
 
 use super::Hunt;
 use super::lab::Stop;
@@ -19,20 +19,65 @@ const ALONE_TOGETHER: usize = 20;
 const BUDGET_FOR_ORDERS: f64 = 0.5;
 const BUDGET_FOR_RERUNS: f64 = 0.8;
 
+/// Whether environments may run side by side.
+#[derive(Debug, Clone, Copy)]
+enum SideBySide {
+    Yes,
+    No,
+}
+
 impl Hunt<'_, '_> {
-    /// Runs in the suite's own order.
+    /// Runs in the suite's own order. Where environments shall run side by side, the first half of the
+    /// runs is alone: tests that pass there and fail beside others disturb each other.
     pub(super) fn set_up(&mut self) -> Result<(), Stop> {
-        let (original, isolation) = (self.orders.original(), self.lab.isolation());
-        self.lab.begin(HuntStage::SetUp, self.settings.runs as usize);
-        let trials = (1..=self.settings.runs)
-            .map(|number| Trial::order(format!("baseline/{number}"), original.clone(), isolation));
-        let ledger = &mut self.ledger;
-        self.lab.each(trials, &mut |trial, record| {
-            ledger.enter(trial, record, Setting::Baseline);
-            ControlFlow::Continue(())
-        })?;
+        let runs = self.settings.runs;
+        self.lab.begin(HuntStage::SetUp, runs as usize);
+        let alone = if self.lab.jobs > 1 { runs.div_ceil(2) } else { runs };
+        self.run_in_own_order("baseline", 1..=alone, SideBySide::No)?;
+        let before: Vec<Tally> = self.ledger.tests.iter().map(|test| test.baseline).collect();
+        self.run_in_own_order("baseline", alone + 1..=runs, SideBySide::Yes)?;
+        if self.are_disturbed(&before) {
+            let tests = self.ledger.tests.iter_mut();
+            tests.zip(before).for_each(|(test, tally)| test.baseline = tally);
+            self.lab.jobs = 1;
+            self.run_in_own_order("quiet", alone + 1..=runs, SideBySide::No)?;
+        }
         self.call_flaky(FlakyKind::Nod, |test| test.baseline.is_inconsistent());
         Ok(())
+    }
+
+    fn run_in_own_order(
+        &mut self,
+        name: &str,
+        numbers: RangeInclusive<u32>,
+        side_by_side: SideBySide,
+    ) -> Result<(), Stop> {
+        let (original, isolation) = (self.orders.original(), self.lab.isolation());
+        let trials = numbers
+            .map(|number| Trial::order(format!("{name}/{number}"), original.clone(), isolation));
+        let ledger = &mut self.ledger;
+        let mut take = |trial: &Trial, record: &TrialRecord| {
+            ledger.enter(trial, record, Setting::Baseline);
+            ControlFlow::Continue(())
+        };
+        match side_by_side {
+            SideBySide::Yes => self.lab.each(trials, &mut take),
+            SideBySide::No => self.lab.one_by_one(trials, &mut take),
+        }
+    }
+
+    /// Whether a test failed beside other environments that had not failed before.
+    fn are_disturbed(&mut self, before: &[Tally]) -> bool {
+        let mut tests = self.ledger.tests.iter().zip(before);
+        let disturbed =
+            tests.find(|(test, before)| always_passed(**before) && test.baseline.failures > 0);
+        let Some((test, _)) = disturbed else { return false };
+        let what = format!(
+            "`{}` fails when environments run side by side; the hunt goes on with one",
+            test.id
+        );
+        self.ledger.remark(what, "look for files, ports or databases that tests share");
+        true
     }
 
     /// Each test once alone, in a fresh environment.
@@ -62,7 +107,7 @@ impl Hunt<'_, '_> {
         let planned = self.planned_orders();
         self.lab.begin(HuntStage::Running, planned.len());
         let isolation = self.lab.isolation();
-        for some in planned.chunks(self.settings.jobs.max(1)) {
+        for some in planned.chunks(self.lab.jobs.max(1)) {
             if self.lab.is_spent(BUDGET_FOR_ORDERS) {
                 self.is_cut = true;
                 break;
@@ -107,9 +152,25 @@ impl Hunt<'_, '_> {
             let is_steady = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
             let steady = self.ledger.all(is_steady);
             self.run_alone(&format!("rerun/{round}"), &steady)?;
-            self.call_flaky(FlakyKind::Nod, |test| test.alone.is_inconsistent());
+            for test in steady {
+                if self.ledger.test(test).alone.is_inconsistent() && self.fails_undisturbed(test)? {
+                    self.call_one_flaky(test, FlakyKind::Nod);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Whether a test that failed alone does so without other environments beside it.
+    fn fails_undisturbed(&mut self, test: u32) -> Result<bool, Stop> {
+        if self.lab.jobs == 1 {
+            return Ok(true);
+        }
+        let (_, tally) = self.lab.observe(&format!("undisturbed/{test}"), &[test])?;
+        if tally.failures == 0 {
+            self.disturbed.push(test);
+        }
+        Ok(tally.failures > 0)
     }
 
     /// Give a kind to tests that have none yet.

@@ -180,3 +180,24 @@ fn one_victim_is_looked_at_alone() {
     assert_eq!(of(&found, "c").kind, None, "nobody asked for it");
     assert!(suite.runs().len() < 60, "{}", suite.runs().len());
 }
+
+#[test]
+fn tests_that_disturb_each_other_side_by_side_are_not_called_flaky() {
+    let beside = HuntSettings { jobs: 4, runs: 10, ..settings() };
+    // The first five runs are one by one, the next five side by side; then, alone, once more.
+    let in_set_up = suite(TESTS).fails_if("e", |moment| (5..10).contains(&moment.times));
+    let set_up = hunted(&in_set_up, &beside);
+    let test = of(&set_up, "e");
+    assert_eq!((test.kind, test.baseline.failures, test.baseline.runs), (None, 0, 10));
+    // Side by side again, in other orders.
+    let later =
+        |moment: &flakeproof_testkit::scripted::Moment<'_>| (11..14).contains(&moment.times);
+    let in_orders = hunted(&suite(TESTS).fails_if("e", later), &beside);
+    assert_eq!(of(&in_orders, "e").kind, None);
+    for hunted in [set_up, in_orders] {
+        assert!(hunted.notices.iter().any(|notice| notice.what.contains("side by side")));
+    }
+    let one_by_one =
+        hunted(&suite(TESTS).fails_if("e", later), &HuntSettings { jobs: 1, ..beside });
+    assert_eq!(of(&one_by_one, "e").kind, Some(FlakyKind::Nod));
+}
