@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from _pytest.runner import CallInfo, call_and_report, runtestprotocol
 from flakeproof_agent.link import Link
 from flakeproof_agent.report import result_message
 from flakeproof_agent.rerun import forget_request, make_ready_again, remember_for_reruns
+from flakeproof_agent.undecided import Undecided
 
 #: flakeproof sends this to a test that hangs, to learn where; hardly any program uses it.
 STACKS_SIGNAL = getattr(signal, "SIGPWR", None)
@@ -28,6 +30,8 @@ class Environment:
         self.agent = agent
         self.session = None
         self.order = []
+        #: Whether something comes after the order that is not decided yet.
+        self.is_open = False
         self.reports = []
         self.is_silent = False
         self.is_copy = False
@@ -36,6 +40,8 @@ class Environment:
         #: Measures what tests use and cover, once that was asked for.
         self._measure = None
         self._is_measuring = False
+        #: Modules that are imported only because of what was looked at.
+        self._brought = set()
         self._seeded_by = random.getstate()[1][:-1]
         self._watch_for_hangs(agent.order["scratch"])
 
@@ -75,7 +81,7 @@ class Environment:
             command = self.agent.link.receive()
             verb = command["do"] if command else "bye"
             if verb == "order":
-                self.order = command["tests"]
+                self._begin_order(command["tests"], command["open"])
             elif verb == "run":
                 self._measure_if(command["measure"])
                 self._run_in_order(command["from"], command["attempt"])
@@ -84,8 +90,18 @@ class Environment:
                 self._rerun(command["test"], command["then"], command["attempt"])
             elif verb == "snapshot":
                 self._copy_self(command)
+            elif verb == "look":
+                self._look()
             elif verb == "bye":
                 break
+
+    def _look(self):
+        known = set(sys.modules)
+        from flakeproof_agent.state import picture
+
+        self._brought |= sys.modules.keys() - known
+        things = picture(self._root(), self._brought)
+        self.agent.link.send({"say": "state", "things": things})
 
     def _measure_if(self, is_wanted):
         self._is_measuring = is_wanted
@@ -93,6 +109,25 @@ class Environment:
             from flakeproof_agent.measure import Measure
 
             self._measure = Measure(self.session.config)
+
+    def _begin_order(self, tests, is_open):
+        self.order = tests
+        self.is_open = is_open
+        if not tests or self._leave_what_is_not_shared_with(self.session.items[tests[0]]):
+            self.agent.link.send({"say": "ready"})
+
+    def _leave_what_is_not_shared_with(self, item):
+        """Tear down what this item does not use, as if pytest had known that it comes next.
+
+        True if that went well. An error here would be the last test's, which is reported already:
+        so this interpreter is no place for the item, and flakeproof is told.
+        """
+        try:
+            self.session._setupstate.teardown_exact(item)
+        except BaseException as reason:
+            self.agent.link.send({"say": "spoilt", "reason": _in_one_line(reason)})
+            return False
+        return True
 
     def _run_in_order(self, start, attempt):
         """Run ahead without being asked again, until a test fails: then flakeproof decides."""
@@ -112,14 +147,15 @@ class Environment:
         self.is_silent = True
         try:
             make_ready_again(item)
-            self._execute(test, then)
+            if self._leave_what_is_not_shared_with(item):
+                self._execute(test, then)
         finally:
             self.is_silent = False
 
     def _execute(self, test, then):
         """Run one test and send what happened; True if it did not fail."""
         item = self.session.items[test]
-        nextitem = None if then is None else self.session.items[then]
+        nextitem = self._item_after(item, then)
         remember_for_reruns(item)
         self.reports = []
         if self._is_measuring:
@@ -143,6 +179,12 @@ class Environment:
             message["measured"] = measured
         self.agent.link.send(message)
         return message["outcome"] in ("passed", "skipped")
+
+    def _item_after(self, item, then):
+        """What pytest is told about the test after this one: it decides what stays set up."""
+        if then is not None:
+            return self.session.items[then]
+        return Undecided(item) if self.is_open else None
 
     def _fail_with(self, item, nextitem, reason):
         """Make what would end plain pytest a failure of the test that raised it.
@@ -173,18 +215,21 @@ class Environment:
         option = self.session.config.option
         return self.session.testsfailed and not option.continue_on_collection_errors
 
+    def _root(self):
+        return str(getattr(self.session.config, "rootpath", None) or self.session.config.rootdir)
+
     def _send_collected(self):
-        root = getattr(self.session.config, "rootpath", None) or self.session.config.rootdir
         self.agent.link.send(
             {
                 "say": "collected",
-                "root": str(root),
+                "root": self._root(),
                 "tests": [_described(item) for item in self.session.items],
                 "problems": self.agent.problems,
                 "goes_on": not self._collection_failed(),
                 "collect_only": bool(self.session.config.option.collectonly),
                 "threads": threading.active_count(),
                 "selectors": list(getattr(self.session.config.option, "file_or_dir", None) or []),
+                "for_order": _options_for_order(self.session.config.option),
             }
         )
 
@@ -212,14 +257,13 @@ class Environment:
         try:
             self._live_as_copy(command)
         except BaseException:  # Whatever happens, a copy must not go on as its original would.
-            import traceback
-
             self.agent.link.send({"say": "trouble", "text": traceback.format_exc()})
         finally:
             os._exit(0)
 
     def _live_as_copy(self, command):
         self.is_copy = True
+        self._stop_for_no_failure()
         if self._measure is not None:
             self._measure.forget_names()
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -231,6 +275,10 @@ class Environment:
         self.agent.link.send({"say": "hello", "name": command["name"], "pid": os.getpid()})
         self._obey()
         self.session._setupstate.teardown_exact(None)
+
+    def _stop_for_no_failure(self):
+        """Lift `--maxfail`: it is a wish for the user's own session."""
+        self.session.config.option.maxfail = 0
 
     def _own_output(self, scratch):
         """Send what this copy prints to its own file, and capture into its own buffers.
@@ -300,6 +348,26 @@ def _fork_away():
 
 def _raise(reason):
     raise reason
+
+
+def _in_one_line(reason):
+    return " ".join("".join(traceback.format_exception_only(type(reason), reason)).split())
+
+
+def _options_for_order(option):
+    """What a command line needs, so that all its tests run, and in the order of their ids.
+
+    Each plugin has its own way to be told. Turned off as a whole it would not know its options in
+    the project's configuration, nor do the rest of its work, which tests may rely on.
+    """
+    options = []
+    if getattr(option, "maxfail", 0):
+        options.append("--maxfail=0")
+    if getattr(option, "randomly_reorganize", False):
+        options.append("--randomly-dont-reorganize")
+    if getattr(option, "random_order_bucket", None):
+        options.append("--random-order-bucket=none")
+    return options
 
 
 def _described(item):

@@ -8,7 +8,7 @@ from flakeproof_agent.environment import Environment
 from flakeproof_agent.link import Link
 from flakeproof_agent.probe import Probe
 
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Agent:

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{Rate, failure_rate};
-use crate::{ExitCode, Failure, Isolation, Location, Notice, RunFacts, Tally, TestId};
+use crate::{ExitCode, Failure, Isolation, LeftBehind, Location, Notice, RunFacts, Tally, TestId};
 
 /// How a test is flaky (CANNIER, section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -124,6 +124,9 @@ pub struct HuntedTest {
     pub setters: Vec<Vec<TestId>>,
     /// Tests that make it pass again when they run after its first polluter.
     pub cleaners: Vec<TestId>,
+    /// What its first polluters leave behind, as far as it can be told.
+    #[serde(default)]
+    pub left_behind: Vec<LeftBehind>,
     /// Its first failure.
     pub failure: Option<Failure>,
     /// How to see it fail.
@@ -144,6 +147,7 @@ impl HuntedTest {
             polluters: Vec::new(),
             setters: Vec::new(),
             cleaners: Vec::new(),
+            left_behind: Vec::new(),
             failure: None,
             reproduction: None,
         }

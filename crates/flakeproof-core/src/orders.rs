@@ -93,7 +93,7 @@ impl Orders {
             OrderKind::Classes => self.shuffle_groups(&mut order, &self.classes, seed),
             OrderKind::Files => self.shuffle_groups(&mut order, &self.files, seed),
             OrderKind::Within => {
-                order.sort_by_cached_key(|test| (self.classes[*test as usize], drawn(seed, *test)))
+                order.sort_by_cached_key(|test| (self.classes[*test as usize], drawn(seed, *test)));
             }
             OrderKind::Reverse => order.reverse(),
             OrderKind::Tuscan => return self.tuscan(number),

@@ -3,9 +3,10 @@
 //! [`triage`] is the technique of the rerun thesis (Eloussi 2015, Figures 3.1 and 3.2), written
 //! against [`Adapter`](flakeproof_runner::Adapter) and
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
-//! what a test touches and what changed meet.
+//! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build.
 
+pub mod hunt;
 pub mod intersect;
 mod partition;
-pub mod hunt;
+mod pollution;
 pub mod triage;

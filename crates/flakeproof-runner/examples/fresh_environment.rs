@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use flakeproof_core::{Isolation, Seed, TestId};
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
-use flakeproof_runner::{Adapter, Cancel, Error, Probe, process};
+use flakeproof_runner::{Adapter, Cancel, Error, Probe, Then, process};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     process::become_guard_if_asked();
@@ -56,7 +56,7 @@ fn times(
         .map(|_| {
             let begin = Instant::now();
             let mut environment = adapter.open(how)?;
-            environment.expect(std::slice::from_ref(test))?;
+            environment.expect(std::slice::from_ref(test), Then::End)?;
             environment.run(test, Probe::attempt(1))?;
             environment.close()?;
             Ok(begin.elapsed())

@@ -2,7 +2,12 @@
 
 use std::path::PathBuf;
 
-use flakeproof_core::{CollectionProblem, Execution, Isolation, Suite, Surroundings, TestId};
+use flakeproof_core::{
+    CollectionProblem, Execution, Isolation, State, Suite, Surroundings, TestId,
+};
+
+/// The most characters of a command that is shown to people.
+pub const LONGEST_COMMAND: usize = 4_000;
 
 /// What can go wrong for us, as opposed to what goes wrong in a test.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -46,6 +51,13 @@ pub trait Adapter: Sync {
     /// A command that runs this test alone, as the user would type it.
     fn command_for(&self, test: &TestId) -> String;
 
+    /// A command that runs exactly these tests in this order in one process, as the user would
+    /// type it. `None` where there is no such command, or none that a person would type: at most
+    /// [`LONGEST_COMMAND`] characters.
+    ///
+    /// The framework may still regroup tests, as pytest does by parameters of shared fixtures.
+    fn command_for_order(&self, order: &[TestId]) -> Option<String>;
+
     /// The command that runs the whole suite in its own order and, where that matters, with the
     /// same chance as in this run.
     fn command_for_all(&self) -> String;
@@ -53,14 +65,20 @@ pub trait Adapter: Sync {
 
 /// One runtime in which tests run one after another and share state.
 pub trait Environment: Send {
-    /// Say which tests will be run, in order.
+    /// Say which tests will be run, in order, and whether anything comes after them.
     ///
     /// Fixtures that several tests share are torn down after the last of them, so the
     /// environment must know what comes next. It may also run ahead up to the next failure.
     ///
+    /// Where tests ran before, what the first of the new ones does not share is torn down here:
+    /// two orders, the first of them [`Then::Open`], are the same to tests as one that joins them.
+    ///
     /// # Errors
-    /// When the environment is gone.
-    fn expect(&mut self, upcoming: &[TestId]) -> Result<()>;
+    /// [`Error::EnvironmentLost`] when the environment is gone, or spoilt because that teardown
+    /// failed: in one order it would have been part of the last test. The whole order in another
+    /// environment tells. [`Error::NotPossible`] when the environment cannot take on these tests,
+    /// as a spawned interpreter that collected only those announced first.
+    fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()>;
 
     /// Run one test and wait for its end.
     ///
@@ -73,15 +91,36 @@ pub trait Environment: Send {
 
     /// A cheap copy of this environment, with all state that its tests left.
     ///
+    /// Original and copies go on independently of each other, and one may outlive the other. What
+    /// lies outside the process is theirs together: drop a copy rather than close it where its
+    /// teardown could take files or servers away from the others.
+    ///
     /// # Errors
     /// When the adapter cannot copy, see [`Capabilities::snapshot`].
     fn snapshot(&mut self) -> Result<Box<dyn Environment>>;
+
+    /// What tests can leave behind in this environment, as it is between two tests. None of the
+    /// project's code runs for it. Compare pictures of one environment or of copies of it.
+    ///
+    /// # Errors
+    /// When the adapter cannot tell, see [`Capabilities::state`], or the environment is gone.
+    fn look(&mut self) -> Result<State>;
 
     /// Tear down what is still set up, and end.
     ///
     /// # Errors
     /// When it does not end by itself and has to be killed.
     fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// What comes after the tests of an announced order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing: everything is torn down after the last of them.
+    End,
+    /// Something that is not decided yet: what tests share stays set up, as far as the last of
+    /// them uses it.
+    Open,
 }
 
 /// What an adapter can do.
@@ -97,6 +136,8 @@ pub struct Capabilities {
     pub dependencies: bool,
     /// Whether what a test uses and covers can be measured.
     pub features: bool,
+    /// Whether environments can tell what tests leave behind.
+    pub state: bool,
 }
 
 /// What to do and measure besides running the test.

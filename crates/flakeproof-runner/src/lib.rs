@@ -12,7 +12,8 @@ pub mod git;
 pub mod process;
 
 pub use adapter::{
-    Adapter, Capabilities, Environment, Error, Granularity, Measuring, Probe, Result,
+    Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring, Probe,
+    Result, Then,
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};

@@ -23,11 +23,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Seed, Signature, Suite,
-    SuiteTest, Surroundings, TestId,
+    Dependencies, Execution, Failure, Isolation, LeftKind, Location, Outcome, Phase, Seed,
+    Signature, Suite, SuiteTest, Surroundings, TestId,
 };
 use flakeproof_runner::{
-    Adapter, Cancel, Canceller, Capabilities, Environment, Error, Granularity, Probe, Result,
+    Adapter, Cancel, Canceller, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND,
+    Probe, Result, Then,
 };
 
 /// A suite in which every test passes, until its methods say otherwise.
@@ -82,6 +83,8 @@ struct Script {
     has_no_failure_text: bool,
     dependencies: Option<Dependencies>,
     is_unmeasured: bool,
+    /// What it leaves behind.
+    traces: Vec<(LeftKind, String, String)>,
     /// Trouble instead of an execution, by kind of environment and number of the execution.
     trouble: HashMap<(Isolation, u32), Trouble>,
 }
@@ -112,6 +115,8 @@ pub enum Call {
         environment: usize,
         /// The order.
         upcoming: Vec<TestId>,
+        /// What comes after it.
+        then: Then,
     },
     /// A test was run.
     Ran(Ran),
@@ -163,7 +168,9 @@ impl Scripted {
         self
     }
 
-    fn fails_if(
+    /// The test fails in these circumstances.
+    #[must_use]
+    pub fn fails_if(
         self,
         test: &str,
         condition: impl Fn(&Moment<'_>) -> bool + Send + Sync + 'static,
@@ -295,6 +302,13 @@ impl Scripted {
         self
     }
 
+    /// The test leaves a thing of its environment with this value behind.
+    #[must_use]
+    pub fn leaves(mut self, test: &str, kind: LeftKind, name: &str, value: &str) -> Self {
+        self.script(test).traces.push((kind, name.to_owned(), value.to_owned()));
+        self
+    }
+
     /// What the test touches is not known, even when it is probed.
     #[must_use]
     pub fn cannot_be_measured(mut self, test: &str) -> Self {
@@ -422,6 +436,7 @@ impl Adapter for Scripted {
             snapshot: true,
             dependencies: true,
             features: false,
+            state: true,
         }
     }
 
@@ -431,6 +446,11 @@ impl Adapter for Scripted {
 
     fn command_for(&self, test: &TestId) -> String {
         format!("scripted {test}")
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        let words: Vec<&str> = order.iter().map(TestId::as_str).collect();
+        Some(format!("scripted {}", words.join(" "))).filter(|it| it.len() <= LONGEST_COMMAND)
     }
 
     fn command_for_all(&self) -> String {
@@ -530,11 +550,11 @@ impl ScriptedEnvironment {
 }
 
 impl Environment for ScriptedEnvironment {
-    fn expect(&mut self, upcoming: &[TestId]) -> Result<()> {
+    fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()> {
         let (environment, upcoming) = (self.number, upcoming.to_vec());
         self.order.clone_from(&upcoming);
         self.next = 0;
-        locked(&self.state).calls.push(Call::Expected { environment, upcoming });
+        locked(&self.state).calls.push(Call::Expected { environment, upcoming, then });
         Ok(())
     }
 
@@ -576,6 +596,15 @@ impl Environment for ScriptedEnvironment {
     fn snapshot(&mut self) -> Result<Box<dyn Environment>> {
         let number = locked(&self.state).open(self.isolation);
         Ok(Box::new(Self { number, ..self.clone() }))
+    }
+
+    fn look(&mut self) -> Result<flakeproof_core::State> {
+        let mut picture = flakeproof_core::State::default();
+        let scripts = self.before.iter().filter_map(|test| self.scripts.get(test));
+        for (kind, name, value) in scripts.flat_map(|script| &script.traces) {
+            picture.insert(*kind, name, value);
+        }
+        Ok(picture)
     }
 
     fn close(self: Box<Self>) -> Result<()> {

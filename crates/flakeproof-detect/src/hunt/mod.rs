@@ -1,34 +1,155 @@
 //! `hunt`: find the flaky tests of a suite, their kinds, and who makes whom fail.
+//!
+//! The stages of iDFlakies (set-up, running, classification), RERUN and PAIRWISE as CANNIER describes
+//! them in section 2.1, each test once alone for brittle tests, and delta debugging where a single
+//! polluter does not explain a failure. Written against [`Adapter`] and
+//! [`Environment`](flakeproof_runner::Environment) only.
+//!
+//! A hunt is a fixed sequence of trials that follows from the suite, the settings and the outcomes. Every
+//! trial is kept as soon as it is done, and read back instead of run again, so that a hunt that was
+//! killed ends as if it had not been.
 
+mod bench;
+mod classify;
+mod influence;
+pub(crate) mod lab;
+mod ledger;
 mod settings;
+mod stages;
+pub(crate) mod trial;
 
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Suite};
-use flakeproof_runner::{Adapter, Cancel};
+use flakeproof_core::{HuntCost, HuntEnd, Isolation, Orders, Suite, TestId};
+use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 pub use settings::{HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch};
+pub use stages::rows_of_square;
+
+use lab::{Lab, Stop};
+use ledger::Ledger;
 
 /// Find the flaky tests of a suite.
 ///
 /// # Errors
-/// When environments cannot be opened, or the tool itself breaks.
+/// When the runner itself breaks; what tests do is never an error.
 pub fn hunt(
-    _adapter: &dyn Adapter,
+    adapter: &dyn Adapter,
     suite: &Suite,
-    _settings: &HuntSettings,
-    _journal: &mut Journal<'_>,
-    _clock: &(dyn Fn() -> Duration + Sync),
-    _cancel: &Cancel,
-    _sink: &mut dyn FnMut(HuntEvent),
-) -> flakeproof_runner::Result<Hunted> {
-    let untested = |test: &flakeproof_core::SuiteTest| {
-        HuntedTest::new(test.id.clone(), test.location.clone())
-    };
-    Ok(Hunted {
-        tests: suite.tests.iter().map(untested).collect(),
+    settings: &HuntSettings,
+    journal: &mut Journal<'_>,
+    clock: &(dyn Fn() -> Duration + Sync),
+    cancel: &Cancel,
+    sink: &mut dyn FnMut(HuntEvent),
+) -> Result<Hunted> {
+    let tests = suite.ids();
+    let mut ledger = Ledger::new(suite);
+    let isolation = isolation(adapter, settings, &mut ledger);
+    let lab = Lab {
+        adapter,
+        tests: &tests,
+        jobs: settings.jobs,
+        budget: settings.budget,
+        clock,
+        cancel,
+        journal,
+        sink,
         cost: HuntCost::default(),
-        end: HuntEnd::Finished,
-        notices: Vec::new(),
-    })
+        told: HashSet::new(),
+        isolation,
+    };
+    let mut hunt = Hunt {
+        lab,
+        ledger,
+        orders: Orders::new(suite, settings.seed),
+        settings,
+        failing_order: BTreeMap::new(),
+        passing_order: BTreeMap::new(),
+        first_influence: BTreeMap::new(),
+        is_cut: false,
+    };
+    let stages = match &settings.victim {
+        Some(victim) => hunt.one_victim(position(&tests, victim)?),
+        None => hunt.stages(),
+    };
+    hunt.end(stages)
+}
+
+/// How fresh environments are made.
+fn isolation(adapter: &dyn Adapter, settings: &HuntSettings, ledger: &mut Ledger) -> Isolation {
+    match (settings.isolation, adapter.can().fork) {
+        (Isolation::Fork, Ok(())) => Isolation::Fork,
+        (Isolation::Fork, Err(why)) => {
+            ledger.remark(
+                format!("fresh environments are spawned, not forked: {why}"),
+                "nothing is lost but time; `--isolation spawn` says that you know",
+            );
+            Isolation::Spawn
+        }
+        // The suite's own environment is never fresh.
+        (Isolation::Spawn | Isolation::Same, _) => Isolation::Spawn,
+    }
+}
+
+fn position(tests: &[TestId], wanted: &TestId) -> Result<u32> {
+    let found = (0..).zip(tests).find(|(_, test)| *test == wanted).map(|(position, _)| position);
+    found.ok_or_else(|| Error::UnknownTest { test: wanted.clone() })
+}
+
+/// A hunt under way.
+struct Hunt<'a, 'j> {
+    lab: Lab<'a, 'j>,
+    ledger: Ledger,
+    orders: Orders,
+    settings: &'a HuntSettings,
+    /// For each classified test, an order in which it fails, and one in which it passes.
+    failing_order: BTreeMap<u32, Vec<u32>>,
+    passing_order: BTreeMap<u32, Vec<u32>>,
+    /// The first set of tests that was found to make a test fail, or pass.
+    first_influence: BTreeMap<u32, Vec<u32>>,
+    /// Whether a stage was cut short for the sake of those after it.
+    is_cut: bool,
+}
+
+impl Hunt<'_, '_> {
+    fn stages(&mut self) -> Result<(), Stop> {
+        self.set_up()?;
+        self.alone()?;
+        self.running()?;
+        self.classify()?;
+        self.rerun()?;
+        self.find_influences()
+    }
+
+    fn end(mut self, stages: Result<(), Stop>) -> Result<Hunted> {
+        let end = match stages {
+            Ok(()) if self.is_cut => HuntEnd::BudgetSpent,
+            Ok(()) => HuntEnd::Finished,
+            Err(Stop::Interrupted) => HuntEnd::Interrupted,
+            Err(Stop::BudgetSpent) => HuntEnd::BudgetSpent,
+            Err(Stop::Trouble(error)) => return Err(error),
+        };
+        self.write_reproductions();
+        self.name_the_unclassified();
+        let (tests, notices) = (self.ledger.tests, self.ledger.notices);
+        Ok(Hunted { tests, cost: self.lab.cost, end, notices })
+    }
+
+    /// Tests that changed their outcome before there was time to say what they are.
+    fn name_the_unclassified(&mut self) {
+        let changed = |test: &flakeproof_core::HuntedTest| {
+            test.kind.is_none() && test.all().is_inconsistent()
+        };
+        let ids: Vec<TestId> =
+            self.ledger.tests.iter().filter(|test| changed(test)).map(|it| it.id.clone()).collect();
+        if let [first, rest @ ..] = ids.as_slice() {
+            let others =
+                if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            self.ledger.remark(
+                format!("`{first}`{others} passed and failed, and there was no time to say why"),
+                "go on with `--resume`, or give a longer `--budget`",
+            );
+        }
+    }
 }

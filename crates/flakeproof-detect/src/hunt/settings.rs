@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderKind, Seed, TestId};
 use flakeproof_core::{FlakyKind, TrialRecord};
+use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderKind, Seed, TestId};
 
 /// How a hunt goes about.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,9 @@ impl Default for HuntSettings {
 /// How to look for polluters and state-setters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PolluterSearch {
-    /// Every test before every victim (PAIRWISE), and sets of several where none does it alone.
+    /// Every test before every other one, whether that one is suspicious or not (PAIRWISE).
+    All,
+    /// Every test before every victim, and sets of several where none does it alone.
     Pairs,
     /// One minimal set for each victim, out of the order in which it failed (delta debugging).
     Prefix,

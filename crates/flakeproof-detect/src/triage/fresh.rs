@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use crossbeam_channel::{Sender, unbounded};
 use flakeproof_core::{Attempt, Evidence, Execution, Isolation, Notice, Signature, Stage, TestId};
-use flakeproof_runner::{Adapter, Cancel, Error, Granularity, Probe, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Granularity, Probe, Result, Then};
 
 use super::case::Case;
 use super::suite_run::pause;
@@ -203,7 +203,7 @@ impl FreshStage<'_> {
             }
             opened => (isolation, opened?),
         };
-        environment.expect(std::slice::from_ref(test))?;
+        environment.expect(std::slice::from_ref(test), Then::End)?;
         let execution = environment.run(test, probe)?;
         if !execution.outcome.ends_environment() {
             // Its teardown may fail or hang; the test's outcome stands, and it is killed.

@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use flakeproof_core::{
     Attempt, Execution, Isolation, Notice, Outcome, Signature, Stage, Suite, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result};
+use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
 use super::case::Case;
 use super::{Event, RerunRules, TriageSettings};
@@ -251,7 +251,7 @@ impl<'a> ShareRun<'a> {
             None => {
                 self.worker.life += 1;
                 let mut environment = self.context.adapter.open(Isolation::Same)?;
-                environment.expect(&self.share[position..])?;
+                environment.expect(&self.share[position..], Then::End)?;
                 self.worker.environment.insert(environment)
             }
         };

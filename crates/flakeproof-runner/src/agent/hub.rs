@@ -131,6 +131,8 @@ fn listen_to(stream: UnixStream, shared: &Shared) {
     let forward = match next_message(&mut lines, &mut line) {
         Some(FromAgent::Hello(hello)) => {
             let Some(waiting) = shared.take_waiting(&hello.name) else { return };
+            // Systems use the numbers of dead processes again.
+            shared.lock().deaths.remove(&hello.pid);
             let (sender, messages) = unbounded();
             let connection = Connection { hello, messages, stream: writer };
             if waiting.send(Arrival::Connected(connection)).is_err() {

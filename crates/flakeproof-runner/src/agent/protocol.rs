@@ -1,12 +1,12 @@
-//! The messages between flakeproof and its agents, version 2: one JSON object per line.
+//! The messages between flakeproof and its agents, version 3: one JSON object per line.
 //!
 //! The page `docs/reference/agent-protocol.md` describes them for those who write an agent.
 
-use flakeproof_core::{CollectionProblem, Dependencies, Lines, Outcome, Phase};
+use flakeproof_core::{CollectionProblem, Dependencies, Lines, Outcome, Phase, State};
 use serde::{Deserialize, Serialize};
 
 /// The version that both sides must speak.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What flakeproof asks of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -21,6 +21,8 @@ pub enum ToAgent {
     Order {
         /// The tests.
         tests: Vec<usize>,
+        /// Whether something comes after them that is not decided yet.
+        open: bool,
     },
     /// Run the announced order from here until a test fails.
     Run {
@@ -49,6 +51,8 @@ pub enum ToAgent {
         /// A folder for the copy's temporary files and output.
         scratch: String,
     },
+    /// Describe what tests can leave behind.
+    Look,
     /// Tear down and end.
     Bye,
 }
@@ -79,8 +83,20 @@ pub enum FromAgent {
     },
     /// What was collected.
     Collected(Collected),
+    /// The announced order can begin.
+    Ready,
+    /// What earlier tests left set up could not be torn down: no test can run here any more.
+    Spoilt {
+        /// What the teardown raised.
+        reason: String,
+    },
     /// One execution ended.
     Result(Box<ResultMessage>),
+    /// What tests can leave behind, as it is.
+    State {
+        /// All of it.
+        things: State,
+    },
     /// The framework ended the session, for example at `--maxfail`.
     Stopped {
         /// Its reason.
@@ -166,6 +182,8 @@ pub struct Collected {
     pub threads: u32,
     /// The files, folders and ids that the command line names.
     pub selectors: Vec<String>,
+    /// Options without which the runner would not run all named tests in the order of their names.
+    pub for_order: Vec<String>,
 }
 
 /// A collected test; on the line it is an array, to keep large suites short.
@@ -306,6 +324,7 @@ fn surrogate(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use flakeproof_core::LeftKind;
     use proptest::prelude::*;
 
     use super::*;
@@ -323,6 +342,14 @@ mod tests {
         let line = br#"{"say":"trouble","text":"a\udc80\\u \ud83d\ude00 \ud83d"}"#;
         let message = FromAgent::from_line(line).unwrap();
         assert_eq!(message, FromAgent::Trouble { text: "a\u{fffd}\\u 😀 \u{fffd}".into() });
+    }
+
+    #[test]
+    fn a_state_is_things_by_kind_and_name() {
+        let line = br#"{"say":"state","things":{"variable":{"TOKEN":"\"abc\""},"thread":{}}}"#;
+        let FromAgent::State { things } = FromAgent::from_line(line).unwrap() else { panic!() };
+        assert_eq!(things.get(LeftKind::Variable, "TOKEN"), Some("\"abc\""));
+        assert_eq!(things.count(), 1);
     }
 
     proptest! {

@@ -110,6 +110,7 @@ impl Asked {
     /// How to look for polluters.
     pub(crate) fn search(&self) -> PolluterSearch {
         match self.polluters {
+            Polluters::All => PolluterSearch::All,
             Polluters::Pairs => PolluterSearch::Pairs,
             Polluters::Prefix => PolluterSearch::Prefix,
             Polluters::Off => PolluterSearch::Off,

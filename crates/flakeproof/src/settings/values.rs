@@ -209,6 +209,8 @@ impl Isolate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Polluters {
+    /// Every test before every other one, whether that one is suspicious or not.
+    All,
     /// Every test before every victim.
     Pairs,
     /// One cause of each failure, out of the order in which it was seen.

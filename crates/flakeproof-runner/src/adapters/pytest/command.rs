@@ -1,14 +1,36 @@
 //! Commands that show a failure again, as the user would type them.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use flakeproof_core::TestId;
 
 use super::Session;
 use super::launch::hash_seed_of_main;
+use crate::adapter::LONGEST_COMMAND;
 
 /// The user's command for one test alone.
 pub(super) fn for_one(session: &Session, test: &TestId) -> String {
+    let mut words = without_selectors(session);
+    words.push(typed(session, test));
+    shell(&words)
+}
+
+/// The user's command for some tests in this order; `None` where nobody would type it, or where
+/// pytest would not obey: it runs a test that is named twice once.
+pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {
+    let is_repeating = order.iter().collect::<HashSet<_>>().len() < order.len();
+    if order.is_empty() || is_repeating {
+        return None;
+    }
+    let mut words = without_selectors(session);
+    words.extend(session.collected.get()?.collected.for_order.iter().cloned());
+    words.extend(order.iter().map(|test| typed(session, test)));
+    Some(shell(&words)).filter(|command| command.chars().count() <= LONGEST_COMMAND)
+}
+
+/// The user's command without the files, folders and ids that it names.
+fn without_selectors(session: &Session) -> Vec<String> {
     let collected = session.collected.get().map(|project| &project.collected);
     let mut words = session.settings.command.clone();
     for selector in collected.map(|collected| &collected.selectors).into_iter().flatten() {
@@ -17,9 +39,13 @@ pub(super) fn for_one(session: &Session, test: &TestId) -> String {
             words.remove(at);
         }
     }
-    let root = collected.map_or("", |collected| &collected.root);
-    words.push(as_typed_in(&session.settings.folder, Path::new(root), test.as_str()));
-    shell(&words)
+    words
+}
+
+/// A test as an argument of the user's command.
+fn typed(session: &Session, test: &TestId) -> String {
+    let root = session.collected.get().map_or("", |project| &*project.collected.root);
+    as_typed_in(&session.settings.folder, Path::new(root), test.as_str())
 }
 
 /// The user's command, with the hash seed of this run if the user left it to chance.

@@ -1,29 +1,34 @@
 //! A live interpreter that runs tests.
 
+mod loss;
+
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select, tick};
-use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
+use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select};
+use flakeproof_core::{Execution, State, TestId};
 
+use super::Session;
 use super::launch::Scratch;
 use super::measured::MeasuredFiles;
-use super::{Session, frames, touched};
-use crate::adapter::{Environment, Error, Measuring, Probe, Result};
+use super::messages::{execution, unexpected};
+use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::agent::Connection;
-use crate::agent::protocol::{FailureMessage, FromAgent, ResultMessage, ToAgent};
-use crate::process::{Death, Guarded, dump_stacks, interrupt, kill_group};
+use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
+use crate::process::{Guarded, interrupt, kill_group};
 
 /// How long the user's own session may take to write its reports and end.
 const SESSION_END: Duration = Duration::from_secs(60);
 /// How long a copy may take to tear down its fixtures.
 const COPY_END: Duration = Duration::from_secs(20);
+/// How long fixtures of earlier tests may take to be torn down, where tests have no limit.
+const SETTLING: Duration = Duration::from_secs(600);
+/// How long a description of what tests can leave behind may take.
+const LOOKING: Duration = Duration::from_secs(60);
 /// How long a process that is interrupted or killed may take to be gone.
 const DEATH: Duration = Duration::from_secs(5);
-/// How long a hanging interpreter may take to write down where it hangs.
-const STACKS: Duration = Duration::from_millis(700);
 
 /// An interpreter with a collected suite.
 #[derive(Debug)]
@@ -31,9 +36,8 @@ pub(super) struct PytestEnvironment {
     session: Arc<Session>,
     connection: Connection,
     /// Held until the environment is gone; its temporary files go with it.
-    #[expect(dead_code, reason = "its drop removes the folder")]
-    scratch: Scratch,
-    positions: HashMap<TestId, usize>,
+    scratch: Arc<Scratch>,
+    positions: Arc<HashMap<TestId, usize>>,
     /// The files that this interpreter has named so far.
     files: MeasuredFiles,
     /// Where this interpreter says its stacks and, if it is a copy, its output are.
@@ -51,7 +55,7 @@ pub(super) struct PytestEnvironment {
 impl PytestEnvironment {
     /// The user's own session.
     pub(super) fn main(session: &Arc<Session>, connection: Connection) -> Result<Self> {
-        let positions = session.project()?.positions.clone();
+        let positions = Arc::clone(&session.project()?.positions);
         let notes = session.scratch.path().to_path_buf();
         let scratch = session.scratch.folder("main")?;
         Ok(Self::new(session, connection, scratch, notes, positions, SESSION_END, None))
@@ -63,7 +67,7 @@ impl PytestEnvironment {
         connection: Connection,
         scratch: Scratch,
     ) -> Result<Self> {
-        let positions = session.project()?.positions.clone();
+        let positions = Arc::clone(&session.project()?.positions);
         let notes = scratch.path().to_path_buf();
         Ok(Self::new(session, connection, scratch, notes, positions, COPY_END, None))
     }
@@ -73,7 +77,7 @@ impl PytestEnvironment {
         session: &Arc<Session>,
         connection: Connection,
         scratch: Scratch,
-        positions: HashMap<TestId, usize>,
+        positions: Arc<HashMap<TestId, usize>>,
         guard: Guarded,
     ) -> Self {
         let notes = scratch.path().to_path_buf();
@@ -85,14 +89,14 @@ impl PytestEnvironment {
         connection: Connection,
         scratch: Scratch,
         notes: PathBuf,
-        positions: HashMap<TestId, usize>,
+        positions: Arc<HashMap<TestId, usize>>,
         patience_at_end: Duration,
         guard: Option<Guarded>,
     ) -> Self {
         Self {
             session: Arc::clone(session),
             connection,
-            scratch,
+            scratch: Arc::new(scratch),
             notes,
             positions,
             files: MeasuredFiles::default(),
@@ -107,6 +111,14 @@ impl PytestEnvironment {
     fn index(&self, test: &TestId) -> Result<usize> {
         let found = self.positions.get(test).copied();
         found.ok_or_else(|| Error::UnknownTest { test: test.clone() })
+    }
+
+    /// Only between tests can anything else be asked for.
+    fn check_idle(&self) -> Result<()> {
+        if self.is_running_ahead {
+            return Err(Error::Agent("asked for something else while tests run".into()));
+        }
+        self.check_alive()
     }
 
     /// A process that died while it was idle did not die of the next test.
@@ -124,6 +136,22 @@ impl PytestEnvironment {
         match self.session.hub.death_of(self.connection.hello.pid, DEATH) {
             Some(death) => death.to_string(),
             None => "it ended in an unknown way".into(),
+        }
+    }
+
+    /// What the agent answers to a question that is not about a test.
+    fn answer(&self, patience: Duration) -> Result<FromAgent> {
+        select! {
+            recv(self.connection.messages) -> message => match message {
+                Ok(message) => Ok(message),
+                Err(_) => Err(Error::EnvironmentLost { cause: self.cause_of_death() }),
+            },
+            recv(self.session.settings.cancel.signal()) -> _ => Err(Error::Cancelled),
+            recv(after(patience)) -> _ => {
+                kill_group(self.connection.hello.pid);
+                let cause = format!("it did not answer within {patience:?} and was killed");
+                Err(Error::EnvironmentLost { cause })
+            }
         }
     }
 
@@ -169,111 +197,19 @@ impl PytestEnvironment {
             super::locked(&self.session.own_failure).get_or_insert(why);
         }
     }
-
-    fn crashed(&self, test: &TestId, begin: Instant) -> Execution {
-        let death = self.session.hub.death_of(self.connection.hello.pid, DEATH);
-        let message = match death {
-            Some(Death::Signal(9)) => "the process was killed by SIGKILL, \
-                by the out-of-memory killer or by somebody else"
-                .to_owned(),
-            Some(death @ Death::Signal(_)) => format!("the process died: {death}"),
-            Some(death @ Death::Exit(_)) => format!("the process ended itself: {death}"),
-            None => "the process died in an unknown way".to_owned(),
-        };
-        let text = frames::of_the_test(&self.last_words());
-        self.lost(test, Outcome::Crashed, message, text, begin)
-    }
-
-    fn hung(&self, test: &TestId, limit: Duration, begin: Instant) -> Execution {
-        let pid = self.connection.hello.pid;
-        let stacks = self.stacks(pid);
-        let output = captured_so_far(pid);
-        kill_group(pid);
-        self.session.hub.death_of(pid, DEATH);
-        let message = format!("still running after {limit:?}, the time limit for one test");
-        let text = format!("{message}\n\n{stacks}");
-        let mut execution = self.lost(test, Outcome::TimedOut, message, text, begin);
-        execution.output = output;
-        execution
-    }
-
-    fn lost(
-        &self,
-        test: &TestId,
-        outcome: Outcome,
-        message: String,
-        text: String,
-        begin: Instant,
-    ) -> Execution {
-        let text = if text.trim().is_empty() { message.clone() } else { text };
-        Execution {
-            test: test.clone(),
-            outcome,
-            duration: begin.elapsed(),
-            failure: Some(Failure {
-                phase: Phase::Call,
-                // With the test as its place: two crashes are not one failure by that alone.
-                signature: Signature::of(
-                    &format!("{outcome}: {message}"),
-                    Some(&Location { file: test.to_string(), line: None }),
-                ),
-                message,
-                text,
-                location: None,
-            }),
-            note: None,
-            output: String::new(),
-            dependencies: touched::read(&self.notes),
-            measured: None,
-        }
-    }
-
-    /// What a dead process wrote to stderr at the end: the interpreter's fatal error, if any.
-    fn last_words(&self) -> String {
-        const LONGEST: usize = 8 * 1024;
-        let output = match &self.guard {
-            Some(guard) => guard.stderr(),
-            None => std::fs::read(self.notes.join("output"))
-                .map_or_else(
-                    |_| super::locked(&self.session.guard).as_ref().map(Guarded::stderr),
-                    |bytes| Some(String::from_utf8_lossy(&bytes).into_owned()),
-                )
-                .unwrap_or_default(),
-        };
-        let start = output.len().saturating_sub(LONGEST);
-        let start = (start..output.len()).find(|at| output.is_char_boundary(*at));
-        start.map(|at| output[at..].to_owned()).unwrap_or_default()
-    }
-
-    /// Where the threads of a hanging interpreter are.
-    fn stacks(&self, pid: u32) -> String {
-        let file = self.notes.join("stacks");
-        let before = length(&file);
-        dump_stacks(pid);
-        let (ticks, patience) = (tick(Duration::from_millis(20)), after(STACKS));
-        let mut seen = before;
-        loop {
-            select! {
-                recv(ticks) -> _ => {
-                    let now = length(&file);
-                    if now > before && now == seen {
-                        break;
-                    }
-                    seen = now;
-                }
-                recv(patience) -> _ => break,
-            }
-        }
-        frames::of_the_test(&std::fs::read_to_string(&file).unwrap_or_default())
-    }
 }
 
 impl Environment for PytestEnvironment {
-    fn expect(&mut self, upcoming: &[TestId]) -> Result<()> {
-        self.check_alive()?;
-        self.order = upcoming.iter().map(|test| self.index(test)).collect::<Result<_>>()?;
+    fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()> {
+        self.check_idle()?;
+        let tests = upcoming.iter().map(|test| self.index(test)).collect::<Result<Vec<_>>>()?;
+        self.order.clone_from(&tests);
         self.next = 0;
-        self.connection.send(&ToAgent::Order { tests: self.order.clone() })
+        self.connection.send(&ToAgent::Order { tests, open: then == Then::Open })?;
+        match self.answer(self.session.settings.timeout.unwrap_or(SETTLING))? {
+            FromAgent::Ready => Ok(()),
+            other => Err(unexpected(other)),
+        }
     }
 
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
@@ -290,9 +226,11 @@ impl Environment for PytestEnvironment {
                     self.is_running_ahead = false;
                     Err(Error::Stopped { reason })
                 }
-                Ok(FromAgent::Trouble { text }) => Err(Error::Agent(text)),
-                Ok(other) => Err(Error::Agent(format!("an unexpected message: {other:?}"))),
-                Err(_) => Ok(self.crashed(test, begin)),
+                Ok(other) => Err(unexpected(other)),
+                Err(_) => {
+                    self.is_running_ahead = false;
+                    Ok(self.crashed(test, begin))
+                }
             },
             recv(self.session.settings.cancel.signal()) -> _ => {
                 // The goodbye tells this interrupt from one that a test raises.
@@ -301,20 +239,32 @@ impl Environment for PytestEnvironment {
                 self.session.hub.death_of(self.connection.hello.pid, DEATH);
                 Err(Error::Cancelled)
             }
-            recv(deadline) -> _ => Ok(self.hung(test, limit.unwrap_or_default(), begin)),
+            recv(deadline) -> _ => {
+                self.is_running_ahead = false;
+                Ok(self.hung(test, limit.unwrap_or_default(), begin))
+            }
         }
     }
 
     fn snapshot(&mut self) -> Result<Box<dyn Environment>> {
-        self.check_alive()?;
+        self.check_idle()?;
         if self.guard.is_some() {
             return Err(Error::NotPossible {
                 what: "a snapshot".into(),
                 why: "a spawned interpreter is kept as it is".into(),
             });
         }
-        let copy = self.session.copy_of(&mut self.connection)?;
+        let copy = self.session.copy_of(&mut self.connection, Some(&self.scratch))?;
         Ok(Box::new(copy))
+    }
+
+    fn look(&mut self) -> Result<State> {
+        self.check_idle()?;
+        self.connection.send(&ToAgent::Look)?;
+        match self.answer(LOOKING)? {
+            FromAgent::State { things } => Ok(things),
+            other => Err(unexpected(other)),
+        }
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
@@ -348,58 +298,4 @@ impl Drop for PytestEnvironment {
             kill_group(self.connection.hello.pid);
         }
     }
-}
-
-/// The execution that a message reports; places below the root are written relative to it.
-fn execution(
-    test: &TestId,
-    message: ResultMessage,
-    root: &str,
-    files: &mut MeasuredFiles,
-) -> Result<Execution> {
-    let duration = Duration::try_from_secs_f64(message.seconds).unwrap_or_default();
-    let measured = message.measured.map(|measured| files.read(measured, duration)).transpose()?;
-    Ok(Execution {
-        test: test.clone(),
-        outcome: message.outcome,
-        duration,
-        failure: message.failure.map(|failure| self::failure(failure, root)),
-        note: message.note,
-        output: message.output,
-        dependencies: message.dependencies,
-        measured: measured.map(Box::new),
-    })
-}
-
-/// The failure that a message reports.
-pub(super) fn failure(message: FailureMessage, root: &str) -> Failure {
-    let location = message.file.map(|file| {
-        let relative = Path::new(&file).strip_prefix(root).ok().and_then(Path::to_str);
-        Location { file: relative.unwrap_or(&file).to_owned(), line: message.line }
-    });
-    Failure {
-        phase: message.phase,
-        signature: Signature::of(&message.message, location.as_ref()),
-        message: message.message.lines().next().unwrap_or_default().to_owned(),
-        text: message.text,
-        location,
-    }
-}
-
-/// What pytest captured of a test that is still running: its standard streams are files then.
-fn captured_so_far(pid: u32) -> String {
-    [1, 2]
-        .into_iter()
-        .map(|stream| format!("/proc/{pid}/fd/{stream}"))
-        .filter(|path| std::fs::metadata(path).is_ok_and(|stream| stream.is_file()))
-        .filter_map(|path| std::fs::read(path).ok())
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
-        .trim()
-        .to_owned()
-}
-
-fn length(file: &Path) -> u64 {
-    std::fs::metadata(file).map_or(0, |file| file.len())
 }

@@ -35,6 +35,7 @@ const AGENT: &[AgentFile] = &agent_files![
     "__init__.py",
     "children.py",
     "cover.py",
+    "describe.py",
     "environment.py",
     "link.py",
     "measure.py",
@@ -43,7 +44,9 @@ const AGENT: &[AgentFile] = &agent_files![
     "probe.py",
     "report.py",
     "rerun.py",
-    "tracing.py"
+    "state.py",
+    "tracing.py",
+    "undecided.py"
 ];
 
 /// Write the agent where an interpreter can import it.
@@ -53,7 +56,12 @@ pub(super) fn unpack_agent(fallback: &Path) -> Result<PathBuf> {
 
 /// A folder for temporary files, removed at the end.
 #[derive(Debug)]
-pub(super) struct Scratch(tempfile::TempDir);
+pub(super) struct Scratch {
+    folder: tempfile::TempDir,
+    /// Of the environment that this one's is a copy of: what tests made there is still in use.
+    #[expect(dead_code, reason = "its last holder's drop removes the folder")]
+    inherited: Option<Arc<Scratch>>,
+}
 
 impl Scratch {
     /// A new folder that only this user can enter.
@@ -61,7 +69,7 @@ impl Scratch {
         tempfile::Builder::new()
             .prefix("flakeproof-")
             .tempdir()
-            .map(Self)
+            .map(|folder| Self { folder, inherited: None })
             .map_err(Error::io("make a temporary folder"))
     }
 
@@ -70,12 +78,17 @@ impl Scratch {
         tempfile::Builder::new()
             .prefix(&format!("{name}-"))
             .tempdir_in(self.path())
-            .map(Self)
+            .map(|folder| Self { folder, inherited: None })
             .map_err(Error::io("make a temporary folder"))
     }
 
+    /// The same folder, which keeps another one in being.
+    pub(super) fn after(self, inherited: Option<&Arc<Scratch>>) -> Self {
+        Self { inherited: inherited.map(Arc::clone), ..self }
+    }
+
     pub(super) fn path(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     pub(super) fn text(&self) -> String {

@@ -10,6 +10,7 @@ mod environment;
 mod frames;
 mod launch;
 mod measured;
+mod messages;
 mod spawned;
 mod surroundings;
 mod touched;
@@ -85,7 +86,7 @@ struct Session {
 struct Project {
     hello: Hello,
     collected: Collected,
-    positions: HashMap<TestId, usize>,
+    positions: Arc<HashMap<TestId, usize>>,
     /// How long collection took, to know when a fresh one hangs.
     took: Duration,
 }
@@ -159,7 +160,7 @@ impl Adapter for PytestAdapter {
         let suite = suite_of(&collected);
         let project = Project {
             hello: connection.hello.clone(),
-            positions: suite.positions(),
+            positions: Arc::new(suite.positions()),
             collected,
             took: begin.elapsed(),
         };
@@ -199,7 +200,7 @@ impl Adapter for PytestAdapter {
             format!("pytest {}, Python {}", project.hello.pytest, project.hello.python)
         });
         let snapshot = fork.is_ok();
-        Capabilities { runner, snapshot, fork, dependencies: true, features: true }
+        Capabilities { runner, snapshot, fork, dependencies: true, features: true, state: true }
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -221,6 +222,10 @@ impl Adapter for PytestAdapter {
 
     fn command_for(&self, test: &TestId) -> String {
         command::for_one(&self.session, test)
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        command::for_order(&self.session, order)
     }
 
     fn command_for_all(&self) -> String {
@@ -268,7 +273,7 @@ impl Session {
             };
         }
         let copied = match &mut *zygote {
-            Zygote::Ready(connection) => self.copy_of(connection),
+            Zygote::Ready(connection) => self.copy_of(connection, None),
             Zygote::Impossible(why) => {
                 Err(Error::NotPossible { what: "a fork".into(), why: why.clone() })
             }
@@ -283,10 +288,16 @@ impl Session {
     }
 
     /// A copy of a live process, with all its state.
-    fn copy_of(self: &Arc<Self>, original: &mut Connection) -> Result<PytestEnvironment> {
+    ///
+    /// `inherited` are the temporary files of the original, which the copy goes on using.
+    fn copy_of(
+        self: &Arc<Self>,
+        original: &mut Connection,
+        inherited: Option<&Arc<Scratch>>,
+    ) -> Result<PytestEnvironment> {
         let name = self.next_name();
         let arrival = self.hub.expect(&name);
-        let scratch = self.scratch.folder(&name)?;
+        let scratch = self.scratch.folder(&name)?.after(inherited);
         original.send(&ToAgent::Snapshot { name, scratch: scratch.text() })?;
         select! {
             recv(arrival) -> first => match first {

@@ -6,12 +6,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{CollectionProblem, Execution, Failure, Outcome, Phase, Signature, TestId};
+use flakeproof_core::{
+    CollectionProblem, Execution, Failure, Outcome, Phase, Signature, State, TestId,
+};
 
 use super::Session;
 use super::environment::PytestEnvironment;
 use super::launch::Launch;
-use crate::adapter::{Environment, Error, Probe, Result};
+use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::agent::protocol::Wanted;
 
 /// The least time that a fresh collection gets.
@@ -22,12 +24,13 @@ const COLLECTION: Duration = Duration::from_secs(60);
 pub(super) struct SpawnedEnvironment {
     session: Arc<Session>,
     upcoming: Vec<TestId>,
+    then: Then,
     live: Option<Box<PytestEnvironment>>,
 }
 
 impl SpawnedEnvironment {
     pub(super) fn new(session: &Arc<Session>) -> Self {
-        Self { session: Arc::clone(session), upcoming: Vec::new(), live: None }
+        Self { session: Arc::clone(session), upcoming: Vec::new(), then: Then::End, live: None }
     }
 
     fn start(&self, test: &TestId, probe: Probe) -> Result<Box<PytestEnvironment>> {
@@ -54,11 +57,11 @@ impl SpawnedEnvironment {
         if !collected.goes_on || (collected.tests.is_empty() && !collected.problems.is_empty()) {
             return Err(Error::CannotCollect { problems: collected.problems });
         }
-        let positions = super::suite_of(&collected).positions();
+        let positions = Arc::new(super::suite_of(&collected).positions());
         let mut live =
             Box::new(PytestEnvironment::own(session, connection, scratch, positions, guard));
         if !self.upcoming.is_empty() {
-            live.expect(&self.upcoming)?;
+            live.expect(&self.upcoming, self.then)?;
         }
         Ok(live)
     }
@@ -73,12 +76,19 @@ impl SpawnedEnvironment {
 }
 
 impl Environment for SpawnedEnvironment {
-    fn expect(&mut self, upcoming: &[TestId]) -> Result<()> {
-        self.upcoming = upcoming.to_vec();
-        match &mut self.live {
-            Some(live) => live.expect(upcoming),
-            None => Ok(()),
+    fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()> {
+        if let Some(live) = &mut self.live {
+            return match live.expect(upcoming, then) {
+                Err(Error::UnknownTest { test }) => Err(Error::NotPossible {
+                    what: format!("`{test}` in this interpreter"),
+                    why: "it collected only the tests that were announced first".into(),
+                }),
+                other => other,
+            };
         }
+        self.upcoming = upcoming.to_vec();
+        self.then = then;
+        Ok(())
     }
 
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
@@ -110,6 +120,20 @@ impl Environment for SpawnedEnvironment {
             Some(live) => live.snapshot(),
             None => Ok(Box::new(Self::new(&self.session))),
         }
+    }
+
+    fn look(&mut self) -> Result<State> {
+        let live = match (self.live.take(), self.upcoming.first()) {
+            (Some(live), _) => live,
+            (None, Some(first)) => self.start(first, Probe::attempt(1))?,
+            (None, None) => {
+                return Err(Error::NotPossible {
+                    what: "a look at what tests leave behind".into(),
+                    why: "an interpreter without tests has nothing of theirs".into(),
+                });
+            }
+        };
+        self.live.insert(live).look()
     }
 
     fn close(self: Box<Self>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! The suite in its own order, once, whatever crashes on the way.
 
 use flakeproof_core::{Execution, Isolation, Notice, Suite};
-use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result};
+use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
 /// How a run of the suite ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(super) fn run_suite(
             Some(live) => live,
             None => {
                 let mut live = adapter.open(Isolation::Same)?;
-                live.expect(&order[position..])?;
+                live.expect(&order[position..], Then::End)?;
                 environment.insert(live)
             }
         };

@@ -1,7 +1,7 @@
 //! One replay of an order in an environment of its own.
 
 use flakeproof_core::{Isolation, TestId};
-use flakeproof_runner::{Adapter, Probe, Result};
+use flakeproof_runner::{Adapter, Probe, Result, Then};
 
 use crate::view::Replay;
 
@@ -12,7 +12,7 @@ pub(super) fn replay(
     isolation: Isolation,
 ) -> Result<Replay> {
     let mut environment = adapter.open(isolation)?;
-    environment.expect(order)?;
+    environment.expect(order, Then::End)?;
     let mut executions = 0;
     let mut last = None;
     for (at, test) in order.iter().enumerate() {

@@ -1,0 +1,260 @@
+//! Running one trial.
+//!
+//! What a test does to its environment, even killing it, is data here; only trouble of the runner
+//! itself ends a trial.
+
+use flakeproof_core::{Execution, Isolation, Outcome, TestId, TrialFailure, TrialRecord};
+use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
+
+use super::trial::{Step, Trial, Until};
+
+/// So many failures of one trial are kept with their text, which is cut after so many characters.
+const MOST_FAILURES: usize = 200;
+const LONGEST_TEXT: usize = 4000;
+
+/// Where trials are run.
+#[derive(Clone, Copy)]
+pub(super) struct Bench<'a> {
+    pub(super) adapter: &'a dyn Adapter,
+    /// The tests of the suite, by position.
+    pub(super) tests: &'a [TestId],
+    /// Whether environments can be copied.
+    pub(super) can_copy: bool,
+}
+
+impl Bench<'_> {
+    /// Run a trial.
+    pub(super) fn run(&self, trial: &Trial) -> Result<TrialRecord> {
+        let mut record = TrialRecord::default();
+        let mut state = Prepared::Fresh;
+        let mut before: Vec<u32> = Vec::new();
+        for step in &trial.steps {
+            match step {
+                Step::Run(tests) => {
+                    before.extend(tests);
+                    if self.can_copy && trial.isolation == Isolation::Fork {
+                        state = self.prepare(state, tests, &mut record)?;
+                    }
+                }
+                Step::Branch(tests) => {
+                    let outcomes = match &mut state {
+                        Prepared::Lost => vec![None; tests.len()],
+                        Prepared::Fresh => self.replay(trial, &before, tests, &mut record)?,
+                        Prepared::Live(environment) => match environment.snapshot() {
+                            Ok(copy) => match self.run_copy(copy, tests, &mut record)? {
+                                Some(outcomes) => outcomes,
+                                None => self.replay(trial, &before, tests, &mut record)?,
+                            },
+                            Err(Error::Cancelled) => return Err(Error::Cancelled),
+                            Err(_) => self.replay(trial, &before, tests, &mut record)?,
+                        },
+                    };
+                    let failed =
+                        outcomes.last().copied().flatten().is_some_and(Outcome::is_failure);
+                    record.outcomes.push(outcomes);
+                    if failed && trial.until == Until::Failure {
+                        break;
+                    }
+                }
+            }
+        }
+        if let Prepared::Live(environment) = state {
+            // Its teardown is nobody's outcome any more.
+            let _ = environment.close();
+        }
+        Ok(record)
+    }
+
+    /// Run tests in the environment that later steps start from.
+    fn prepare(
+        &self,
+        state: Prepared,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Prepared> {
+        let mut environment = match state {
+            Prepared::Lost => return Ok(Prepared::Lost),
+            Prepared::Live(environment) => environment,
+            Prepared::Fresh => self.adapter.open(Isolation::Fork)?,
+        };
+        environment.expect(&self.ids(tests), Then::Open)?;
+        for test in tests {
+            match environment.run(self.id(*test), Probe::attempt(1)) {
+                Ok(execution) => {
+                    record.executions += 1;
+                    record.duration += execution.duration;
+                    if execution.outcome.ends_environment() {
+                        return Ok(Prepared::Lost);
+                    }
+                }
+                Err(error) if is_the_tests_own(&error) => return Ok(Prepared::Lost),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Prepared::Live(environment))
+    }
+
+    /// Run tests in a copy; `None` if the copy was lost before the first of them ran.
+    fn run_copy(
+        &self,
+        copy: Box<dyn Environment>,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Option<Vec<Option<Outcome>>>> {
+        let outcomes = self.run_in(copy, tests, record)?;
+        Ok(outcomes.first().is_some_and(Option::is_some).then_some(outcomes))
+    }
+
+    /// Run everything in a new environment; give the outcomes of the last tests.
+    fn replay(
+        &self,
+        trial: &Trial,
+        before: &[u32],
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        let order: Vec<u32> = before.iter().chain(tests).copied().collect();
+        let mut outcomes = Vec::with_capacity(order.len());
+        while outcomes.len() < order.len() {
+            let rest = &order[outcomes.len()..];
+            let environment = self.open(trial.isolation)?;
+            let first = self.branch_place(record, outcomes.len(), before.len());
+            let ran = self.run_from(environment, rest, first, record)?;
+            // Who dies at once, or is not known to this process, is passed over.
+            let is_stuck = ran.is_empty();
+            outcomes.extend(ran);
+            if is_stuck {
+                outcomes.push(None);
+            }
+            // A state that is gone says nothing about who would have come after it.
+            if !before.is_empty() && outcomes.len() < order.len() {
+                outcomes.resize(order.len(), None);
+            }
+        }
+        Ok(outcomes.split_off(before.len()))
+    }
+
+    /// Where the next outcome belongs, for its failure; `None` before the continuation.
+    fn branch_place(&self, record: &TrialRecord, done: usize, before: usize) -> Place {
+        Place {
+            branch: record.outcomes.len(),
+            skipped: before.saturating_sub(done),
+            start: done.saturating_sub(before),
+        }
+    }
+
+    fn run_in(
+        &self,
+        environment: Box<dyn Environment>,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        let place = Place { branch: record.outcomes.len(), skipped: 0, start: 0 };
+        let mut outcomes = self.run_from(environment, tests, place, record)?;
+        outcomes.resize(tests.len(), None);
+        Ok(outcomes)
+    }
+
+    /// Run tests as long as the environment lives.
+    fn run_from(
+        &self,
+        mut environment: Box<dyn Environment>,
+        tests: &[u32],
+        place: Place,
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        match environment.expect(&self.ids(tests), Then::End) {
+            Err(error) if is_the_tests_own(&error) => return Ok(Vec::new()),
+            other => other?,
+        }
+        let mut outcomes = Vec::with_capacity(tests.len());
+        for test in tests {
+            match environment.run(self.id(*test), Probe::attempt(1)) {
+                Ok(execution) => {
+                    record.executions += 1;
+                    record.duration += execution.duration;
+                    let outcome = execution.outcome;
+                    keep_failure(record, place, outcomes.len(), execution);
+                    outcomes.push(Some(outcome));
+                    if outcome.ends_environment() {
+                        return Ok(outcomes);
+                    }
+                }
+                Err(error) if is_the_tests_own(&error) => return Ok(outcomes),
+                Err(error) => return Err(error),
+            }
+        }
+        // Its teardown may fail or hang; the outcomes stand, and it is killed.
+        let _ = environment.close();
+        Ok(outcomes)
+    }
+
+    /// A fresh environment; a new process where what copies are made from is gone.
+    fn open(&self, isolation: Isolation) -> Result<Box<dyn Environment>> {
+        match self.adapter.open(isolation) {
+            Err(Error::NotPossible { .. }) if isolation == Isolation::Fork => {
+                self.adapter.open(Isolation::Spawn)
+            }
+            opened => opened,
+        }
+    }
+
+    fn id(&self, test: u32) -> &TestId {
+        &self.tests[test as usize]
+    }
+
+    fn ids(&self, tests: &[u32]) -> Vec<TestId> {
+        tests.iter().map(|test| self.id(*test).clone()).collect()
+    }
+}
+
+/// What the steps so far have made.
+enum Prepared {
+    /// Nothing ran yet, or copies cannot be made.
+    Fresh,
+    /// An environment to copy.
+    Live(Box<dyn Environment>),
+    /// A test took the environment with it.
+    Lost,
+}
+
+/// Where outcomes belong in a record.
+#[derive(Clone, Copy)]
+struct Place {
+    branch: usize,
+    /// Tests before the continuation, whose failures are not kept.
+    skipped: usize,
+    /// The place in the continuation where the rest begins.
+    start: usize,
+}
+
+fn keep_failure(record: &mut TrialRecord, place: Place, at: usize, execution: Execution) {
+    let Some(mut failure) = execution.failure else { return };
+    if at < place.skipped || record.failures.len() >= MOST_FAILURES {
+        return;
+    }
+    let position = place.start + at - place.skipped;
+    let end = failure.text.char_indices().nth(LONGEST_TEXT).map(|(end, _)| end);
+    if let Some(end) = end {
+        failure.text.truncate(end);
+    }
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let (branch, position) = (number(place.branch), number(position));
+    record.failures.push(TrialFailure { branch, position, failure });
+}
+
+/// Whether an error says something about the tests that were run, and the hunt goes on.
+fn is_the_tests_own(error: &Error) -> bool {
+    match error {
+        Error::UnknownTest { .. } | Error::Stopped { .. } | Error::EnvironmentLost { .. } => true,
+        Error::CannotStart { .. }
+        | Error::EndedEarly { .. }
+        | Error::Refused { .. }
+        | Error::CannotCollect { .. }
+        | Error::CollectOnly { .. }
+        | Error::NotPossible { .. }
+        | Error::Cancelled
+        | Error::Agent(_)
+        | Error::Io { .. } => false,
+    }
+}

@@ -1,0 +1,112 @@
+//! iDFlakies's classification (CANNIER, section 2.1.2): is a test that failed in some order a victim
+//! of that order, or does it fail in any?
+//!
+//! The order in which it failed and one in which it passed, both cut off after the test, are run again,
+//! each until a sequential test decides. Where we differ: repeated runs instead of one, so that a noisy
+//! test is no victim; tests that fail alone are brittle; tests that always fail in the suite's own
+//! order but not alone are victims, too.
+
+use std::ops::ControlFlow;
+
+use flakeproof_core::{Decision, FlakyKind};
+
+use super::Hunt;
+use super::lab::{Stop, last_failed};
+use super::ledger::{always_failed, always_passed};
+use super::settings::HuntStage;
+use super::trial::Trial;
+
+/// The most further failures of a test that are checked again.
+const MOST_RECHECKS: usize = 5;
+
+/// What makes a test suspicious, with the orders that show it.
+pub(super) struct Suspicion {
+    test: u32,
+    kind: FlakyKind,
+    /// In this order it failed.
+    failing: Vec<u32>,
+    /// In this order it passed.
+    passing: Vec<u32>,
+}
+
+impl Hunt<'_, '_> {
+    /// Classify every test whose outcome depends on what ran before it.
+    pub(super) fn classify(&mut self) -> Result<(), Stop> {
+        let suspicions: Vec<Suspicion> =
+            self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
+        self.lab.begin(HuntStage::Classification, suspicions.len());
+        for suspicion in suspicions {
+            let kind = self.kind_of(&suspicion)?;
+            self.failing_order.insert(suspicion.test, suspicion.failing);
+            self.passing_order.insert(suspicion.test, suspicion.passing);
+            self.call_one_flaky(suspicion.test, kind);
+        }
+        Ok(())
+    }
+
+    /// Why a test may be flaky, if it has no kind yet.
+    fn suspicion(&self, test: u32) -> Option<Suspicion> {
+        let known = self.ledger.test(test);
+        if known.kind.is_some() {
+            return None;
+        }
+        let original = self.original_up_to(test);
+        let other = self.ledger.failing_orders(test).first();
+        let alone = vec![test];
+        let (kind, failing, passing) = if always_failed(known.baseline) {
+            // A test that never ran alone may be skipped there; nothing can be said then.
+            if !always_passed(known.alone) {
+                return None;
+            }
+            (FlakyKind::Victim, original, alone)
+        } else if always_failed(known.alone) {
+            (FlakyKind::Brittle, alone, original)
+        } else {
+            (FlakyKind::Victim, self.other_up_to(*other?, test), original)
+        };
+        Some(Suspicion { test, kind, failing, passing })
+    }
+
+    fn kind_of(&mut self, suspicion: &Suspicion) -> Result<FlakyKind, Stop> {
+        let test = suspicion.test;
+        let fails = self.lab.decide(&format!("fails/{test}"), &suspicion.failing)?;
+        let passes = self.lab.decide(&format!("passes/{test}"), &suspicion.passing)?;
+        Ok(match (fails, passes) {
+            (Decision::High, Decision::Low) if self.fails_in_further_orders(test)? => {
+                suspicion.kind
+            }
+            _ => FlakyKind::Nod,
+        })
+    }
+
+    /// Whether most of some further orders in which a test failed show it failing again.
+    fn fails_in_further_orders(&mut self, test: u32) -> Result<bool, Stop> {
+        let further = self.ledger.failing_orders(test).get(1..).unwrap_or_default().to_vec();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "a share of a small number"
+        )]
+        let wanted = (further.len() as f64 * self.settings.recheck).ceil() as usize;
+        let isolation = self.lab.isolation();
+        let trials: Vec<Trial> = further
+            .into_iter()
+            .take(wanted.min(MOST_RECHECKS))
+            .map(|order| {
+                let name = format!("recheck/{test}/{}/{}", order.kind.word(), order.number);
+                Trial::order(name, self.other_up_to(order, test), isolation)
+            })
+            .collect();
+        let (mut failures, mut passes) = (0, 0);
+        self.lab.each(trials.into_iter(), &mut |_, record| {
+            match last_failed(record) {
+                Some(true) => failures += 1,
+                Some(false) => passes += 1,
+                None => {}
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(failures >= passes)
+    }
+}

@@ -1,0 +1,300 @@
+//! From victims and brittle tests to those who make them fail or pass, and to a proof of it.
+
+use std::collections::BTreeMap;
+
+use flakeproof_core::{Decision, FlakyKind, Isolation, LeftBehind, Reproduction, TestId};
+
+use super::Hunt;
+use super::lab::Stop;
+use super::settings::{HuntEvent, HuntStage, PolluterSearch};
+use crate::pollution::pairs::{self, PairOutcome};
+use crate::pollution::{cleaners, left_behind, prefix};
+
+/// More pairs than this are not all tried.
+const MOST_PAIRS: usize = 250_000;
+/// So many tests are tried as cleaners of one victim, those nearest to it first.
+const MOST_CLEANERS: usize = 300;
+/// So many tries has a failure that was seen in copies to show itself in a new process.
+const MOST_CONFIRMATIONS: u32 = 3;
+
+impl Hunt<'_, '_> {
+    /// Find polluters, state-setters and cleaners, and confirm them.
+    pub(super) fn find_influences(&mut self) -> Result<(), Stop> {
+        let search = self.settings.polluters;
+        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
+            self.try_pairs(search)?;
+        }
+        let victims = self.ledger.of_kind(FlakyKind::Victim);
+        let brittle = self.ledger.of_kind(FlakyKind::Brittle);
+        if search != PolluterSearch::Off {
+            self.search_orders(&victims, &brittle)?;
+        }
+        self.confirm(&victims, &brittle)?;
+        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
+            self.find_cleaners()?;
+        }
+        self.look_at_what_is_left()
+    }
+
+    /// Every test before every one that is looked at.
+    fn try_pairs(&mut self, search: PolluterSearch) -> Result<(), Stop> {
+        let all = self.orders.original();
+        let targets: Vec<(u32, bool)> =
+            all.iter().filter_map(|test| Some((*test, self.fails_alone(*test, search)?))).collect();
+        let count = all.len() * targets.len();
+        if targets.is_empty() {
+            return Ok(());
+        }
+        if count > MOST_PAIRS && search == PolluterSearch::Pairs {
+            self.ledger.remark(
+                format!("{count} pairs are too many to try; each test has one set of polluters"),
+                "`--polluters all` tries them all the same; `--victim TEST` looks at one test",
+            );
+            return Ok(());
+        }
+        self.lab.begin(HuntStage::Pollution, all.len());
+        for pair in pairs::surprising(&mut self.lab, &all, &targets)? {
+            if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed {
+                self.note_pair(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a test fails alone; `None` if it is not looked at, or not steady.
+    fn fails_alone(&self, test: u32, search: PolluterSearch) -> Option<bool> {
+        let known = self.ledger.test(test);
+        match known.kind {
+            Some(FlakyKind::Victim) => Some(false),
+            Some(FlakyKind::Brittle) => Some(true),
+            None if search == PolluterSearch::All && !known.alone.is_inconsistent() => {
+                (known.alone.runs > 0).then_some(known.alone.failures > 0)
+            }
+            Some(FlakyKind::Nod) | None => None,
+        }
+    }
+
+    /// A test that was not suspicious becomes flaky by the first pair that changes its outcome.
+    fn note_pair(&mut self, pair: PairOutcome) {
+        let PairOutcome { first, second, has_failed } = pair;
+        if self.ledger.test(second).kind.is_none() {
+            let kind = if has_failed { FlakyKind::Victim } else { FlakyKind::Brittle };
+            self.call_one_flaky(second, kind);
+        }
+        self.note_influence(vec![first], second);
+    }
+
+    /// Sets of tests, for whom no single one was found.
+    fn search_orders(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
+        let nobody = |hunt: &Self, test: &u32| {
+            let known = hunt.ledger.test(*test);
+            known.polluters.is_empty() && known.setters.is_empty()
+        };
+        let victims: Vec<u32> = victims.iter().copied().filter(|it| nobody(self, it)).collect();
+        let brittle: Vec<u32> = brittle.iter().copied().filter(|it| nobody(self, it)).collect();
+        if victims.is_empty() && brittle.is_empty() {
+            return Ok(());
+        }
+        self.lab.begin(HuntStage::Pollution, victims.len() + brittle.len());
+        for test in victims {
+            let before = without_last(self.failing_order.get(&test));
+            if let Some(set) = prefix::polluters(&mut self.lab, &before, test)? {
+                self.note_influence(set, test);
+            }
+        }
+        for test in brittle {
+            let before = without_last(self.passing_order.get(&test));
+            if let Some(set) = prefix::setters(&mut self.lab, &before, test)? {
+                self.note_influence(set, test);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_influence(&mut self, set: Vec<u32>, test: u32) {
+        let ids: Vec<TestId> = set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
+        let known = self.ledger.test_mut(test);
+        match known.kind {
+            Some(FlakyKind::Brittle) => known.setters.push(ids.clone()),
+            Some(FlakyKind::Victim | FlakyKind::Nod) | None => known.polluters.push(ids.clone()),
+        }
+        let id = known.id.clone();
+        self.first_influence.entry(test).or_insert(set);
+        self.lab.tell(HuntEvent::Influence(ids, id));
+    }
+
+    /// What was seen in copies must show itself in new processes, too.
+    fn confirm(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
+        if self.lab.isolation() == Isolation::Spawn {
+            return Ok(());
+        }
+        self.lab.begin(HuntStage::Confirmation, victims.len() + brittle.len());
+        for test in victims.iter().chain(brittle) {
+            let alone = vec![*test];
+            let (failing, passing) = match (self.ledger.test(*test).kind, self.influenced(*test)) {
+                (Some(FlakyKind::Brittle), Some(order)) => (alone, order),
+                (Some(FlakyKind::Brittle), None) => {
+                    (alone, self.passing_order.get(test).cloned().unwrap_or_default())
+                }
+                (_, Some(order)) => (order, alone),
+                (_, None) => (self.failing_order.get(test).cloned().unwrap_or_default(), alone),
+            };
+            let fails = self.shows(*test, &failing, Decision::High)?;
+            let passes = self.shows(*test, &passing, Decision::Low)?;
+            if !(fails && passes) {
+                self.take_back(*test, fails);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a new process shows an outcome of the last test of an order, in some tries.
+    fn shows(&mut self, test: u32, order: &[u32], wanted: Decision) -> Result<bool, Stop> {
+        use std::ops::ControlFlow;
+
+        let trials = (1..=MOST_CONFIRMATIONS).map(|number| {
+            let name = format!("confirm/{test}/{number}");
+            super::trial::Trial::order(name, order.to_vec(), Isolation::Spawn)
+        });
+        let mut is_shown = false;
+        self.lab.each(trials, &mut |_, record| {
+            is_shown = super::lab::last_failed(record) == Some(wanted == Decision::High);
+            if is_shown { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(is_shown)
+    }
+
+    fn take_back(&mut self, test: u32, fails: bool) {
+        let known = self.ledger.test_mut(test);
+        (known.kind, known.polluters, known.setters) = (None, Vec::new(), Vec::new());
+        let (id, word) = (known.id.clone(), if fails { "passes" } else { "fails" });
+        self.first_influence.remove(&test);
+        self.ledger.remark(
+            format!("`{id}` {word} only in copies of the interpreter, not in new processes"),
+            "it is not called flaky; `--isolation spawn` hunts without copies",
+        );
+    }
+
+    /// Tests that go between the first polluters of a victim and the victim, and heal it.
+    fn find_cleaners(&mut self) -> Result<(), Stop> {
+        let victims: Vec<u32> = self.ledger.of_kind(FlakyKind::Victim);
+        let known: Vec<(u32, Vec<u32>)> = victims
+            .into_iter()
+            .filter_map(|victim| Some((victim, self.first_influence.get(&victim)?.clone())))
+            .collect();
+        self.lab.begin(HuntStage::Cleaning, known.len());
+        for (victim, polluters) in known {
+            let mut candidates = self.orders.original();
+            candidates.retain(|test| *test != victim && !polluters.contains(test));
+            candidates.sort_by_key(|test| (test.abs_diff(victim), *test));
+            candidates.truncate(MOST_CLEANERS);
+            candidates.sort_unstable();
+            let found = cleaners::cleaners(&mut self.lab, &polluters, victim, &candidates)?;
+            let ids = found.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
+            self.ledger.test_mut(victim).cleaners = ids;
+        }
+        Ok(())
+    }
+
+    /// What the first polluters of each victim, or the first state-setters, leave behind.
+    fn look_at_what_is_left(&mut self) -> Result<(), Stop> {
+        let mut known: BTreeMap<Vec<u32>, Vec<LeftBehind>> = BTreeMap::new();
+        for (test, set) in &self.first_influence {
+            let left = match known.get(set) {
+                Some(left) => left.clone(),
+                None => {
+                    let ids: Vec<TestId> =
+                        set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
+                    left_behind::left_behind(&self.lab, &ids)?
+                }
+            };
+            known.insert(set.clone(), left.clone());
+            self.ledger.test_mut(*test).left_behind = left;
+        }
+        Ok(())
+    }
+
+    /// The first influence on a test, and the test.
+    fn influenced(&self, test: u32) -> Option<Vec<u32>> {
+        let set = self.first_influence.get(&test)?;
+        Some(set.iter().copied().chain([test]).collect())
+    }
+
+    /// Only one test: does it fail because of others, and which?
+    pub(super) fn one_victim(&mut self, test: u32) -> Result<(), Stop> {
+        self.lab.begin(HuntStage::Classification, 1);
+        let alone = vec![test];
+        let in_order = self.original_up_to(test);
+        let fails_alone = self.lab.decide("alone", &alone)? == Decision::High;
+        let fails_in_order = self.lab.decide("in order", &in_order)? == Decision::High;
+        let (kind, failing, passing) = match (fails_alone, fails_in_order) {
+            (true, true) => {
+                self.remark_on(
+                    test,
+                    "fails alone and in the suite's own order: it is not flaky by order",
+                );
+                return Ok(());
+            }
+            (true, false) => (FlakyKind::Brittle, alone, in_order),
+            (false, true) => (FlakyKind::Victim, in_order, alone),
+            (false, false) => match self.failing_order_of(test)? {
+                Some(order) => (FlakyKind::Victim, order, alone),
+                None => {
+                    self.remark_on(test, "passes alone and in every order that was tried");
+                    return Ok(());
+                }
+            },
+        };
+        self.failing_order.insert(test, failing);
+        self.passing_order.insert(test, passing);
+        self.call_one_flaky(test, kind);
+        self.find_influences()
+    }
+
+    /// An order with the test at its end in which it fails.
+    fn failing_order_of(&mut self, test: u32) -> Result<Option<Vec<u32>>, Stop> {
+        for number in 0..self.settings.orders {
+            let mut order = self.orders.order(flakeproof_core::OrderKind::Tests, number);
+            order.retain(|it| *it != test);
+            order.push(test);
+            if self.lab.decide("last", &order)? == Decision::High {
+                return Ok(Some(order));
+            }
+        }
+        Ok(None)
+    }
+
+    fn remark_on(&mut self, test: u32, what: &str) {
+        let id = self.ledger.test(test).id.clone();
+        let next = "hunt without `--victim`, or with more `--orders`";
+        self.ledger.remark(format!("`{id}` {what}"), next);
+    }
+
+    /// How to see each flaky test fail.
+    pub(super) fn write_reproductions(&mut self) {
+        for test in self.ledger.all(|test| test.kind.is_some()) {
+            let known = self.ledger.test(test);
+            let order = match known.kind {
+                Some(FlakyKind::Brittle) => vec![test],
+                Some(FlakyKind::Victim) => self
+                    .influenced(test)
+                    .or_else(|| self.failing_order.get(&test).cloned())
+                    .unwrap_or_else(|| vec![test]),
+                Some(FlakyKind::Nod) | None if known.alone.failures > 0 => vec![test],
+                Some(FlakyKind::Nod) | None => self.original_up_to(test),
+            };
+            let order: Vec<TestId> =
+                order.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
+            let command = self.lab.command_for_order(&order);
+            let isolation = self.lab.isolation();
+            let known = self.ledger.test_mut(test);
+            known.reproduction = Some(Reproduction { order, isolation, command });
+        }
+    }
+}
+
+/// An order without the test that it is about.
+fn without_last(order: Option<&Vec<u32>>) -> Vec<u32> {
+    let order = order.map(Vec::as_slice).unwrap_or_default();
+    order.split_last().map(|(_, before)| before.to_vec()).unwrap_or_default()
+}

@@ -1,0 +1,120 @@
+//! What is known about each test so far.
+
+use flakeproof_core::{
+    FlakyKind, HuntedTest, Notice, OrderKind, Outcome, Suite, Tally, TrialRecord,
+};
+
+use super::lab::failed;
+use super::trial::Trial;
+
+/// So many orders in which a test failed are remembered; they can be checked again.
+const MOST_FAILING_ORDERS: usize = 64;
+
+/// What is known about each test so far, by its position in the suite.
+pub(crate) struct Ledger {
+    pub(crate) tests: Vec<HuntedTest>,
+    pub(crate) notices: Vec<Notice>,
+    failing_orders: Vec<Vec<OtherOrder>>,
+}
+
+/// Another order than the suite's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct OtherOrder {
+    pub(crate) kind: OrderKind,
+    pub(crate) number: u32,
+}
+
+/// Where a test was run, for its tallies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    Baseline,
+    Shuffled(OtherOrder),
+    Alone,
+}
+
+impl Ledger {
+    pub(crate) fn new(suite: &Suite) -> Self {
+        let tests = suite.tests.iter();
+        let tests: Vec<HuntedTest> =
+            tests.map(|test| HuntedTest::new(test.id.clone(), test.location.clone())).collect();
+        let failing_orders = vec![Vec::new(); tests.len()];
+        Self { tests, notices: Vec::new(), failing_orders }
+    }
+
+    /// Count every outcome of a trial.
+    pub(crate) fn enter(&mut self, trial: &Trial, record: &TrialRecord, setting: Setting) {
+        for (branch, outcomes) in trial.branches().zip(&record.outcomes) {
+            for (test, outcome) in branch.iter().zip(outcomes) {
+                self.count(*test, *outcome, setting);
+            }
+        }
+        self.enter_failures(trial, record);
+    }
+
+    /// Keep the first failure of each test.
+    pub(crate) fn enter_failures(&mut self, trial: &Trial, record: &TrialRecord) {
+        let branches: Vec<&[u32]> = trial.branches().collect();
+        for it in &record.failures {
+            let branch = branches.get(it.branch as usize);
+            if let Some(test) = branch.and_then(|branch| branch.get(it.position as usize)) {
+                let known = &mut self.tests[*test as usize].failure;
+                known.get_or_insert_with(|| it.failure.clone());
+            }
+        }
+    }
+
+    fn count(&mut self, test: u32, outcome: Option<Outcome>, setting: Setting) {
+        let Some(has_failed) = failed(outcome) else { return };
+        let known = &mut self.tests[test as usize];
+        match setting {
+            Setting::Baseline => known.baseline.count(has_failed),
+            Setting::Alone => known.alone.count(has_failed),
+            Setting::Shuffled(order) => {
+                known.shuffled.count(has_failed);
+                let orders = &mut self.failing_orders[test as usize];
+                if has_failed && orders.len() < MOST_FAILING_ORDERS {
+                    orders.push(order);
+                }
+            }
+        }
+    }
+
+    /// The orders in which a test failed, the first ones.
+    pub(crate) fn failing_orders(&self, test: u32) -> &[OtherOrder] {
+        &self.failing_orders[test as usize]
+    }
+
+    pub(crate) fn test(&self, test: u32) -> &HuntedTest {
+        &self.tests[test as usize]
+    }
+
+    pub(crate) fn test_mut(&mut self, test: u32) -> &mut HuntedTest {
+        &mut self.tests[test as usize]
+    }
+
+    /// The positions of tests for which something holds.
+    pub(crate) fn all(&self, holds: impl Fn(&HuntedTest) -> bool) -> Vec<u32> {
+        let tests = (0..).zip(&self.tests);
+        tests.filter(|(_, test)| holds(test)).map(|(position, _)| position).collect()
+    }
+
+    /// The tests of a kind.
+    pub(crate) fn of_kind(&self, kind: FlakyKind) -> Vec<u32> {
+        self.all(|test| test.kind == Some(kind))
+    }
+
+    /// Add a remark.
+    pub(crate) fn remark(&mut self, what: String, next: &str) {
+        self.notices.push(Notice { what, next: next.to_owned() });
+    }
+}
+
+/// Whether a tally has runs and none of them failed.
+pub(crate) fn always_passed(tally: Tally) -> bool {
+    tally.runs > 0 && tally.failures == 0
+}
+
+/// Whether a tally has runs and all of them failed.
+pub(crate) fn always_failed(tally: Tally) -> bool {
+    tally.runs > 0 && tally.always_fails()
+}

@@ -1,0 +1,148 @@
+//! The stages of a hunt that run the suite: iDFlakies's set-up and running, each test alone, RERUN.
+//!
+//! CANNIER, sections 2.1.1 and 2.1.2. Where we differ: tests that always fail in the suite's own order
+//! are set aside only if they also fail alone, because an earlier test may be what makes them fail.
+
+use std::ops::ControlFlow;
+
+use flakeproof_core::{FlakyKind, HuntedTest, OrderKind};
+
+use super::Hunt;
+use super::lab::Stop;
+use super::ledger::{OtherOrder, Setting, always_passed};
+use super::settings::{HuntEvent, HuntStage};
+use super::trial::{Step, Trial, Until};
+
+/// So many tests alone are one trial.
+const ALONE_TOGETHER: usize = 20;
+/// The shares of the budget after which looking gives way to classifying what was seen.
+const BUDGET_FOR_ORDERS: f64 = 0.5;
+const BUDGET_FOR_RERUNS: f64 = 0.8;
+
+impl Hunt<'_, '_> {
+    /// Runs in the suite's own order.
+    pub(super) fn set_up(&mut self) -> Result<(), Stop> {
+        let (original, isolation) = (self.orders.original(), self.lab.isolation());
+        self.lab.begin(HuntStage::SetUp, self.settings.runs as usize);
+        let trials = (1..=self.settings.runs)
+            .map(|number| Trial::order(format!("baseline/{number}"), original.clone(), isolation));
+        let ledger = &mut self.ledger;
+        self.lab.each(trials, &mut |trial, record| {
+            ledger.enter(trial, record, Setting::Baseline);
+            ControlFlow::Continue(())
+        })?;
+        self.call_flaky(FlakyKind::Nod, |test| test.baseline.is_inconsistent());
+        Ok(())
+    }
+
+    /// Each test once alone, in a fresh environment.
+    pub(super) fn alone(&mut self) -> Result<(), Stop> {
+        let all = self.orders.original();
+        self.lab.begin(HuntStage::Alone, all.len().div_ceil(ALONE_TOGETHER));
+        self.run_alone("alone", &all)
+    }
+
+    fn run_alone(&mut self, name: &str, tests: &[u32]) -> Result<(), Stop> {
+        let isolation = self.lab.isolation();
+        let trials = tests.chunks(ALONE_TOGETHER).enumerate().map(|(number, tests)| Trial {
+            name: format!("{name}/{number}"),
+            steps: tests.iter().map(|test| Step::Branch(vec![*test])).collect(),
+            isolation,
+            until: Until::Done,
+        });
+        let ledger = &mut self.ledger;
+        self.lab.each(trials, &mut |trial, record| {
+            ledger.enter(trial, record, Setting::Alone);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Runs in other orders.
+    pub(super) fn running(&mut self) -> Result<(), Stop> {
+        let planned = self.planned_orders();
+        self.lab.begin(HuntStage::Running, planned.len());
+        let isolation = self.lab.isolation();
+        for some in planned.chunks(self.settings.jobs.max(1)) {
+            if self.lab.is_spent(BUDGET_FOR_ORDERS) {
+                self.is_cut = true;
+                break;
+            }
+            let orders = &self.orders;
+            let trials = some.iter().map(|OtherOrder { kind, number }| {
+                let name = format!("{}/{number}", kind.word());
+                Trial::order(name, orders.order(*kind, *number), isolation)
+            });
+            let mut numbers = some.iter();
+            let ledger = &mut self.ledger;
+            self.lab.each(trials, &mut |trial, record| {
+                if let Some(order) = numbers.next() {
+                    ledger.enter(trial, record, Setting::Shuffled(*order));
+                }
+                ControlFlow::Continue(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The kinds of orders take turns, as long as each has another order to give.
+    fn planned_orders(&self) -> Vec<OtherOrder> {
+        let kinds = &self.settings.kinds;
+        let wanted = self.settings.orders as usize;
+        let rounds = (0..).take(wanted);
+        let in_turns = rounds
+            .flat_map(|number| kinds.iter().map(move |kind| OtherOrder { kind: *kind, number }));
+        let has_one = |order: &OtherOrder| (order.number as usize) < self.orders.most(order.kind);
+        in_turns.filter(has_one).take(wanted).collect()
+    }
+
+    /// Run alone, again and again, what always did the same; who shows both outcomes is done.
+    pub(super) fn rerun(&mut self) -> Result<(), Stop> {
+        let rounds = self.settings.max_reruns;
+        self.lab.begin(HuntStage::Rerun, rounds.saturating_sub(1) as usize);
+        for round in 2..=rounds {
+            if self.lab.is_spent(BUDGET_FOR_RERUNS) {
+                self.is_cut = true;
+                break;
+            }
+            let is_steady = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
+            let steady = self.ledger.all(is_steady);
+            self.run_alone(&format!("rerun/{round}"), &steady)?;
+            self.call_flaky(FlakyKind::Nod, |test| test.alone.is_inconsistent());
+        }
+        Ok(())
+    }
+
+    /// Give a kind to tests that have none yet.
+    pub(super) fn call_flaky(&mut self, kind: FlakyKind, is: impl Fn(&HuntedTest) -> bool) {
+        for test in self.ledger.all(|test| test.kind.is_none() && is(test)) {
+            self.call_one_flaky(test, kind);
+        }
+    }
+
+    pub(super) fn call_one_flaky(&mut self, test: u32, kind: FlakyKind) {
+        let known = self.ledger.test_mut(test);
+        known.kind = Some(kind);
+        let id = known.id.clone();
+        self.lab.tell(HuntEvent::Flaky(id, kind));
+    }
+
+    /// The tests of the suite's own order up to and including one.
+    pub(super) fn original_up_to(&self, test: u32) -> Vec<u32> {
+        (0..=test).collect()
+    }
+
+    /// The tests of another order up to and including one.
+    pub(super) fn other_up_to(&self, order: OtherOrder, test: u32) -> Vec<u32> {
+        let mut tests = self.orders.order(order.kind, order.number);
+        let end = tests.iter().position(|it| *it == test).map_or(tests.len(), |at| at + 1);
+        tests.truncate(end);
+        tests
+    }
+}
+
+/// How many orders of these kinds there are, if that is a number to plan with.
+#[must_use]
+pub fn rows_of_square(kinds: &[OrderKind], tests: usize) -> Option<u32> {
+    let only_tuscan = !kinds.is_empty() && kinds.iter().all(|kind| *kind == OrderKind::Tuscan);
+    only_tuscan.then(|| u32::try_from(tests.next_multiple_of(2)).unwrap_or(u32::MAX))
+}

@@ -1,0 +1,51 @@
+//! PAIRWISE: every test before every target, the first of each pair run once for all of them.
+
+use std::ops::ControlFlow;
+
+use flakeproof_core::Isolation;
+
+use crate::hunt::lab::{Lab, Stop, failed};
+use crate::hunt::trial::{Step, Trial, Until};
+
+/// A test before another one, and whether that one failed then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PairOutcome {
+    pub(crate) first: u32,
+    pub(crate) second: u32,
+    pub(crate) has_failed: bool,
+}
+
+/// Run every target after every candidate; give those pairs in which it does not do as expected.
+pub(crate) fn surprising(
+    lab: &mut Lab<'_, '_>,
+    candidates: &[u32],
+    targets: &[(u32, bool)],
+) -> Result<Vec<PairOutcome>, Stop> {
+    let isolation = lab.isolation();
+    let trials = candidates.iter().map(|first| after(*first, targets, isolation));
+    let mut found = Vec::new();
+    lab.each(trials, &mut |trial, record| {
+        let Some(Step::Run(before)) = trial.steps.first() else {
+            return ControlFlow::Continue(());
+        };
+        for (branch, outcomes) in trial.branches().zip(&record.outcomes) {
+            let ([first], [second]) = (before.as_slice(), branch) else { continue };
+            let expected = targets.iter().find(|(target, _)| target == second);
+            let outcome = failed(outcomes.last().copied().flatten());
+            if let (Some((_, fails)), Some(has_failed)) = (expected, outcome)
+                && *fails != has_failed
+            {
+                found.push(PairOutcome { first: *first, second: *second, has_failed });
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+fn after(first: u32, targets: &[(u32, bool)], isolation: Isolation) -> Trial {
+    let others = targets.iter().map(|(target, _)| *target).filter(|target| *target != first);
+    let mut steps = vec![Step::Run(vec![first])];
+    steps.extend(others.map(|target| Step::Branch(vec![target])));
+    Trial { name: "pairs".into(), steps, isolation, until: Until::Done }
+}

@@ -1,0 +1,182 @@
+//! What a hunt says about the tests of a suite.
+
+use flakeproof_core::{FlakyKind, HuntEnd, Isolation, OrderKind, Outcome, Seed};
+use flakeproof_detect::hunt::{HuntSettings, PolluterSearch};
+use flakeproof_testkit::scripted::suite;
+
+use crate::hunting::{hunted, of, sets, settings};
+
+const TESTS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
+#[test]
+fn a_victim_has_its_polluters() {
+    let suite = suite(TESTS).with_polluter("c", "h").with_polluter("c", "e");
+    let hunted = hunted(&suite, &settings());
+    let victim = of(&hunted, "c");
+    assert_eq!(victim.kind, Some(FlakyKind::Victim));
+    assert_eq!(victim.polluters, sets(&[&["e"], &["h"]]));
+    assert_eq!((victim.baseline.failures, victim.alone.failures), (0, 0));
+    assert!(victim.shuffled.failures > 0);
+    assert_eq!(hunted.tests.iter().filter(|test| test.kind.is_some()).count(), 1);
+    assert_eq!(hunted.end, HuntEnd::Finished);
+    let reproduction = victim.reproduction.as_ref().expect("a way to see it fail");
+    assert_eq!(reproduction.order, sets(&[&["e", "c"]])[0]);
+}
+
+#[test]
+fn a_test_that_others_make_fail_in_the_suites_own_order_is_a_victim_too() {
+    let suite = suite(TESTS).with_polluter("h", "b");
+    let hunted = hunted(&suite, &settings());
+    let victim = of(&hunted, "h");
+    assert_eq!(victim.kind, Some(FlakyKind::Victim));
+    assert_eq!(victim.polluters, sets(&[&["b"]]));
+    assert!(victim.baseline.always_fails());
+}
+
+#[test]
+fn a_brittle_test_has_its_state_setters() {
+    let suite = suite(TESTS).brittle("g", "d");
+    let hunted = hunted(&suite, &settings());
+    let brittle = of(&hunted, "g");
+    assert_eq!(brittle.kind, Some(FlakyKind::Brittle));
+    assert_eq!(brittle.setters, sets(&[&["d"]]));
+    assert!(brittle.polluters.is_empty());
+}
+
+#[test]
+fn two_polluters_that_only_work_together_are_one_set() {
+    let both = |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        ["f", "i"].iter().all(|it| moment.before.iter().any(|before| before.as_str() == *it))
+    };
+    for polluters in [PolluterSearch::Pairs, PolluterSearch::Prefix] {
+        let suite = suite(TESTS).fails_if("b", both);
+        let hunted = hunted(&suite, &HuntSettings { polluters, ..settings() });
+        let victim = of(&hunted, "b");
+        assert_eq!(victim.kind, Some(FlakyKind::Victim));
+        let mut set = victim.polluters.concat();
+        set.sort();
+        assert_eq!(set, sets(&[&["f", "i"]])[0]);
+    }
+}
+
+#[test]
+fn a_cleaner_heals_the_victim() {
+    let polluted = |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        let last = |id: &str| moment.before.iter().rposition(|it| it.as_str() == id);
+        last("h") > last("d")
+    };
+    let suite = suite(TESTS).fails_if("c", polluted);
+    let hunted = hunted(&suite, &settings());
+    let victim = of(&hunted, "c");
+    assert_eq!(victim.polluters, sets(&[&["h"]]));
+    assert_eq!(victim.cleaners, sets(&[&["d"]])[0]);
+}
+
+#[test]
+fn a_test_that_fails_at_random_depends_on_no_order() {
+    let suite = suite(TESTS).fails_at_random("e", Seed(3), 0.4).with_polluter("c", "h");
+    let hunted = hunted(&suite, &HuntSettings { runs: 10, ..settings() });
+    let random = of(&hunted, "e");
+    assert_eq!(random.kind, Some(FlakyKind::Nod));
+    assert!(random.polluters.is_empty() && random.setters.is_empty());
+    assert_eq!(of(&hunted, "c").kind, Some(FlakyKind::Victim));
+    let rate = random.rate();
+    assert!(rate.low < 0.4 && 0.4 < rate.high, "{rate:?}");
+}
+
+#[test]
+fn a_random_failure_makes_nobody_a_polluter() {
+    // Often enough to be seen after many candidates, seldom enough to be taken for a victim.
+    for seed in 0..10 {
+        let suite = suite(TESTS).fails_at_random("e", Seed(seed), 0.15);
+        let hunted = hunted(&suite, &settings());
+        let random = of(&hunted, "e");
+        assert!(random.polluters.is_empty() && random.setters.is_empty(), "{random:?}");
+    }
+}
+
+#[test]
+fn what_always_fails_is_set_aside() {
+    let suite = suite(TESTS).always_fails("d").with_polluter("c", "h");
+    let hunted = hunted(&suite, &settings());
+    assert_eq!(of(&hunted, "d").kind, None);
+    assert!(of(&hunted, "d").always_fails());
+    assert_eq!(of(&hunted, "c").kind, Some(FlakyKind::Victim));
+}
+
+#[test]
+fn a_test_that_kills_its_environment_does_not_end_the_hunt() {
+    let suite = suite(TESTS).crashes("d").with_polluter("c", "h");
+    let hunted = hunted(&suite, &settings());
+    assert!(of(&hunted, "d").always_fails());
+    assert_eq!(of(&hunted, "j").baseline.runs, 3, "the rest of the order runs elsewhere");
+    assert_eq!(of(&hunted, "c").polluters, sets(&[&["h"]]));
+}
+
+#[test]
+fn a_failure_that_only_copies_show_is_not_called_flaky() {
+    let only_in_copies = |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        moment.isolation == Isolation::Fork && moment.before.iter().any(|it| it.as_str() == "h")
+    };
+    let suite = suite(TESTS).fails_if("c", only_in_copies);
+    let hunted = hunted(&suite, &settings());
+    assert_eq!(of(&hunted, "c").kind, None);
+    assert!(hunted.notices.iter().any(|notice| notice.what.contains("only in copies")));
+}
+
+#[test]
+fn without_copies_the_same_is_found() {
+    let suite =
+        suite(TESTS).with_polluter("c", "h").brittle("g", "d").cannot_fork("threads are running");
+    let hunted = hunted(&suite, &settings());
+    assert_eq!(of(&hunted, "c").polluters, sets(&[&["h"]]));
+    assert_eq!(of(&hunted, "g").setters, sets(&[&["d"]]));
+    assert!(suite.runs().iter().all(|ran| ran.isolation == Isolation::Spawn));
+}
+
+#[test]
+fn the_rows_of_a_square_find_every_victim_of_a_neighbour() {
+    // Healed by any test in between: only neighbours show it.
+    let right_after = |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        moment.before.last().is_some_and(|it| it.as_str() == "a")
+    };
+    let suite = suite(TESTS).fails_if("i", right_after);
+    let kinds = vec![OrderKind::Tuscan];
+    let hunted = hunted(&suite, &HuntSettings { kinds, orders: 10, ..settings() });
+    assert_eq!(of(&hunted, "i").kind, Some(FlakyKind::Victim));
+    assert_eq!(of(&hunted, "i").polluters, sets(&[&["a"]]));
+    assert_eq!(of(&hunted, "i").shuffled.failures, 1);
+}
+
+#[test]
+fn every_pair_shows_victims_that_no_order_did() {
+    let suite = suite(TESTS).with_polluter("b", "i").brittle("c", "j").always_fails("e");
+    let once = HuntSettings { runs: 1, orders: 0, max_reruns: 1, ..settings() };
+    let hunted = hunted(&suite, &HuntSettings { polluters: PolluterSearch::All, ..once });
+    assert_eq!(of(&hunted, "b").kind, Some(FlakyKind::Victim));
+    assert_eq!(of(&hunted, "b").polluters, sets(&[&["i"]]));
+    assert_eq!(of(&hunted, "c").kind, Some(FlakyKind::Brittle));
+    assert_eq!(of(&hunted, "c").setters, sets(&[&["j"]]));
+    assert_eq!(hunted.tests.iter().filter(|test| test.kind.is_some()).count(), 2);
+}
+
+#[test]
+fn one_test_alone_and_a_suite_that_always_fails_end_without_a_finding() {
+    let one = hunted(&suite(["only"]), &settings());
+    assert_eq!((of(&one, "only").kind, one.end), (None, HuntEnd::Finished));
+    let failing = suite(TESTS).behaves("a", |_| Outcome::Failed);
+    let failing = TESTS.iter().skip(1).fold(failing, |suite, test| suite.always_fails(test));
+    let hunted = hunted(&failing, &settings());
+    assert!(hunted.tests.iter().all(|test| test.kind.is_none() && test.always_fails()));
+}
+
+#[test]
+fn one_victim_is_looked_at_alone() {
+    let suite = suite(TESTS).with_polluter("h", "b").with_polluter("c", "d");
+    let victim = Some("h".into());
+    let polluters = PolluterSearch::Prefix;
+    let found = hunted(&suite, &HuntSettings { victim, polluters, ..settings() });
+    assert_eq!(of(&found, "h").polluters, sets(&[&["b"]]));
+    assert_eq!(of(&found, "c").kind, None, "nobody asked for it");
+    assert!(suite.runs().len() < 60, "{}", suite.runs().len());
+}

@@ -1,0 +1,84 @@
+//! Hunts that are interrupted, killed, taken up again, or run out of time.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use flakeproof_core::{FlakyKind, HuntEnd, TrialRecord};
+use flakeproof_detect::hunt::{HuntSettings, Journal, hunt};
+use flakeproof_runner::{Adapter, Cancel};
+use flakeproof_testkit::scripted::{Scripted, suite};
+
+use crate::hunting::{Kept, cut_off, hunted, of, session, settings};
+
+fn flaky_suite() -> Scripted {
+    suite(["a", "b", "c", "d", "e", "f", "g", "h"])
+        .with_polluter("c", "g")
+        .brittle("f", "b")
+        .always_fails("d")
+}
+
+#[test]
+fn a_hunt_that_is_cut_off_anywhere_ends_as_if_it_had_not_been() {
+    let undisturbed = flaky_suite();
+    let expected = hunted(&undisturbed, &settings());
+    let whole = undisturbed.runs().len();
+    for after in [1, 2, 3, 5, 8, 13, 16, 20, 24, 29, 34] {
+        let kept = Kept::default();
+        let (canceller, cancel) = Cancel::new();
+        let first = flaky_suite();
+        let mut cut = cut_off(&canceller, after);
+        let half = session(&first, &settings(), &kept, &cancel, &mut cut).expect("half a hunt");
+        assert_eq!(half.end, HuntEnd::Interrupted);
+        let second = flaky_suite();
+        let rest = session(&second, &settings(), &kept, &Cancel::never(), &mut |_| {});
+        let rest = rest.expect("the rest of the hunt");
+        assert_eq!(rest, expected, "cut off after {after} trials");
+        assert_eq!(first.runs().len() + second.runs().len(), whole, "nothing runs twice");
+    }
+}
+
+#[test]
+fn the_number_of_workers_changes_nothing() {
+    let expected = hunted(&flaky_suite(), &settings());
+    for jobs in [2, 5] {
+        let found = hunted(&flaky_suite(), &HuntSettings { jobs, ..settings() });
+        assert_eq!(found.tests, expected.tests);
+    }
+}
+
+#[test]
+fn a_spent_budget_gives_what_was_found_so_far() {
+    let suite = flaky_suite();
+    let found = suite.discover().expect("a suite");
+    let now = std::sync::atomic::AtomicU64::new(0);
+    let clock = || Duration::from_secs(now.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    let mut journal = Journal { recall: &|_| None, keep: &mut |_, _: &TrialRecord| {} };
+    let settings = HuntSettings { budget: Some(Duration::from_secs(40)), ..settings() };
+    let cancel = Cancel::never();
+    let hunted = hunt(&suite, &found, &settings, &mut journal, &clock, &cancel, &mut |_| {});
+    let hunted = hunted.expect("a short hunt");
+    assert_eq!(hunted.end, HuntEnd::BudgetSpent);
+    assert!(of(&hunted, "a").baseline.runs > 0);
+}
+
+#[test]
+fn an_interrupt_prints_who_is_known_already() {
+    let random = suite(["a", "b"]).fails_times("a", 1);
+    let (canceller, cancel) = Cancel::new();
+    let mut cut = cut_off(&canceller, 4);
+    let half = session(&random, &settings(), &Kept::default(), &cancel, &mut cut);
+    let half = half.expect("half a hunt");
+    assert_eq!(half.end, HuntEnd::Interrupted);
+    assert_eq!(of(&half, "a").kind, Some(FlakyKind::Nod));
+}
+
+#[test]
+fn trouble_of_the_runner_is_an_error() {
+    let broken = suite(["a", "b"]).breaks_at("b", flakeproof_core::Isolation::Fork, 2);
+    let count = Cell::new(0);
+    let ended = session(&broken, &settings(), &Kept::default(), &Cancel::never(), &mut |kept| {
+        count.set(kept);
+    });
+    assert!(ended.is_err());
+    assert_eq!(count.get(), 1, "what ran before is kept");
+}

@@ -1,0 +1,66 @@
+//! A hunt with a journal in memory.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flakeproof_core::{HuntedTest, Seed, TestId, TrialRecord};
+use flakeproof_detect::hunt::{HuntSettings, Hunted, Journal, hunt};
+use flakeproof_runner::{Adapter, Cancel, Canceller, Result};
+use flakeproof_testkit::scripted::Scripted;
+
+/// What several sessions of one hunt share.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) trials: RefCell<BTreeMap<String, TrialRecord>>,
+}
+
+/// Settings that keep tests short.
+pub(crate) fn settings() -> HuntSettings {
+    HuntSettings { seed: Seed(7), runs: 3, orders: 12, max_reruns: 5, ..HuntSettings::default() }
+}
+
+/// Hunt to the end.
+pub(crate) fn hunted(suite: &Scripted, settings: &HuntSettings) -> Hunted {
+    session(suite, settings, &Kept::default(), &Cancel::never(), &mut |_| {}).expect("a hunt")
+}
+
+/// One session of a hunt; `after` hears of every trial that is kept.
+pub(crate) fn session(
+    suite: &Scripted,
+    settings: &HuntSettings,
+    kept: &Kept,
+    cancel: &Cancel,
+    after: &mut dyn FnMut(usize),
+) -> Result<Hunted> {
+    let count = Cell::new(0);
+    let recall = |key: &str| kept.trials.borrow().get(key).cloned();
+    let mut keep = |key: &str, trial: &TrialRecord| {
+        kept.trials.borrow_mut().insert(key.to_owned(), trial.clone());
+        count.set(count.get() + 1);
+        after(count.get());
+    };
+    let mut journal = Journal { recall: &recall, keep: &mut keep };
+    let found = suite.discover()?;
+    hunt(suite, &found, settings, &mut journal, &|| Duration::ZERO, cancel, &mut |_| {})
+}
+
+/// Cut a hunt off after so many trials of this session.
+pub(crate) fn cut_off(canceller: &Canceller, after: usize) -> impl FnMut(usize) {
+    let canceller = canceller.clone();
+    move |count| {
+        if count >= after {
+            canceller.cancel();
+        }
+    }
+}
+
+/// What was found about one test.
+pub(crate) fn of<'a>(hunted: &'a Hunted, id: &str) -> &'a HuntedTest {
+    hunted.tests.iter().find(|test| test.id.as_str() == id).expect("a test of the suite")
+}
+
+/// Sets of tests by their ids.
+pub(crate) fn sets(sets: &[&[&str]]) -> Vec<Vec<TestId>> {
+    sets.iter().map(|set| set.iter().map(|id| TestId::from(*id)).collect()).collect()
+}

@@ -1,0 +1,5 @@
+//! Hunts in scripted suites: what is found, what it takes, and what a cut-off hunt leaves.
+
+mod finding;
+mod going_on;
+mod hunting;
