@@ -99,7 +99,7 @@ pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool,
         }
         Some(FlakyKind::Brittle) => named(text, "passes after", &causes, most),
         Some(FlakyKind::Victim | FlakyKind::Nod) | None => {
-            named(text, "fails after", &causes, most)
+            named(text, "fails after", &causes, most);
         }
     }
     named(text, "healed by", &cleaners, most);
@@ -109,8 +109,18 @@ pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool,
         line(text, &format!("{DIM}{}{DIM:#}", shortened(&failure.message)));
     }
     if let Some(reproduction) = &test.reproduction {
-        line(text, &format!("reproduce: {STRONG}{}{STRONG:#}", reproduction.command));
+        let command = typeable(&reproduction.command, &test.id);
+        line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));
     }
+}
+
+/// A command that a person would type: the replay where the framework's own is long.
+pub(super) fn typeable(command: &str, test: &TestId) -> String {
+    const LONGEST: usize = 200;
+    if command.chars().count() <= LONGEST {
+        return command.to_owned();
+    }
+    words::command(&["flakeproof".to_owned(), "repro".to_owned(), test.to_string()])
 }
 
 /// A few of many, below each other.
@@ -151,6 +161,10 @@ fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broke
         let _ = writeln!(text, "`{victim}` did not show that it depends on other tests");
         return;
     }
+    if shown.victim.is_some() {
+        // It stands above with all that is known, and the others were not looked at.
+        return;
+    }
     if tests > 0 && broken == tests {
         let all = if tests == 1 { "the only test fails" } else { "every test fails" };
         let _ = writeln!(
@@ -163,7 +177,7 @@ fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broke
     let style = if flaky == 0 { GOOD } else { CHANCE };
     let words = words::flaky_tests(findings);
     let _ = writeln!(text, "{style}{words}{style:#} among {}", count(tests, "test"));
-    if tests == 1 && shown.victim.is_none() {
+    if tests == 1 {
         let _ = writeln!(text, "one test has no order: only what it does by itself can show");
     }
 }
@@ -367,6 +381,14 @@ mod tests {
             text.starts_with("`a` did not show that it depends on other tests\n1,234"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_command_that_nobody_types_becomes_a_replay() {
+        let test = "t.py::test_a[1]".into();
+        assert_eq!(typeable("pytest t.py", &test), "pytest t.py");
+        let long = "pytest ".repeat(40);
+        assert_eq!(typeable(&long, &test), "flakeproof repro 't.py::test_a[1]'");
     }
 
     #[test]
