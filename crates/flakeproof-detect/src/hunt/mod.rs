@@ -25,7 +25,6 @@ use flakeproof_core::{HuntCost, HuntEnd, Isolation, Orders, Suite, TestId};
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 pub use settings::{HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch};
-pub use stages::rows_of_square;
 
 use lab::{Lab, Stop};
 use ledger::Ledger;

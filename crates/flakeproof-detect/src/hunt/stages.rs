@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use flakeproof_core::{FlakyKind, HuntedTest, OrderKind};
+use flakeproof_core::{FlakyKind, HuntedTest};
 
 use super::Hunt;
 use super::lab::Stop;
@@ -138,11 +138,4 @@ impl Hunt<'_, '_> {
         tests.truncate(end);
         tests
     }
-}
-
-/// How many orders of these kinds there are, if that is a number to plan with.
-#[must_use]
-pub fn rows_of_square(kinds: &[OrderKind], tests: usize) -> Option<u32> {
-    let only_tuscan = !kinds.is_empty() && kinds.iter().all(|kind| *kind == OrderKind::Tuscan);
-    only_tuscan.then(|| u32::try_from(tests.next_multiple_of(2)).unwrap_or(u32::MAX))
 }

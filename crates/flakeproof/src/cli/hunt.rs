@@ -36,8 +36,8 @@ pub(crate) struct HuntArguments {
     /// Share of further failures of a test that are checked for their kind again [default: 20%].
     #[arg(long, value_name = "N%", env = "FLAKEPROOF_RECHECK", help_heading = HUNT)]
     pub(crate) recheck: Option<Share>,
-    /// How to look for the tests that make others fail: `pairs` tries every test before every
-    /// victim, `all` before every test, `prefix` finds one cause of each failure
+    /// How to look for the tests that make others fail: `pairs` tries every test before
+    /// every victim, `all` before every other test, `prefix` finds one cause of each failure
     /// [default: pairs].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_POLLUTERS", help_heading = HUNT)]
     pub(crate) polluters: Option<Polluters>,

@@ -209,7 +209,7 @@ impl Isolate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Polluters {
-    /// Every test before every other one, whether that one is suspicious or not.
+    /// Every test before every other one.
     All,
     /// Every test before every victim.
     Pairs,
