@@ -5,7 +5,8 @@
 
 use flakeproof_core::statistics::Rate;
 use flakeproof_core::{
-    FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, Location, Pair, Seed, Tally, TestId,
+    FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, LeftBehind, Location, Pair, Seed,
+    Tally, TestId,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,6 +82,8 @@ struct HuntedTestReport<'a> {
     setters: &'a [Vec<TestId>],
     /// Tests that make it pass again when they run after its first polluter.
     cleaners: &'a [TestId],
+    /// What its first polluters, or its first state-setters, leave behind.
+    left_behind: &'a [LeftBehind],
     /// Its first failure in one line.
     failure: Option<&'a str>,
     /// A command that shows the failure again.
@@ -127,6 +130,7 @@ impl<'a> HuntedTestReport<'a> {
             polluters: &test.polluters,
             setters: &test.setters,
             cleaners: &test.cleaners,
+            left_behind: &test.left_behind,
             failure: test.failure.as_ref().map(|failure| failure.message.as_str()),
             reproduce: test.reproduction.as_ref().map(|it| it.command.as_str()),
         }
@@ -193,7 +197,7 @@ mod tests {
     fn the_schema_requires_every_member_of_a_test() {
         let schema: Value = serde_json::from_str(&hunt_schema()).unwrap();
         let required = schema["$defs"]["HuntedTestReport"]["required"].as_array().unwrap();
-        assert_eq!(required.len(), 13, "{required:?}");
+        assert_eq!(required.len(), 14, "{required:?}");
         assert_eq!(schema["properties"]["schema"]["const"], 1);
     }
 }

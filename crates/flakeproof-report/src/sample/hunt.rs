@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use flakeproof_core::{
-    ExitCode, Failure, FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, Isolation, Location,
-    Notice, Phase, Reproduction, Signature, Tally, TestId,
+    ExitCode, Failure, FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, Isolation,
+    LeftBehind, LeftKind, Location, Notice, Phase, Reproduction, Signature, Tally, TestId,
 };
 
 /// A hunt that found a victim, a brittle test and a `NOD` test, beside a test that always fails, one
@@ -40,6 +40,12 @@ fn victim() -> HuntedTest {
         ids(&["tests/test_cart.py::test_currency"]),
         ids(&["tests/test_a.py::test_1", "tests/test_a.py::test_2"]),
     ];
+    test.left_behind = vec![LeftBehind {
+        kind: LeftKind::Variable,
+        name: "CURRENCY".into(),
+        before: None,
+        after: Some("'EUR'".into()),
+    }];
     test.cleaners = ids(&["tests/test_pay.py::test_reset"]);
     reproduced(test, &["tests/test_cart.py::test_currency", id])
 }

@@ -26,7 +26,7 @@ pub fn flaky_kind(kind: FlakyKind) -> &'static str {
 #[must_use]
 pub fn failed(tally: Tally) -> String {
     if tally.runs == 0 {
-        return "did not run".to_owned();
+        return "rate not measured".to_owned();
     }
     let rate = interval(failure_rate(tally));
     format!("failed {} of {} ({rate})", tally.failures, tally.runs)

@@ -45,9 +45,8 @@ fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
         of_kind(&mut text, findings, kind, shown);
     }
     let rest = words::rest(findings);
-    let open: Vec<&HuntedTest> = rest.open.clone();
     let what = "failed at times and passed at times; of what kind is not known";
-    listed(&mut text, &format!("{OPEN}OPEN{OPEN:#}"), what, &open);
+    listed(&mut text, &format!("{OPEN}OPEN{OPEN:#}"), what, &rest.open);
     let broken: Vec<&HuntedTest> = findings.always_failing().collect();
     let what = "failed every time: broken rather than flaky";
     listed(&mut text, &format!("{BAD}SET ASIDE{BAD:#}"), what, &broken);
@@ -55,7 +54,9 @@ fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
         let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
     }
     headline(&mut text, findings, shown, broken.len());
-    about_the_rest(&mut text, &rest);
+    if shown.victim.is_none() {
+        about_the_rest(&mut text, &rest);
+    }
     closing(&mut text, findings, shown);
     text
 }
@@ -72,15 +73,17 @@ fn of_kind(text: &mut String, findings: &HuntFindings, kind: FlakyKind, shown: &
     let _ = writeln!(text, "{CHANCE}{word}{CHANCE:#} {DIM}({}): {what}{DIM:#}", tests.len());
     let is_over = findings.end == HuntEnd::Finished;
     for test in tests {
-        flaky(text, test, shown.are_polluters_sought && is_over);
+        flaky(text, test, shown.are_polluters_sought && is_over, NAMED);
     }
     text.push('\n');
 }
 
-/// One flaky test, with all that was found out about it.
-pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool) {
+/// One flaky test, with what was found out about it, at most so many things of a kind.
+pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool, most: usize) {
     let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", test.id);
-    line(text, &words::fared(test));
+    if test.all().runs > 0 {
+        line(text, &words::fared(test));
+    }
     let sets = |sets: &[Vec<TestId>]| sets.iter().map(|set| words::together(set)).collect();
     let cleaners: Vec<String> = test.cleaners.iter().map(ToString::to_string).collect();
     let causes: Vec<String> = match test.kind {
@@ -94,27 +97,41 @@ pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool)
         Some(FlakyKind::Brittle) if causes.is_empty() && is_cause_sought => {
             line(text, "no test was found that makes it pass each time");
         }
-        Some(FlakyKind::Brittle) => named(text, "passes after", &causes),
-        Some(FlakyKind::Victim | FlakyKind::Nod) | None => named(text, "fails after", &causes),
+        Some(FlakyKind::Brittle) => named(text, "passes after", &causes, most),
+        Some(FlakyKind::Victim | FlakyKind::Nod) | None => {
+            named(text, "fails after", &causes, most);
+        }
     }
-    named(text, "healed by", &cleaners);
+    named(text, "healed by", &cleaners, most);
+    let left: Vec<String> = test.left_behind.iter().map(|it| shortened(&it.to_string())).collect();
+    named(text, "left behind", &left, most);
     if let Some(failure) = &test.failure {
         line(text, &format!("{DIM}{}{DIM:#}", shortened(&failure.message)));
     }
     if let Some(reproduction) = &test.reproduction {
-        line(text, &format!("reproduce: {STRONG}{}{STRONG:#}", reproduction.command));
+        let command = typeable(&reproduction.command, &test.id);
+        line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));
     }
 }
 
+/// A command that a person would type: the replay where the framework's own is long.
+pub(super) fn typeable(command: &str, test: &TestId) -> String {
+    const LONGEST: usize = 200;
+    if command.chars().count() <= LONGEST {
+        return command.to_owned();
+    }
+    words::command(&["flakeproof".to_owned(), "repro".to_owned(), test.to_string()])
+}
+
 /// A few of many, below each other.
-fn named(text: &mut String, what: &str, all: &[String]) {
+fn named(text: &mut String, what: &str, all: &[String], most: usize) {
     let width = what.chars().count() + 2;
-    for (at, one) in all.iter().take(NAMED).enumerate() {
+    for (at, one) in all.iter().take(most).enumerate() {
         let head = if at == 0 { format!("{what}: ") } else { " ".repeat(width) };
         line(text, &format!("{DIM}{head}{DIM:#}{one}"));
     }
-    if all.len() > NAMED {
-        let more = all.len() - NAMED;
+    if all.len() > most {
+        let more = all.len() - most;
         line(text, &format!("{}{DIM}and {more} more{DIM:#}", " ".repeat(width)));
     }
 }
@@ -141,12 +158,11 @@ fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broke
     let tests = findings.tests.len();
     let flaky = findings.flaky().count();
     if let (Some(victim), 0) = (&shown.victim, flaky) {
-        let _ = match broken {
-            0 => writeln!(text, "{GOOD}`{victim}` did not fail{GOOD:#}, alone or after others"),
-            _ => {
-                writeln!(text, "{BAD}`{victim}` failed every time{BAD:#}: no other test does that")
-            }
-        };
+        let _ = writeln!(text, "`{victim}` did not show that it depends on other tests");
+        return;
+    }
+    if shown.victim.is_some() {
+        // It stands above with all that is known, and the others were not looked at.
         return;
     }
     if tests > 0 && broken == tests {
@@ -161,7 +177,7 @@ fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broke
     let style = if flaky == 0 { GOOD } else { CHANCE };
     let words = words::flaky_tests(findings);
     let _ = writeln!(text, "{style}{words}{style:#} among {}", count(tests, "test"));
-    if tests == 1 && shown.victim.is_none() {
+    if tests == 1 {
         let _ = writeln!(text, "one test has no order: only what it does by itself can show");
     }
 }
@@ -214,8 +230,8 @@ mod tests {
     use std::time::Duration;
 
     use flakeproof_core::{
-        ExitCode, Failure, HuntCost, Isolation, Phase, Reproduction, RunFacts, Seed, Signature,
-        Tally,
+        ExitCode, Failure, HuntCost, Isolation, LeftBehind, LeftKind, Phase, Reproduction,
+        RunFacts, Seed, Signature, Tally,
     };
 
     use super::*;
@@ -259,6 +275,12 @@ mod tests {
         test.polluters = (0..6).map(polluter).collect();
         test.polluters.insert(1, vec!["test_a".into(), "test_b".into()]);
         test.cleaners = vec!["tests/test_pay.py::test_reset".into()];
+        test.left_behind = vec![LeftBehind {
+            kind: LeftKind::Variable,
+            name: "CURRENCY".into(),
+            before: None,
+            after: Some("'EUR'".into()),
+        }];
         test.reproduction = Some(Reproduction {
             order: vec!["tests/test_cart.py::test_0".into(), id.into()],
             isolation: Isolation::Spawn,
@@ -353,9 +375,20 @@ mod tests {
     #[test]
     fn a_victim_that_no_longer_fails_is_told() {
         let shown = ShownHunt { victim: Some("a".into()), ..whole() };
-        let text = plain(&findings(vec![sound("a")], HuntEnd::Finished), &shown);
-        assert!(text.starts_with("`a` did not fail, alone or after others\n"), "{text}");
-        assert!(text.contains("1,234 executions in 1 min 32 s"), "{text}");
+        let unmeasured = HuntedTest::new("a".into(), None);
+        let text = plain(&findings(vec![unmeasured], HuntEnd::Finished), &shown);
+        assert!(
+            text.starts_with("`a` did not show that it depends on other tests\n1,234"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_command_that_nobody_types_becomes_a_replay() {
+        let test = "t.py::test_a[1]".into();
+        assert_eq!(typeable("pytest t.py", &test), "pytest t.py");
+        let long = "pytest ".repeat(40);
+        assert_eq!(typeable(&long, &test), "flakeproof repro 't.py::test_a[1]'");
     }
 
     #[test]

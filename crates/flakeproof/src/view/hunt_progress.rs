@@ -51,7 +51,8 @@ impl HuntProgress {
             }
             HuntEvent::Flaky(test, kind) => {
                 self.flaky += 1;
-                self.line(&format!("{CHANCE}{kind:<8}{CHANCE:#}{STRONG}{test}{STRONG:#}"));
+                let word = kind.word();
+                self.line(&format!("{CHANCE}{word:<8}{CHANCE:#}{STRONG}{test}{STRONG:#}"));
             }
             HuntEvent::Influence(tests, test) => {
                 let by = words::together(tests);

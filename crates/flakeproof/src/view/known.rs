@@ -31,7 +31,7 @@ pub(crate) fn known_test(known: &KnownFlaky) {
         let (word, seen) = (word.to_uppercase(), day(known));
         let _ = writeln!(text, "{CHANCE}{word}{CHANCE:#} {DIM}{what}; hunted {seen}{DIM:#}");
     }
-    flaky(&mut text, &known.test, true);
+    flaky(&mut text, &known.test, true, usize::MAX);
     text.push('\n');
     let _ = anstream::stdout().lock().write_all(text.as_bytes());
 }
@@ -55,6 +55,7 @@ pub(crate) fn known_as_json(known: &KnownFlaky) -> Value {
         "polluters": test.polluters,
         "setters": test.setters,
         "cleaners": test.cleaners,
+        "left_behind": test.left_behind,
         "failure": test.failure.as_ref().map(|failure| &failure.message),
         "reproduce": test.reproduction.as_ref().map(|it| &it.command),
     })

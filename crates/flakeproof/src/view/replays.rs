@@ -8,7 +8,7 @@ use flakeproof_core::statistics::failure_rate;
 use flakeproof_core::{Execution, Failure, Isolation, Tally, TestId};
 use flakeproof_report::words;
 
-use super::hunt::shortened;
+use super::hunt::{shortened, typeable};
 use super::predictions::count;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
@@ -170,7 +170,9 @@ fn closing(replays: &Replays) -> String {
     };
     let failed = words::failed(tally);
     let _ = writeln!(text, "\n{CHANCE}{failed}{CHANCE:#}{alike} {DIM}({cost}){DIM:#}");
-    if let Some(command) = &replays.command {
+    // A long one is in the report and in the bundle.
+    let command = replays.command.as_ref().filter(|it| typeable(it, &replays.test) == **it);
+    if let Some(command) = command {
         let _ = writeln!(text, "without flakeproof: {STRONG}{command}{STRONG:#}");
     }
     text

@@ -1,0 +1,77 @@
+//! What a hunt finds, and how it says so.
+
+use serde_json::json;
+
+use super::program::{ODD, assert_says, empty, hunt, shop};
+
+#[test]
+fn each_kind_is_found_with_who_makes_it_fail() {
+    let ran = hunt(&shop().file("test_odd.py", ODD), &[]);
+    assert_says(&ran, 1, &["VICTIM (1)", "BRITTLE (1)", "NOD (1)", "SET ASIDE (2)"]);
+    let kind = |ending| ran.test(ending)["kind"].clone();
+    assert_eq!(kind("test_total"), "victim");
+    assert_eq!(kind("test_receipt"), "brittle");
+    assert_eq!(kind("test_network"), "NOD");
+    for sound in ["test_sound", "test_currency", "test_broken", "test_crash"] {
+        assert_eq!(kind(sound), json!(null), "{sound}");
+    }
+    let total = ran.test("test_total");
+    assert_eq!(total["polluters"], json!([["test_shop.py::test_currency"]]));
+    assert_eq!(total["cleaners"], json!(["test_shop.py::test_reset"]));
+    assert_eq!(ran.test("test_receipt")["setters"], json!([["test_shop.py::test_login"]]));
+    let pair = json!([{
+        "polluter": "test_shop.py::test_currency", "victim": "test_shop.py::test_total",
+    }]);
+    assert_eq!(ran.json["pairs"], pair);
+    assert_eq!(ran.json["seed"], 7);
+}
+
+#[test]
+fn a_finding_is_told_as_it_comes_and_in_the_end() {
+    let ran = hunt(&shop(), &[]);
+    let err = String::from_utf8_lossy(&ran.output.stderr).into_owned();
+    let out = String::from_utf8_lossy(&ran.output.stdout).into_owned();
+    assert!(err.contains("victim  test_shop.py::test_total"), "{err}");
+    assert!(err.contains("runs in other orders (8 trials)"), "{err}");
+    for word in [
+        "fails after: test_shop.py::test_currency",
+        "healed by: test_shop.py::test_reset",
+        "passes after: test_shop.py::test_login",
+        "2 flaky tests (1 victim, 1 brittle) among 6 tests",
+        "4 tests always passed; a test failing 1 time in ",
+        "seed 7",
+    ] {
+        assert!(out.contains(word), "`{word}` is not in:\n{out}");
+    }
+}
+
+#[test]
+fn a_sound_suite_is_clean_and_says_what_that_is_worth() {
+    let project = empty().file("test_a.py", "def test_a(): pass\ndef test_b(): pass\n");
+    let ran = hunt(&project, &[]);
+    assert_says(&ran, 0, &["no flaky test among 2 tests", "would have shown itself with 95 %"]);
+    assert!(ran.test("test_a")["missed"].is_f64(), "{}", ran.json);
+}
+
+#[test]
+fn environments_side_by_side_find_the_same() {
+    let one = hunt(&shop(), &[]);
+    let three = hunt(&shop(), &["-j", "3"]);
+    assert_eq!(one.json["tests"], three.json["tests"]);
+}
+
+#[test]
+fn markdown_goes_where_it_was_asked_for() {
+    let project = shop();
+    let ran = hunt(&project, &["--reporter", "markdown=-", "--polluters", "prefix"]);
+    let out = String::from_utf8_lossy(&ran.output.stdout).into_owned();
+    assert!(out.starts_with("## flakeproof: 2 flaky tests"), "{out}");
+    assert!(out.contains("| **victim** | `test_shop.py::test_total` |"), "{out}");
+}
+
+#[test]
+fn one_victim_is_looked_at_alone() {
+    let ran = hunt(&shop(), &["--victim", "test_total", "--polluters", "prefix"]);
+    assert_says(&ran, 1, &["fails after: test_shop.py::test_currency"]);
+    assert_eq!(ran.json["tests"].as_array().map(Vec::len), Some(1), "{}", ran.json);
+}

@@ -1,0 +1,7 @@
+//! `flakeproof hunt` and what follows from it, on real suites with the real program.
+
+mod bad_input;
+mod finding;
+mod going_on;
+mod known;
+mod program;
