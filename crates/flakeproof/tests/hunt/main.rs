@@ -3,5 +3,6 @@
 mod bad_input;
 mod finding;
 mod going_on;
+mod kill;
 mod known;
 mod program;

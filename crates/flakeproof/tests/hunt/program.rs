@@ -1,6 +1,6 @@
 //! The program on a small suite with a test of each kind.
 
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use flakeproof_testkit::{Project, Ran};
 use serde_json::Value;
@@ -83,8 +83,17 @@ pub(crate) fn hunt_as_typed(project: &Project, options: &[&str]) -> Ran {
 }
 
 /// A small hunt whose stderr can be read while it goes on.
-pub(crate) fn started(project: &Project) -> std::process::Child {
-    hunting(project, &SMALL)
+pub(crate) fn started(project: &Project) -> Child {
+    begun(project, &SMALL)
+}
+
+/// The same hunt, taken up again.
+pub(crate) fn resuming(project: &Project) -> Child {
+    begun(project, &["--resume"])
+}
+
+fn begun(project: &Project, options: &[&str]) -> Child {
+    hunting(project, options)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
