@@ -252,6 +252,10 @@ class Environment:
 
     def _copy_self(self, command):
         """Fork; the copy serves on its own link until it is told to end, and never returns."""
+        if threading.active_count() > 1:
+            # A copy has none of them, and locks that nobody is left to release.
+            self.agent.link.send({"say": "spoilt", "reason": "threads are running"})
+            return
         if _fork_away():
             return
         try:

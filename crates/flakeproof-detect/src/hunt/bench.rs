@@ -3,6 +3,8 @@
 //! What a test does to its environment, even killing it, is data here; only trouble of the runner
 //! itself ends a trial.
 
+use std::time::Duration;
+
 use flakeproof_core::{Execution, Isolation, Outcome, TestId, TrialFailure, TrialRecord};
 use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
 
@@ -20,11 +22,20 @@ pub(super) struct Bench<'a> {
     pub(super) tests: &'a [TestId],
     /// Whether environments can be copied.
     pub(super) can_copy: bool,
+    /// The time that has passed.
+    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
 }
 
 impl Bench<'_> {
     /// Run a trial.
     pub(super) fn run(&self, trial: &Trial) -> Result<TrialRecord> {
+        let begin = (self.clock)();
+        let mut record = self.run_steps(trial)?;
+        record.duration = (self.clock)().saturating_sub(begin);
+        Ok(record)
+    }
+
+    fn run_steps(&self, trial: &Trial) -> Result<TrialRecord> {
         let mut record = TrialRecord::default();
         let mut state = Prepared::Fresh;
         let mut before: Vec<u32> = Vec::new();
@@ -82,7 +93,6 @@ impl Bench<'_> {
             match environment.run(self.id(*test), Probe::attempt(1)) {
                 Ok(execution) => {
                     record.executions += 1;
-                    record.duration += execution.duration;
                     if execution.outcome.ends_environment() {
                         return Ok(Prepared::Lost);
                     }
@@ -172,7 +182,6 @@ impl Bench<'_> {
             match environment.run(self.id(*test), Probe::attempt(1)) {
                 Ok(execution) => {
                     record.executions += 1;
-                    record.duration += execution.duration;
                     let outcome = execution.outcome;
                     keep_failure(record, place, outcomes.len(), execution);
                     outcomes.push(Some(outcome));

@@ -74,13 +74,14 @@ impl Hunt<'_, '_> {
     /// What a test is; `None` if it fails only when environments run side by side.
     fn kind_of(&mut self, suspicion: &Suspicion) -> Result<Option<FlakyKind>, Stop> {
         let test = suspicion.test;
-        let (fails, failing) = self.lab.observe(&format!("fails/{test}"), &suspicion.failing)?;
-        let (passes, passing) = self.lab.observe(&format!("passes/{test}"), &suspicion.passing)?;
-        let depends_on_order = (fails, passes) == (Decision::High, Decision::Low);
+        let failing = self.lab.observe(&format!("fails/{test}"), &suspicion.failing)?;
+        let passing = self.lab.observe(&format!("passes/{test}"), &suspicion.passing)?;
+        let depends_on_order =
+            (failing.decision, passing.decision) == (Decision::High, Decision::Low);
         if depends_on_order && self.fails_in_further_orders(test)? {
             return Ok(Some(suspicion.kind));
         }
-        let was_disturbed = self.lab.jobs > 1 && (failing + passing).failures == 0;
+        let was_disturbed = self.lab.jobs > 1 && (failing.tally + passing.tally).failures == 0;
         Ok((!was_disturbed).then_some(FlakyKind::Nod))
     }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use flakeproof_core::{Decision, FlakyKind, Isolation, LeftBehind, Reproduction, TestId};
+use flakeproof_core::{
+    Decision, FlakyKind, Isolation, LeftBehind, OrderKind, Reproduction, TestId,
+};
 
 use super::Hunt;
 use super::lab::Stop;
@@ -224,45 +226,60 @@ impl Hunt<'_, '_> {
     /// Only one test: does it fail because of others, and which?
     pub(super) fn one_victim(&mut self, test: u32) -> Result<(), Stop> {
         self.lab.begin(HuntStage::Classification, 1);
-        let alone = vec![test];
-        let in_order = self.original_up_to(test);
-        let fails_alone = self.lab.decide("alone", &alone)? == Decision::High;
-        let fails_in_order = self.lab.decide("in order", &in_order)? == Decision::High;
-        let (kind, failing, passing) = match (fails_alone, fails_in_order) {
-            (true, true) => {
-                self.remark_on(
-                    test,
-                    "fails alone and in the suite's own order: it is not flaky by order",
-                );
-                return Ok(());
-            }
-            (true, false) => (FlakyKind::Brittle, alone, in_order),
-            (false, true) => (FlakyKind::Victim, in_order, alone),
-            (false, false) => match self.failing_order_of(test)? {
-                Some(order) => (FlakyKind::Victim, order, alone),
-                None => {
-                    self.remark_on(test, "passes alone and in every order that was tried");
-                    return Ok(());
-                }
-            },
+        let alone = self.lab.observe("alone", &[test])?;
+        let known = self.ledger.test_mut(test);
+        (known.alone, known.failure) = (alone.tally, alone.failure);
+        let is_found = match alone.decision {
+            Decision::High => self.passes_in_order(test)?,
+            Decision::Low => self.fails_after_others(test)?,
         };
-        self.failing_order.insert(test, failing);
-        self.passing_order.insert(test, passing);
-        self.call_one_flaky(test, kind);
-        self.find_influences()
+        if is_found { self.find_influences() } else { Ok(()) }
     }
 
-    /// An order with the test at its end in which it fails.
-    fn failing_order_of(&mut self, test: u32) -> Result<Option<Vec<u32>>, Stop> {
-        for number in 0..self.settings.orders {
-            let mut order = self.orders.order(flakeproof_core::OrderKind::Tests, number);
-            order.retain(|it| *it != test);
-            order.push(test);
-            if self.lab.decide("last", &order)? == Decision::High {
-                return Ok(Some(order));
+    /// Whether a test that fails alone passes in the suite's own order.
+    fn passes_in_order(&mut self, test: u32) -> Result<bool, Stop> {
+        let order = self.original_up_to(test);
+        let seen = self.lab.observe("in order", &order)?;
+        self.ledger.test_mut(test).baseline = seen.tally;
+        if seen.decision == Decision::High {
+            self.remark_on(
+                test,
+                "fails alone and in the suite's own order: no order makes it pass",
+            );
+            return Ok(false);
+        }
+        self.failing_order.insert(test, vec![test]);
+        self.passing_order.insert(test, order);
+        self.call_one_flaky(test, FlakyKind::Brittle);
+        Ok(true)
+    }
+
+    /// Whether a test that passes alone fails after others: all of them as they stand, which is what a
+    /// suite does to its last test, or shuffled.
+    fn fails_after_others(&mut self, test: u32) -> Result<bool, Stop> {
+        let shuffled = (0..self.settings.orders).map(|number| (OrderKind::Tests, number));
+        for number in std::iter::once(None).chain(shuffled.map(Some)) {
+            let mut others = match number {
+                None => self.orders.original(),
+                Some((kind, number)) => self.orders.order(kind, number),
+            };
+            others.retain(|other| *other != test);
+            if let Some(set) = prefix::polluters_on_the_way(&mut self.lab, &others, test)? {
+                let order: Vec<u32> = set.iter().copied().chain([test]).collect();
+                let seen = self.lab.observe("after", &order)?;
+                let known = self.ledger.test_mut(test);
+                known.shuffled = seen.tally;
+                known.failure = known.failure.take().or(seen.failure);
+                self.failing_order.insert(test, order);
+                self.call_one_flaky(test, FlakyKind::Victim);
+                if self.settings.polluters == PolluterSearch::Prefix {
+                    self.note_influence(set, test);
+                }
+                return Ok(true);
             }
         }
-        Ok(None)
+        self.remark_on(test, "passes alone and in every order that was tried");
+        Ok(false)
     }
 
     fn remark_on(&mut self, test: u32, what: &str) {

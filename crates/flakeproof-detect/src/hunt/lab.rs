@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use flakeproof_core::{
-    Decision, HuntCost, Isolation, Outcome, SequentialTest, Tally, TestId, TrialRecord,
+    Decision, Failure, HuntCost, Isolation, Outcome, SequentialTest, Tally, TestId, TrialRecord,
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
@@ -105,7 +105,8 @@ impl Lab<'_, '_> {
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
         let can_copy = self.adapter.can().snapshot;
-        let bench = Bench { adapter: self.adapter, tests: self.tests, can_copy };
+        let (adapter, tests, clock) = (self.adapter, self.tests, self.clock);
+        let bench = Bench { adapter, tests, can_copy, clock };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
@@ -230,13 +231,15 @@ impl Lab<'_, '_> {
 
     /// Whether the last test of an order fails in it, decided on repeated runs.
     pub(crate) fn decide(&mut self, name: &str, order: &[u32]) -> Result<Decision, Stop> {
-        Ok(self.observe(name, order)?.0)
+        Ok(self.observe(name, order)?.decision)
     }
 
     /// The same with the runs that the decision rests on.
-    pub(crate) fn observe(&mut self, name: &str, order: &[u32]) -> Result<(Decision, Tally), Stop> {
+    pub(crate) fn observe(&mut self, name: &str, order: &[u32]) -> Result<Observed, Stop> {
         let mut test = SequentialTest::new(PASSES, FAILS, ERROR);
         let mut tally = Tally::default();
+        let mut failure = None;
+        let last = order.len().checked_sub(1).and_then(|last| u32::try_from(last).ok());
         let isolation = self.isolation;
         let trials = (1..=MOST_REPETITIONS)
             .map(|number| Trial::order(format!("{name}/{number}"), order.to_vec(), isolation));
@@ -245,13 +248,23 @@ impl Lab<'_, '_> {
                 test.observe(has_failed);
                 tally.count(has_failed);
             }
+            let of_last = record.failures.iter().find(|it| Some(it.position) == last);
+            failure = failure.take().or_else(|| of_last.map(|it| it.failure.clone()));
             match test.decision() {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
             }
         })?;
-        Ok((test.leaning(), tally))
+        Ok(Observed { decision: test.leaning(), tally, failure })
     }
+}
+
+/// What repeated runs of an order say about its last test.
+pub(crate) struct Observed {
+    pub(crate) decision: Decision,
+    pub(crate) tally: Tally,
+    /// How it failed, if nobody knew that yet.
+    pub(crate) failure: Option<Failure>,
 }
 
 /// Whether the last test of a trial with one branch failed; `None` if it was not run or skipped.

@@ -166,11 +166,11 @@ impl Hunt<'_, '_> {
         if self.lab.jobs == 1 {
             return Ok(true);
         }
-        let (_, tally) = self.lab.observe(&format!("undisturbed/{test}"), &[test])?;
-        if tally.failures == 0 {
+        let seen = self.lab.observe(&format!("undisturbed/{test}"), &[test])?;
+        if seen.tally.failures == 0 {
             self.disturbed.push(test);
         }
-        Ok(tally.failures > 0)
+        Ok(seen.tally.failures > 0)
     }
 
     /// Give a kind to tests that have none yet.

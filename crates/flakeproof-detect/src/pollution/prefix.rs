@@ -21,25 +21,34 @@ pub(crate) fn polluters(
     before: &[u32],
     test: u32,
 ) -> Result<Option<Vec<u32>>, Stop> {
-    if let Some(last) = first_after_which_it_fails(lab, before, test)? {
-        let polluter = before[last];
-        if fails_after(lab, &[polluter], test)? {
-            return Ok(Some(vec![polluter]));
-        }
-        if fails_after(lab, &before[..=last], test)? {
-            let with_last =
-                |part: &[u32]| -> Vec<u32> { part.iter().copied().chain([polluter]).collect() };
-            let others = delta::minimal(&before[..last], &mut |part| {
-                fails_after(lab, &with_last(part), test)
-            })?;
-            return Ok(Some(with_last(&others)));
-        }
+    if let Some(set) = polluters_on_the_way(lab, before, test)? {
+        return Ok(Some(set));
     }
     // Chance, or copies that differ, led astray: without them, then.
     if !fails_after(lab, before, test)? {
         return Ok(None);
     }
     delta::minimal(before, &mut |part| fails_after(lab, part, test)).map(Some)
+}
+
+/// The same from one walk through `before`; `None` if the test did not fail on the way.
+pub(crate) fn polluters_on_the_way(
+    lab: &mut Lab<'_, '_>,
+    before: &[u32],
+    test: u32,
+) -> Result<Option<Vec<u32>>, Stop> {
+    let Some(last) = first_after_which_it_fails(lab, before, test)? else { return Ok(None) };
+    let polluter = before[last];
+    if fails_after(lab, &[polluter], test)? {
+        return Ok(Some(vec![polluter]));
+    }
+    if !fails_after(lab, &before[..=last], test)? {
+        return Ok(None);
+    }
+    let with_last = |part: &[u32]| part.iter().copied().chain([polluter]).collect::<Vec<u32>>();
+    let others =
+        delta::minimal(&before[..last], &mut |part| fails_after(lab, &with_last(part), test))?;
+    Ok(Some(with_last(&others)))
 }
 
 /// A minimal set of the tests in `before` after which the test passes; `None` if it does not.

@@ -28,7 +28,7 @@ use self::environment::PytestEnvironment;
 use self::launch::Scratch;
 use self::spawned::SpawnedEnvironment;
 use crate::adapter::{Adapter, Capabilities, Environment, Error, Result};
-use crate::agent::protocol::{Collected, Hello, ToAgent};
+use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
 use crate::cancel::Cancel;
 use crate::process::Guarded;
@@ -307,9 +307,12 @@ impl Session {
                 _ => Err(Error::EnvironmentLost { cause: "its copy did not connect".into() }),
             },
             recv(self.settings.cancel.signal()) -> _ => Err(Error::Cancelled),
-            recv(original.messages) -> _ => {
-                Err(Error::EnvironmentLost { cause: "it ended while it was copied".into() })
-            }
+            recv(original.messages) -> message => Err(match message {
+                Ok(FromAgent::Spoilt { reason }) => {
+                    Error::NotPossible { what: "a snapshot".into(), why: reason }
+                }
+                _ => Error::EnvironmentLost { cause: "it ended while it was copied".into() },
+            }),
             recv(after(COPY_PATIENCE)) -> _ => {
                 Err(Error::EnvironmentLost { cause: "it does not answer".into() })
             }
