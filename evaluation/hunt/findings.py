@@ -1,6 +1,6 @@
 """What a hunt finds on a suite whose flaky tests are known, and whether its pairs hold."""
 
-from suite import hunt, last_fails
+from suite import hunt, last_fails, restore
 
 #: So many tries has each side of a reported pair in new processes.
 TRIES = 3
@@ -70,6 +70,12 @@ def pairs_of(found):
 
 def holds(subject, before, test, fails):
     """Whether new processes show that the test fails after the others and not alone, or the reverse."""
-    after = any(last_fails(subject, [*before, test]) is fails for _ in range(TRIES))
-    alone = any(last_fails(subject, [test]) is (not fails) for _ in range(TRIES))
-    return after and alone
+    return shows(subject, [*before, test], fails) and shows(subject, [test], not fails)
+
+
+def shows(subject, order, fails):
+    for _ in range(TRIES):
+        restore(subject)
+        if last_fails(subject, order) is fails:
+            return True
+    return False

@@ -11,6 +11,7 @@ from pathlib import Path
 
 def hunt(subject, typed, *options):
     """What `flakeproof hunt` reports, and how long it took."""
+    restore(subject)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "hunt.json")
         command = [
@@ -42,6 +43,12 @@ def last_fails(subject, order):
     # An error of the teardown has a case of its own with the same name.
     named = [case for case in cases if case.get("name") == cases[-1].get("name")]
     return any(case.find(tag) is not None for case in named for tag in ("failure", "error"))
+
+
+def restore(subject):
+    """Take away what tests left in the project: some behave otherwise when it is there."""
+    for words in (["checkout", "-q", "."], ["clean", "-fdq"]):
+        subprocess.run(["git", *words], cwd=subject.project, check=True)
 
 
 def variables():

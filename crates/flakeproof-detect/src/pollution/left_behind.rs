@@ -1,6 +1,6 @@
 //! What polluters leave behind: two pictures of one environment, and what differs.
 
-use flakeproof_core::{LeftBehind, State, TestId};
+use flakeproof_core::{LeftBehind, LeftKind, State, TestId};
 use flakeproof_runner::{Error, Probe, Result, Then};
 
 use crate::hunt::lab::{Lab, Stop};
@@ -19,12 +19,23 @@ pub(crate) fn left_behind(lab: &Lab<'_, '_>, tests: &[TestId]) -> Result<Vec<Lef
         Ok((before, after)) => {
             let mut left = State::left_behind(&before, &after);
             left.truncate(MOST_DIFFERENCES);
+            left.iter_mut().filter(|it| it.kind == LeftKind::File).for_each(forget_times);
             Ok(left)
         }
         Err(Error::Cancelled) => Err(Stop::Interrupted),
         // The polluters are known without it.
         Err(_) => Ok(Vec::new()),
     }
+}
+
+/// When a file was written is other in every run; that it was is what matters.
+fn forget_times(file: &mut LeftBehind) {
+    let size = |text: &String| text.split(',').next().unwrap_or_default().to_owned();
+    let (before, mut after) = (file.before.as_ref().map(size), file.after.as_ref().map(size));
+    if before == after {
+        after = after.map(|size| format!("{size}, written anew"));
+    }
+    (file.before, file.after) = (before, after);
 }
 
 fn pictures(lab: &Lab<'_, '_>, tests: &[TestId]) -> Result<(State, State)> {
@@ -38,4 +49,27 @@ fn pictures(lab: &Lab<'_, '_>, tests: &[TestId]) -> Result<(State, State)> {
     // Its teardown is nobody's outcome.
     let _ = environment.close();
     Ok((before, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_told_by_its_size_and_not_by_its_time() {
+        let file = |before: &str, after: &str| {
+            let mut file = LeftBehind {
+                kind: LeftKind::File,
+                name: "a.txt".into(),
+                before: Some(before.into()),
+                after: Some(after.into()),
+            };
+            forget_times(&mut file);
+            (file.before.unwrap_or_default(), file.after.unwrap_or_default())
+        };
+        let grown = file("3 bytes, 100", "5 bytes, 200");
+        assert_eq!(grown, ("3 bytes".to_owned(), "5 bytes".to_owned()));
+        let rewritten = file("3 bytes, 100", "3 bytes, 200");
+        assert_eq!(rewritten, ("3 bytes".to_owned(), "3 bytes, written anew".to_owned()));
+    }
 }
