@@ -18,6 +18,7 @@ def hunt(subject, typed, *options):
             str(typed.flakeproof), "hunt", "--seed", str(typed.seed),
             "--store", str(Path(folder, "history.db")), "--reporter", f"json={report}",
             *options, "--", str(subject.python), "-m", "pytest", *subject.arguments,
+            *getattr(subject, "selection", []),
         ]
         began = time.perf_counter()
         done = subprocess.run(
@@ -47,6 +48,8 @@ def last_fails(subject, order):
 
 def restore(subject):
     """Take away what tests left in the project: some behave otherwise when it is there."""
+    if not Path(subject.project, ".git").exists():
+        return
     for words in (["checkout", "-q", "."], ["clean", "-fdq"]):
         subprocess.run(["git", *words], cwd=subject.project, check=True)
 

@@ -195,12 +195,51 @@ pub struct Reproduction {
 }
 
 /// What a hunt took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HuntCost {
     /// Tests run, each execution counted.
     pub executions: u64,
-    /// Time that passed.
+    /// Time that environments ran, one after the other or side by side.
     pub time: Duration,
+    /// The same for each stage.
+    #[serde(default)]
+    pub stages: Vec<StageCost>,
+}
+
+/// What a stage of a hunt took.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageCost {
+    /// The stage, in words.
+    pub stage: String,
+    /// Trials made, or read from an earlier session.
+    pub trials: u32,
+    /// Tests run in them.
+    pub executions: u64,
+    /// Time that they took.
+    pub time: Duration,
+}
+
+impl HuntCost {
+    /// What follows belongs to this stage.
+    pub fn begin(&mut self, stage: &str) {
+        let known = self.stages.iter().position(|it| it.stage == stage);
+        let cost = match known {
+            Some(place) => self.stages.remove(place),
+            None => StageCost { stage: stage.to_owned(), ..StageCost::default() },
+        };
+        self.stages.push(cost);
+    }
+
+    /// Count a trial of the stage that was begun last.
+    pub fn count(&mut self, executions: u32, time: Duration) {
+        self.executions += u64::from(executions);
+        self.time += time;
+        if let Some(stage) = self.stages.last_mut() {
+            stage.trials += 1;
+            stage.executions += u64::from(executions);
+            stage.time += time;
+        }
+    }
 }
 
 /// Why a hunt ended.

@@ -45,7 +45,7 @@ pub use history::{
 };
 pub use hunt::{
     FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Pair,
-    Reproduction,
+    Reproduction, StageCost,
 };
 pub use isolation::Isolation;
 pub use lines::Lines;

@@ -53,6 +53,7 @@ pub(crate) struct Lab<'a, 'j> {
 impl Lab<'_, '_> {
     /// Tell that a stage begins.
     pub(crate) fn begin(&mut self, stage: HuntStage, trials: usize) {
+        self.cost.begin(stage.words());
         (self.sink)(HuntEvent::Stage(stage, trials));
     }
 
@@ -217,8 +218,7 @@ impl Lab<'_, '_> {
         is_recalled: bool,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.cost.executions += u64::from(record.executions);
-        self.cost.time += record.duration;
+        self.cost.count(record.executions, record.duration);
         let branches: Vec<&[u32]> = trial.branches().collect();
         self.told.extend(
             record.failures.iter().filter_map(|it| {

@@ -6,7 +6,7 @@
 use flakeproof_core::statistics::Rate;
 use flakeproof_core::{
     FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, LeftBehind, Location, Pair, Seed,
-    Tally, TestId,
+    StageCost, Tally, TestId,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,7 +95,23 @@ struct HuntedTestReport<'a> {
 struct CostReport {
     /// Tests run, each execution counted.
     executions: u64,
-    /// Time that passed.
+    /// Time that environments ran.
+    seconds: f64,
+    /// The same for each stage.
+    stages: Vec<StageReport>,
+}
+
+/// What a stage of a hunt took.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "StageCost")]
+struct StageReport {
+    /// The stage, in words.
+    stage: String,
+    /// Trials made, or read from an earlier session.
+    trials: u32,
+    /// Tests run in them.
+    executions: u64,
+    /// Time that they took.
     seconds: f64,
 }
 
@@ -107,7 +123,7 @@ impl<'a> HuntReport<'a> {
             run: RunFactsReport::of(&findings.run),
             tests: findings.tests.iter().map(HuntedTestReport::of).collect(),
             pairs: findings.pairs(),
-            cost: CostReport::of(findings.cost),
+            cost: CostReport::of(&findings.cost),
             seed: findings.run.seed,
             end: findings.end,
             notices: findings.notices.iter().map(NoticeReport::of).collect(),
@@ -138,8 +154,15 @@ impl<'a> HuntedTestReport<'a> {
 }
 
 impl CostReport {
-    fn of(cost: HuntCost) -> Self {
-        Self { executions: cost.executions, seconds: seconds(cost.time) }
+    fn of(cost: &HuntCost) -> Self {
+        let stage = |stage: &StageCost| StageReport {
+            stage: stage.stage.clone(),
+            trials: stage.trials,
+            executions: stage.executions,
+            seconds: seconds(stage.time),
+        };
+        let stages = cost.stages.iter().map(stage).collect();
+        Self { executions: cost.executions, seconds: seconds(cost.time), stages }
     }
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use flakeproof_core::{
     ExitCode, Failure, FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, Isolation,
-    LeftBehind, LeftKind, Location, Notice, Phase, Reproduction, Signature, Tally, TestId,
+    LeftBehind, LeftKind, Location, Notice, Phase, Reproduction, Signature, StageCost, Tally,
+    TestId,
 };
 
 /// A hunt that found a victim, a brittle test and a `NOD` test, beside a test that always fails, one
@@ -21,7 +22,16 @@ pub(crate) fn hunt_findings() -> HuntFindings {
             failing(tested("tests/test_old.py::test_late", (10, 0), (3, 1), (1, 0))),
             HuntedTest::new("tests/test_io.py::test_windows".into(), None),
         ],
-        cost: HuntCost { executions: 1_234, time: Duration::from_millis(92_500) },
+        cost: HuntCost {
+            executions: 1_234,
+            time: Duration::from_millis(92_500),
+            stages: vec![StageCost {
+                stage: "each test alone".into(),
+                trials: 2,
+                executions: 34,
+                time: Duration::from_millis(1_500),
+            }],
+        },
         end: HuntEnd::Finished,
         notices: vec![Notice {
             what: "the history could not be written".into(),

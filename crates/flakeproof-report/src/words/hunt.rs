@@ -166,7 +166,7 @@ pub fn together(set: &[TestId]) -> String {
 /// What it took: `1,234 executions in 1 min 32 s`.
 #[must_use]
 pub fn hunt_cost(findings: &HuntFindings) -> String {
-    let cost = findings.cost;
+    let cost = &findings.cost;
     let noun = if cost.executions == 1 { "execution" } else { "executions" };
     format!("{} {noun} in {}", grouped(cost.executions), lasted(cost.time.as_secs_f64()))
 }

@@ -223,7 +223,7 @@ fn findings(tests: Vec<HuntedTest>, end: HuntEnd) -> HuntFindings {
     HuntFindings {
         run: super::findings().run,
         tests,
-        cost: HuntCost { executions: 1000, time: Duration::from_secs(61) },
+        cost: HuntCost { executions: 1000, time: Duration::from_secs(61), ..HuntCost::default() },
         end,
         notices: vec![],
         exit: ExitCode::Failures,

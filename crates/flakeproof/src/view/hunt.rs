@@ -315,7 +315,11 @@ mod tests {
                 version: "0.2.0".into(),
             },
             tests,
-            cost: HuntCost { executions: 1_234, time: Duration::from_secs(92) },
+            cost: HuntCost {
+                executions: 1_234,
+                time: Duration::from_secs(92),
+                ..HuntCost::default()
+            },
             end,
             notices: Vec::new(),
             exit: ExitCode::Failures,
