@@ -26,7 +26,7 @@ def set_up_heavy(work):
     (packages,) = (home / "venv" / "lib").glob("python*/site-packages")
     options = ["-q", "-p", "no:cacheprovider", "--rootdir=."]
     subject = Subject(HEAVY["name"], HEAVY["version"], options, home, packages)
-    subject.selection = ["sklearn/tests/test_base.py"]
+    subject.selection = ["sklearn/tests/test_base.py", "-k", "clone"]
     return subject
 
 

@@ -101,6 +101,19 @@ impl Orders {
         order
     }
 
+    /// The other tests, those that most likely have to do with a test first: of its class, of its file,
+    /// and then by distance.
+    #[must_use]
+    pub fn nearest(&self, test: u32) -> Vec<u32> {
+        let of = |groups: &[u32], other: u32| groups[other as usize] != groups[test as usize];
+        let mut others = self.original();
+        others.retain(|other| *other != test);
+        others.sort_by_key(|other| {
+            (of(&self.classes, *other), of(&self.files, *other), other.abs_diff(test), *other)
+        });
+        others
+    }
+
     /// The suite's own order.
     #[must_use]
     pub fn original(&self) -> Vec<u32> {
@@ -193,6 +206,12 @@ mod tests {
         let within: HashSet<Vec<u32>> =
             (0..40).map(|n| orders.order(OrderKind::Within, n)).collect();
         assert_eq!(within.len(), 8, "each of three classes has two orders");
+    }
+
+    #[test]
+    fn the_nearest_are_of_the_same_class_and_then_of_the_same_file() {
+        let suite = suite(&["a::A::1", "a::B::2", "a::A::3", "b::4", "a::A::5"]);
+        assert_eq!(Orders::new(&suite, Seed(1)).nearest(2), [0, 4, 1, 3]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::pollution::{cleaners, left_behind, prefix};
 const MOST_PAIRS: usize = 250_000;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
+/// So many tests are tried before a single victim, one by one, before whole orders are.
+const MOST_NEIGHBOURS: usize = 100;
 /// So many tries has a failure that was seen in copies to show itself in a new process.
 const MOST_CONFIRMATIONS: u32 = 3;
 
@@ -228,7 +230,7 @@ impl Hunt<'_, '_> {
         self.lab.begin(HuntStage::Classification, 1);
         let alone = self.lab.observe("alone", &[test])?;
         let known = self.ledger.test_mut(test);
-        (known.alone, known.failure) = (alone.tally, alone.failure);
+        known.alone = alone.tally;
         let is_found = match alone.decision {
             Decision::High => self.passes_in_order(test)?,
             Decision::Low => self.fails_after_others(test)?,
@@ -254,9 +256,15 @@ impl Hunt<'_, '_> {
         Ok(true)
     }
 
-    /// Whether a test that passes alone fails after others: all of them as they stand, which is what a
-    /// suite does to its last test, or shuffled.
+    /// Whether a test that passes alone fails after others: one of those nearest to it, all of them as
+    /// they stand, which is what a suite does to its last test, or shuffled.
     fn fails_after_others(&mut self, test: u32) -> Result<bool, Stop> {
+        let mut near = self.orders.nearest(test);
+        near.truncate(MOST_NEIGHBOURS);
+        if let Some(polluter) = prefix::first_polluter(&mut self.lab, &near, test)? {
+            self.note_victim(test, vec![polluter])?;
+            return Ok(true);
+        }
         let shuffled = (0..self.settings.orders).map(|number| (OrderKind::Tests, number));
         for number in std::iter::once(None).chain(shuffled.map(Some)) {
             let mut others = match number {
@@ -265,21 +273,25 @@ impl Hunt<'_, '_> {
             };
             others.retain(|other| *other != test);
             if let Some(set) = prefix::polluters_on_the_way(&mut self.lab, &others, test)? {
-                let order: Vec<u32> = set.iter().copied().chain([test]).collect();
-                let seen = self.lab.observe("after", &order)?;
-                let known = self.ledger.test_mut(test);
-                known.shuffled = seen.tally;
-                known.failure = known.failure.take().or(seen.failure);
-                self.failing_order.insert(test, order);
-                self.call_one_flaky(test, FlakyKind::Victim);
-                if self.settings.polluters == PolluterSearch::Prefix {
-                    self.note_influence(set, test);
-                }
+                self.note_victim(test, set)?;
                 return Ok(true);
             }
         }
         self.remark_on(test, "passes alone and in every order that was tried");
         Ok(false)
+    }
+
+    fn note_victim(&mut self, test: u32, set: Vec<u32>) -> Result<(), Stop> {
+        let order: Vec<u32> = set.iter().copied().chain([test]).collect();
+        let seen = self.lab.observe("after", &order)?;
+        let known = self.ledger.test_mut(test);
+        known.shuffled = seen.tally;
+        self.failing_order.insert(test, order);
+        self.call_one_flaky(test, FlakyKind::Victim);
+        if self.settings.polluters == PolluterSearch::Prefix {
+            self.note_influence(set, test);
+        }
+        Ok(())
     }
 
     fn remark_on(&mut self, test: u32, what: &str) {

@@ -44,8 +44,8 @@ pub(crate) struct Lab<'a, 'j> {
     pub(super) journal: &'a mut Journal<'j>,
     pub(super) sink: &'a mut dyn FnMut(HuntEvent),
     pub(super) cost: HuntCost,
-    /// Tests of which a failure is known with its text.
-    pub(super) told: HashSet<u32>,
+    /// The first failure of each test that failed.
+    pub(super) told: BTreeMap<u32, Failure>,
     /// How fresh environments are made.
     pub(super) isolation: Isolation,
 }
@@ -194,7 +194,7 @@ impl Lab<'_, '_> {
         record.failures.retain(|it| {
             let branch = branches.get(it.branch as usize);
             let test = branch.and_then(|branch| branch.get(it.position as usize));
-            test.is_some_and(|test| !self.told.contains(test) && seen.insert(*test))
+            test.is_some_and(|test| !self.told.contains_key(test) && seen.insert(*test))
         });
         (self.journal.keep)(&trial.key(), &record);
         record
@@ -220,11 +220,12 @@ impl Lab<'_, '_> {
     ) -> ControlFlow<()> {
         self.cost.count(record.executions, record.duration);
         let branches: Vec<&[u32]> = trial.branches().collect();
-        self.told.extend(
-            record.failures.iter().filter_map(|it| {
-                branches.get(it.branch as usize)?.get(it.position as usize).copied()
-            }),
-        );
+        for it in &record.failures {
+            let branch = branches.get(it.branch as usize);
+            if let Some(test) = branch.and_then(|branch| branch.get(it.position as usize)) {
+                self.told.entry(*test).or_insert_with(|| it.failure.clone());
+            }
+        }
         (self.sink)(HuntEvent::Trial { executions: record.executions, is_recalled });
         take(trial, record)
     }
@@ -238,8 +239,6 @@ impl Lab<'_, '_> {
     pub(crate) fn observe(&mut self, name: &str, order: &[u32]) -> Result<Observed, Stop> {
         let mut test = SequentialTest::new(PASSES, FAILS, ERROR);
         let mut tally = Tally::default();
-        let mut failure = None;
-        let last = order.len().checked_sub(1).and_then(|last| u32::try_from(last).ok());
         let isolation = self.isolation;
         let trials = (1..=MOST_REPETITIONS)
             .map(|number| Trial::order(format!("{name}/{number}"), order.to_vec(), isolation));
@@ -248,14 +247,12 @@ impl Lab<'_, '_> {
                 test.observe(has_failed);
                 tally.count(has_failed);
             }
-            let of_last = record.failures.iter().find(|it| Some(it.position) == last);
-            failure = failure.take().or_else(|| of_last.map(|it| it.failure.clone()));
             match test.decision() {
                 Some(_) => ControlFlow::Break(()),
                 None => ControlFlow::Continue(()),
             }
         })?;
-        Ok(Observed { decision: test.leaning(), tally, failure })
+        Ok(Observed { decision: test.leaning(), tally })
     }
 }
 
@@ -263,8 +260,6 @@ impl Lab<'_, '_> {
 pub(crate) struct Observed {
     pub(crate) decision: Decision,
     pub(crate) tally: Tally,
-    /// How it failed, if nobody knew that yet.
-    pub(crate) failure: Option<Failure>,
 }
 
 /// Whether the last test of a trial with one branch failed; `None` if it was not run or skipped.

@@ -48,19 +48,6 @@ impl Ledger {
                 self.count(*test, *outcome, setting);
             }
         }
-        self.enter_failures(trial, record);
-    }
-
-    /// Keep the first failure of each test.
-    pub(crate) fn enter_failures(&mut self, trial: &Trial, record: &TrialRecord) {
-        let branches: Vec<&[u32]> = trial.branches().collect();
-        for it in &record.failures {
-            let branch = branches.get(it.branch as usize);
-            if let Some(test) = branch.and_then(|branch| branch.get(it.position as usize)) {
-                let known = &mut self.tests[*test as usize].failure;
-                known.get_or_insert_with(|| it.failure.clone());
-            }
-        }
     }
 
     fn count(&mut self, test: u32, outcome: Option<Outcome>, setting: Setting) {

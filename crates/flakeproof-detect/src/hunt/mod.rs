@@ -18,7 +18,7 @@ mod settings;
 mod stages;
 pub(crate) mod trial;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId};
@@ -55,7 +55,7 @@ pub fn hunt(
         journal,
         sink,
         cost: HuntCost::default(),
-        told: HashSet::new(),
+        told: BTreeMap::new(),
         isolation,
     };
     let mut hunt = Hunt {
@@ -135,6 +135,9 @@ impl Hunt<'_, '_> {
             Err(Stop::BudgetSpent) => HuntEnd::BudgetSpent,
             Err(Stop::Trouble(error)) => return Err(error),
         };
+        for (test, failure) in std::mem::take(&mut self.lab.told) {
+            self.ledger.test_mut(test).failure = Some(failure);
+        }
         self.write_reproductions();
         self.name_the_disturbed();
         self.name_the_unclassified();

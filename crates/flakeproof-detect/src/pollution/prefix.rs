@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use flakeproof_core::Decision;
 
 use super::delta;
-use crate::hunt::lab::{Lab, Stop, failed};
+use crate::hunt::lab::{Lab, Stop, failed, last_failed};
 use crate::hunt::trial::{Step, Trial, Until};
 
 /// So often the test is tried on the first walk.
@@ -49,6 +49,32 @@ pub(crate) fn polluters_on_the_way(
     let others =
         delta::minimal(&before[..last], &mut |part| fails_after(lab, &with_last(part), test))?;
     Ok(Some(with_last(&others)))
+}
+
+/// The first of some candidates after which, alone, the test fails.
+pub(crate) fn first_polluter(
+    lab: &mut Lab<'_, '_>,
+    candidates: &[u32],
+    test: u32,
+) -> Result<Option<u32>, Stop> {
+    let mut rest = candidates;
+    loop {
+        let isolation = lab.isolation();
+        let trials =
+            rest.iter().map(|before| Trial::order("near".into(), vec![*before, test], isolation));
+        let mut tried = 0;
+        let mut has_failed = false;
+        lab.one_by_one(trials, &mut |_, record| {
+            tried += 1;
+            has_failed = last_failed(record) == Some(true);
+            if has_failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        let Some(polluter) = has_failed.then(|| rest[tried - 1]) else { return Ok(None) };
+        if fails_after(lab, &[polluter], test)? {
+            return Ok(Some(polluter));
+        }
+        rest = &rest[tried..];
+    }
 }
 
 /// A minimal set of the tests in `before` after which the test passes; `None` if it does not.
