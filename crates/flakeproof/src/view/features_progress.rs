@@ -1,9 +1,11 @@
 //! How far a measurement is, on stderr.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::bar;
 
 /// A bar on a terminal; one line per run elsewhere.
 pub(crate) struct FeaturesProgress {
@@ -14,14 +16,7 @@ pub(crate) struct FeaturesProgress {
 impl FeaturesProgress {
     /// Show that tests are being collected.
     pub(crate) fn start() -> Self {
-        let is_live = std::io::stderr().is_terminal();
-        let bar = ProgressBar::new_spinner();
-        if is_live {
-            bar.set_message("collecting tests");
-            bar.enable_steady_tick(Duration::from_millis(200));
-        } else {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        let (bar, is_live) = bar::while_collecting();
         Self { bar, is_live }
     }
 

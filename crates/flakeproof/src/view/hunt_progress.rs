@@ -1,13 +1,14 @@
 //! How far a hunt is, on stderr, and what it has found so far.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use flakeproof_core::Notice;
 use flakeproof_detect::hunt::{HuntEvent, HuntStage};
 use flakeproof_report::words;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
+use super::bar;
 use super::styles::{CHANCE, DIM, OPEN, STRONG};
 
 /// A bar on a terminal with findings above it; lines elsewhere.
@@ -21,14 +22,7 @@ pub(crate) struct HuntProgress {
 impl HuntProgress {
     /// Show that tests are being collected.
     pub(crate) fn start() -> Self {
-        let is_live = std::io::stderr().is_terminal();
-        let bar = ProgressBar::new_spinner();
-        if is_live {
-            bar.set_message("collecting tests");
-            bar.enable_steady_tick(Duration::from_millis(200));
-        } else {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        let (bar, is_live) = bar::while_collecting();
         Self { bar, is_live, executions: 0, flaky: 0 }
     }
 

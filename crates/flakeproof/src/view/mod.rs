@@ -1,5 +1,6 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
+mod bar;
 mod features;
 mod features_progress;
 mod findings;

@@ -1,11 +1,12 @@
 //! How far the run is, on stderr.
 
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use flakeproof_core::Stage;
 use flakeproof_detect::triage::Event;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::bar;
 
 /// A bar on a terminal; one line per stage elsewhere.
 pub(crate) struct Progress {
@@ -18,14 +19,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Show that tests are being collected.
     pub(crate) fn start() -> Self {
-        let is_live = std::io::stderr().is_terminal();
-        let bar = ProgressBar::new_spinner();
-        if is_live {
-            bar.set_message("collecting tests");
-            bar.enable_steady_tick(Duration::from_millis(200));
-        } else {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        let (bar, is_live) = bar::while_collecting();
         Self { bar, is_live, failed: 0, rerun: 0 }
     }
 
