@@ -47,28 +47,28 @@ fn interval(rate: Rate) -> String {
     format!("{}–{} %", digits(rate.low), digits(rate.high))
 }
 
-/// How a test fared where it was run: first the place that tells its rate, then the others.
+/// How a test fared where it was run: first what tells its rate, then the rest.
 #[must_use]
 pub fn fared(test: &HuntedTest) -> String {
     let own = (test.baseline, "in the suite's own order");
     let other = (test.shuffled, "in other orders");
     let alone = (test.alone, "alone");
-    let places = match test.kind {
-        Some(FlakyKind::Victim) => [other, own, alone],
-        Some(FlakyKind::Brittle) => [alone, other, own],
-        Some(FlakyKind::Nod) | None => [own, alone, other],
+    let (first, rest) = match test.kind {
+        Some(FlakyKind::Victim) => (Some(other), vec![own, alone]),
+        Some(FlakyKind::Brittle) => (Some(alone), vec![other, own]),
+        // Wherever it ran, that is one rate.
+        Some(FlakyKind::Nod) | None => (None, vec![own, alone, other]),
     };
-    let mut parts: Vec<String> = Vec::new();
-    for (tally, place) in places.into_iter().filter(|(tally, _)| tally.runs > 0) {
-        parts.push(match parts.len() {
-            0 => {
-                let rate = interval(failure_rate(tally));
-                format!("failed {} of {} {place} ({rate})", tally.failures, tally.runs)
-            }
-            _ => format!("{} of {} {place}", tally.failures, tally.runs),
-        });
+    let told = first.filter(|(tally, _)| tally.runs > 0);
+    let (tally, place) = told.unwrap_or((test.all(), "in all"));
+    if tally.runs == 0 {
+        return "did not run".to_owned();
     }
-    if parts.is_empty() { "did not run".to_owned() } else { parts.join(", ") }
+    let rate = interval(failure_rate(tally));
+    let mut parts = vec![format!("failed {} of {} {place} ({rate})", tally.failures, tally.runs)];
+    let ran = rest.into_iter().filter(|(tally, _)| tally.runs > 0);
+    parts.extend(ran.map(|(tally, place)| format!("{} of {} {place}", tally.failures, tally.runs)));
+    parts.join(", ")
 }
 
 /// The failure rate that a test's executions do not rule out; `None` if it failed.
