@@ -213,8 +213,8 @@ mod tests {
                  alone",
                 "failed 4 of 4 alone (47–100 %), 9 of 20 in other orders, 0 of 10 in the suite's \
                  own order",
-                "failed 1 of 10 in the suite's own order (1–38 %), 2 of 20 alone, 4 of 20 in other \
-                 orders",
+                "failed 7 of 50 in all (6–26 %), 1 of 10 in the suite's own order, 2 of 20 alone, \
+                 4 of 20 in other orders",
             ]
         );
     }
