@@ -145,9 +145,14 @@ impl Hunt<'_, '_> {
             };
             let fails = self.shows(*test, &failing, Decision::High)?;
             let passes = self.shows(*test, &passing, Decision::Low)?;
-            if !(fails && passes) {
-                self.take_back(*test, fails);
+            if fails && passes {
+                continue;
             }
+            // It passed alone before: what makes it fail now is neither in the copies nor in the code.
+            let stays =
+                !passes && self.lab.decide(&format!("again/{test}"), &[*test])? == Decision::High;
+            let is_victim = self.ledger.test(*test).kind == Some(FlakyKind::Victim);
+            self.take_back(*test, fails, is_victim && stays);
         }
         Ok(())
     }
@@ -168,12 +173,19 @@ impl Hunt<'_, '_> {
         Ok(is_shown)
     }
 
-    fn take_back(&mut self, test: u32, fails: bool) {
+    fn take_back(&mut self, test: u32, fails: bool, stays: bool) {
         let known = self.ledger.test_mut(test);
         (known.kind, known.polluters, known.setters) = (None, Vec::new(), Vec::new());
         let (id, word) = (known.id.clone(), if fails { "passes" } else { "fails" });
         self.first_influence.remove(&test);
         self.taken_back.push(test);
+        if stays {
+            self.ledger.remark(
+                format!("`{id}` passed alone and fails alone now: a test left something on disk"),
+                "remove what `git status` shows that is not yours, and hunt again",
+            );
+            return;
+        }
         self.ledger.remark(
             format!("`{id}` {word} only in copies of the interpreter, not in new processes"),
             "it is not called flaky; `--isolation spawn` hunts without copies",

@@ -201,3 +201,20 @@ fn tests_that_disturb_each_other_side_by_side_are_not_called_flaky() {
         hunted(&suite(TESTS).fails_if("e", later), &HuntSettings { jobs: 1, ..beside });
     assert_eq!(of(&one_by_one, "e").kind, Some(FlakyKind::Nod));
 }
+
+#[test]
+fn what_stays_on_disk_is_told_from_what_only_copies_show() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    // What the polluter does in a new process stays for everybody after it.
+    let is_left = AtomicBool::new(false);
+    let left_on_disk = move |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        let is_polluted = moment.before.iter().any(|it| it.as_str() == "h");
+        is_left.fetch_or(is_polluted && moment.isolation == Isolation::Spawn, Ordering::Relaxed);
+        is_polluted || is_left.load(Ordering::Relaxed)
+    };
+    let hunted = hunted(&suite(TESTS).fails_if("c", left_on_disk), &settings());
+    assert_eq!(of(&hunted, "c").kind, None);
+    let told = |words: &str| hunted.notices.iter().any(|notice| notice.what.contains(words));
+    assert!(told("left something on disk"), "{:?}", hunted.notices);
+}
