@@ -69,14 +69,13 @@ def quality(rows):
     seeds = len(cases(rows, "seed"))
     text = [f"## Quality on 20,000 fresh rows; mean over {seeds} seeds\n"]
     text.append("flakeproof / scikit-learn, SMOTE and " + f"{rows[0]['trees']} trees.\n")
-    text.append("| positives | kind | MCC | AUC | average precision | F1 | Brier |\n|---|---|---|---|---|---|---|")
+    scores = {"mcc": "MCC", "auc": "AUC", "average_precision": "average precision", "f1": "F1", "brier": "Brier"}
+    scores = {key: name for key, name in scores.items() if all(key in row for row in rows)}
+    text.append("| positives | kind | " + " | ".join(scores.values()) + " |\n|---|---" + "|---" * len(scores) + "|")
     keys = ["positives", "kind"]
     for case in cases(rows, *keys):
         ours, theirs = both(rows, case, keys)
-        columns = [
-            f"{mean(ours, name):.4f} / {mean(theirs, name):.4f}"
-            for name in ["mcc", "auc", "average_precision", "f1", "brier"]
-        ]
+        columns = [f"{mean(ours, name):.4f} / {mean(theirs, name):.4f}" for name in scores]
         text.append(f"| {case[0]:,} | {NAMES[case[1]]} | " + " | ".join(columns) + " |")
     return "\n".join(text) + "\n"
 
