@@ -145,6 +145,7 @@ impl Hunt<'_, '_> {
             };
             let fails = self.shows(*test, &failing, Decision::High)?;
             let passes = self.shows(*test, &passing, Decision::Low)?;
+            self.confirmed.insert(*test);
             if fails && passes {
                 continue;
             }

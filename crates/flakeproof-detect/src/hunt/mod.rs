@@ -18,10 +18,10 @@ mod settings;
 mod stages;
 pub(crate) mod trial;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId};
+use flakeproof_core::{FlakyKind, HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId};
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 pub use settings::{HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch};
@@ -67,6 +67,7 @@ pub fn hunt(
         passing_order: BTreeMap::new(),
         first_influence: BTreeMap::new(),
         disturbed: Vec::new(),
+        confirmed: BTreeSet::new(),
         taken_back: Vec::new(),
         is_cut: false,
     };
@@ -111,6 +112,8 @@ struct Hunt<'a, 'j> {
     first_influence: BTreeMap<u32, Vec<u32>>,
     /// Tests that failed only while environments ran side by side.
     disturbed: Vec<u32>,
+    /// Tests that new processes were asked about.
+    confirmed: BTreeSet<u32>,
     /// Tests that new processes did not show to be flaky.
     taken_back: Vec<u32>,
     /// Whether a stage was cut short for the sake of those after it.
@@ -139,10 +142,27 @@ impl Hunt<'_, '_> {
             self.ledger.test_mut(test).failure = Some(failure);
         }
         self.write_reproductions();
+        self.name_the_unconfirmed();
         self.name_the_disturbed();
         self.name_the_unclassified();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
         Ok(Hunted { tests, cost: self.lab.cost, end, notices })
+    }
+
+    /// Tests that were seen to depend on others in copies alone, because the hunt ended before.
+    fn name_the_unconfirmed(&mut self) {
+        if self.lab.isolation() == Isolation::Spawn {
+            return;
+        }
+        let depends =
+            |test: &HuntedTest| matches!(test.kind, Some(FlakyKind::Victim | FlakyKind::Brittle));
+        let mut tests = self.ledger.all(depends);
+        tests.retain(|test| !self.confirmed.contains(test));
+        self.remark_on_some(
+            &tests,
+            "was seen in copies of the interpreter, and not yet in new processes",
+            "go on with `--resume` to have it confirmed",
+        );
     }
 
     /// Tests that are not called flaky, because the hunt itself may have made them fail.

@@ -29,6 +29,9 @@ fn a_hunt_that_is_cut_off_anywhere_ends_as_if_it_had_not_been() {
         let mut cut = cut_off(&canceller, after);
         let half = session(&first, &settings(), &kept, &cancel, &mut cut).expect("half a hunt");
         assert_eq!(half.end, HuntEnd::Interrupted);
+        // What rests on copies alone says so.
+        let is_found = of(&half, "c").kind.is_some();
+        assert_eq!(is_found, half.notices.iter().any(|it| it.what.contains("not yet in new")));
         let second = flaky_suite();
         let rest = session(&second, &settings(), &kept, &Cancel::never(), &mut |_| {});
         let rest = rest.expect("the rest of the hunt");
