@@ -3,10 +3,12 @@
 //! [`triage`] is the technique of the rerun thesis (Eloussi 2015, Figures 3.1 and 3.2), written
 //! against [`Adapter`](flakeproof_runner::Adapter) and
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
-//! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build.
+//! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build,
+//! and [`plan`] says where to look next.
 
 pub mod hunt;
 pub mod intersect;
 mod partition;
+pub mod plan;
 mod pollution;
 pub mod triage;

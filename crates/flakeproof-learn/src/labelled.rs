@@ -1,5 +1,6 @@
 //! Tests whose flakiness is known: what a model learns from.
 
+use flakeproof_core::Tally;
 use flakeproof_syntax::Language;
 use flakeproof_syntax::words::Comments;
 use serde::Deserialize;
@@ -19,6 +20,8 @@ pub struct LabelledTest {
     pub flaky: bool,
     /// Why it is flaky, where that is known.
     pub category: Option<String>,
+    /// How it fared when it was run again and again on the same code, where that is known.
+    pub runs: Option<Tally>,
     /// How comments begin in its source.
     pub comments: Comments,
     /// Its source.
@@ -48,6 +51,8 @@ struct Line {
     method: Option<String>,
     flaky: Option<Label>,
     category: Option<String>,
+    failing_runs: Option<u32>,
+    passing_runs: Option<u32>,
     file: Option<String>,
     #[serde(alias = "text")]
     source: String,
@@ -61,8 +66,8 @@ enum Label {
 }
 
 /// Read labelled tests, one JSON object a line: `source`, `flaky` (or `category`, which says that
-/// it is), and where known `id`, `project`, `class`, `method` and `file`, whose ending tells the
-/// language. Empty lines are passed over.
+/// it is), and where known `id`, `project`, `class`, `method`, `file`, whose ending tells the
+/// language, and `failing_runs` with `passing_runs`. Empty lines are passed over.
 ///
 /// # Errors
 /// At the first line that is no such object.
@@ -99,6 +104,10 @@ fn read_line(line: &str, number: usize) -> Result<LabelledTest, String> {
         name,
         flaky,
         category: line.category,
+        runs: line
+            .failing_runs
+            .zip(line.passing_runs)
+            .map(|(failures, passes)| Tally { runs: failures.saturating_add(passes), failures }),
         comments: line
             .file
             .and_then(|file| Language::of_path(&file))
@@ -132,12 +141,13 @@ mod tests {
         let tests = read_json_lines(concat!(
             r#"{"id":"p::A#a","project":"p","class":"A","method":"a","flaky":1,"source":"x"}"#,
             "\n\n",
-            r#"{"category":"time","source":"sleep(1)","other":[1]}"#,
+            r#"{"category":"time","source":"sleep(1)","other":[1],"failing_runs":1,"passing_runs":2}"#,
         ))
         .expect("two good lines");
         assert!(tests.iter().all(|test| test.flaky));
         assert_eq!(tests[0].class, "A");
         assert_eq!(tests[1].id, "line 3");
+        assert_eq!(tests[1].runs, Some(Tally { runs: 3, failures: 1 }));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use flakeproof_core::Seed;
 use flakeproof_learn::flast::{
-    Flast, HoldOut, Protocol, Recipe, TestText, TrainingError, TrainingParams, ValidationParams,
-    Weighting,
+    Asked, Flast, HoldOut, Protocol, Recipe, TestText, TrainingError, TrainingParams,
+    ValidationParams, Weighting,
 };
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_syntax::words::Comments;
@@ -27,6 +27,7 @@ fn tests() -> Vec<LabelledTest> {
                 name: format!("t{number}"),
                 flaky,
                 category: flaky.then(|| ["async_wait", "network"][number / 4 % 2].to_owned()),
+                runs: None,
                 comments: Comments::Slashes,
                 source: format!("@Test void t{number}() {{ {body} }}"),
             }
@@ -165,8 +166,12 @@ fn every_test_is_asked_once_under_every_protocol() {
             protocol,
             folds: 5,
             seed: Seed(1),
+            with_probabilities: true,
         };
         let validation = params.run(&tests(), &|| Duration::ZERO);
+        let probable =
+            |asked: &Asked| asked.probability.is_some_and(|it| (0.0..=1.0).contains(&it));
+        assert!(validation.asked.iter().all(probable));
         let rows: Vec<u32> = validation.asked.iter().map(|asked| asked.row).collect();
         assert_eq!(rows, (0..120).collect::<Vec<u32>>());
         assert!(validation.confusion().f1() > 0.95, "{protocol:?}");

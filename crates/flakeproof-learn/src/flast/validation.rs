@@ -10,7 +10,7 @@ use super::corpus::Corpus;
 use super::neighbourhood::{HoldOut, Neighbourhood};
 use super::recipe::Recipe;
 use super::threshold::Aim;
-use crate::evaluate::{Confusion, Fold, average_precision, folds};
+use crate::evaluate::{Confusion, Fold, HeldOut, Isotonic, average_precision, folds};
 use crate::labelled::LabelledTest;
 
 /// Which tests are asked, and which may be learned from.
@@ -58,6 +58,8 @@ pub struct ValidationParams {
     pub folds: usize,
     /// The seed of all chance.
     pub seed: Seed,
+    /// Whether to say how likely each test is flaky.
+    pub with_probabilities: bool,
 }
 
 /// What came out: one line for each test that was asked.
@@ -78,8 +80,13 @@ pub struct Validation {
 pub struct Asked {
     /// Its row in the data.
     pub row: u32,
+    /// The fold in which it was asked.
+    pub fold: usize,
     /// The flaky share of its neighbours' votes.
     pub flaky_share: f64,
+    /// How likely it is flaky by that share, calibrated on the training part alone; where that
+    /// was asked for.
+    pub probability: Option<f64>,
     /// Whether it was called flaky.
     pub predicted: bool,
     /// Whether it is.
@@ -97,7 +104,7 @@ impl ValidationParams {
         let cutting = clock().saturating_sub(begin);
         let folds = self.protocol.folds(&corpus, self.folds, self.seed);
         let mut validation = Validation { folds: folds.len(), ..Validation::default() };
-        for fold in folds {
+        for (number, fold) in folds.into_iter().enumerate() {
             let start = clock();
             // All rows were cut at once; each fold learns from its own part only.
             let share = crate::real(fold.train.len()) / crate::real(tests.len());
@@ -105,6 +112,7 @@ impl ValidationParams {
             let known =
                 Neighbourhood::of_rows(&corpus, fold.train.clone(), &self.recipe, self.seed);
             let threshold = self.threshold(&known);
+            let probability = self.calibration(&known);
             let learned = clock();
             let opinions = known.ask_rows(&fold.test);
             validation.learning += learned.saturating_sub(start);
@@ -115,7 +123,9 @@ impl ValidationParams {
                 let truth = corpus.category(*row);
                 validation.asked.push(Asked {
                     row: *row,
+                    fold: number,
                     flaky_share: opinion.flaky_share,
+                    probability: probability.as_ref().map(|it| it.probability(opinion.flaky_share)),
                     predicted,
                     flaky: corpus.is_flaky(*row),
                     is_category_right: category.zip(truth).map(|((said, _), is)| said == is),
@@ -131,8 +141,15 @@ impl ValidationParams {
         if let Aim::Fixed(threshold) = self.recipe.aim {
             return threshold;
         }
-        let held_out = known.held_out_shares(self.protocol.inner(), self.seed);
-        self.recipe.aim.threshold(&held_out).unwrap_or(f64::INFINITY)
+        self.recipe.aim.threshold(&self.held_out(known)).unwrap_or(f64::INFINITY)
+    }
+
+    fn calibration(&self, known: &Neighbourhood<'_, '_>) -> Option<Isotonic> {
+        self.with_probabilities.then(|| Isotonic::fit(&self.held_out(known))).flatten()
+    }
+
+    fn held_out(&self, known: &Neighbourhood<'_, '_>) -> HeldOut {
+        known.held_out_shares(self.protocol.inner(), self.seed)
     }
 }
 

@@ -141,6 +141,7 @@ pub(super) fn of_history(
                 name: String::new(),
                 flaky,
                 category: None,
+                runs: None,
                 comments: test.language.into(),
                 source: test.source,
             })

@@ -21,6 +21,7 @@ pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
         protocol: typed.protocol.into(),
         folds: typed.folds,
         seed: typed.seed,
+        with_probabilities: false,
     };
     check(&tests, &params)?;
     let parts = if typed.within_project { alone(tests, &params)? } else { vec![tests] };

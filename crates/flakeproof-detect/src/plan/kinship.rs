@@ -1,0 +1,123 @@
+//! What tests say about their kin: where one test of a class is flaky, others are, too.
+//!
+//! Tests stand in nested groups (a class in a package in a project; a file in a folder in a suite). How
+//! much more often a group shows flaky tests than the model expected is a factor on the odds of its
+//! members. Its prior is a gamma distribution with mean 1, and what a group shows is a Poisson number, so
+//! after `shown` where `expected` were expected the factor is `(strength + shown) / (strength +
+//! expected)`. To the group around it, a group counts as one sign, however many of its tests show
+//! themselves, because they may all fail for the same reason.
+
+/// A group of tests, or of groups.
+#[derive(Debug, Clone, PartialEq)]
+struct Group {
+    /// The group around it.
+    around: Option<u32>,
+    /// How strongly its factor holds to 1.
+    strength: f64,
+    /// Signs that were expected by now.
+    expected: f64,
+    /// Signs that were seen.
+    shown: u32,
+}
+
+/// The groups of all tests.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Kinship {
+    groups: Vec<Group>,
+}
+
+impl Kinship {
+    /// Add a group, inside another one if that is given, and say its number.
+    ///
+    /// The smaller the strength, the more a single flaky test says about the others.
+    pub fn add(&mut self, around: Option<u32>, strength: f64) -> u32 {
+        let number = u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
+        self.groups.push(Group { around, strength, expected: 0.0, shown: 0 });
+        number
+    }
+
+    /// The factor on the odds of a group's tests.
+    #[must_use]
+    pub fn factor(&self, group: u32) -> f64 {
+        let this = &self.groups[group as usize];
+        let around = this.around.map_or(1.0, |around| self.factor(around));
+        let expected = this.expected * around;
+        around * (this.strength + f64::from(this.shown)) / (this.strength + expected)
+    }
+
+    /// Tests of a group ran: so many of them were expected to show themselves.
+    pub fn expect(&mut self, group: u32, more: f64) {
+        let this = &mut self.groups[group as usize];
+        let before = at_least_one(this.expected);
+        this.expected += more;
+        let (after, around) = (at_least_one(this.expected), this.around);
+        if let Some(around) = around {
+            self.expect(around, after - before);
+        }
+    }
+
+    /// A test of a group has shown itself.
+    pub fn show(&mut self, group: u32) {
+        let this = &mut self.groups[group as usize];
+        this.shown += 1;
+        let (is_first, around) = (this.shown == 1, this.around);
+        if let (true, Some(around)) = (is_first, around) {
+            self.show(around);
+        }
+    }
+
+    /// How many groups there are.
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// The outermost group around a group.
+    #[must_use]
+    pub fn outermost(&self, group: u32) -> u32 {
+        self.groups[group as usize].around.map_or(group, |around| self.outermost(around))
+    }
+}
+
+/// The chance of at least one sign where so many are expected.
+fn at_least_one(expected: f64) -> f64 {
+    1.0 - (-expected).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_expected_and_came_changes_nothing() {
+        let mut kinship = Kinship::default();
+        let class = kinship.add(None, 0.3);
+        kinship.expect(class, 1.0);
+        assert!(kinship.factor(class) < 0.3, "nothing came");
+        kinship.show(class);
+        assert!((kinship.factor(class) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_surprise_counts_most_for_the_nearest() {
+        let mut kinship = Kinship::default();
+        let project = kinship.add(None, 0.3);
+        let [class, other] = [0, 1].map(|_| kinship.add(Some(project), 0.3));
+        let stranger = kinship.add(None, 0.3);
+        kinship.expect(class, 0.01);
+        kinship.show(class);
+        assert!(kinship.factor(class) > kinship.factor(other));
+        assert!(kinship.factor(other) > 1.0);
+        assert!((kinship.factor(stranger) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_class_is_one_sign_to_its_project() {
+        let mut kinship = Kinship::default();
+        let project = kinship.add(None, 0.3);
+        let class = kinship.add(Some(project), 0.3);
+        kinship.show(class);
+        let after_one = kinship.factor(project);
+        kinship.show(class);
+        assert!((kinship.factor(project) - after_one).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,353 @@
+//! Which test to run next: where the chance to show a flaky test per second is highest.
+//!
+//! This is the rule of optimal search: each look at a place lowers what it is worth, so the next look
+//! always goes to the place that is worth most for its price. A place is a test; how likely it is flaky
+//! comes from a model, how often it would then fail from [`FailureRates`], and both change with every
+//! outcome of the test and of its kin. CANNIER (section 3.2) instead runs all tests of an ambiguous
+//! region equally often.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use flakeproof_core::Tally;
+
+use super::kinship::Kinship;
+use super::rates::FailureRates;
+
+/// A test that may be flaky.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    /// How likely it is flaky, before it ran.
+    pub probability: f64,
+    /// What one run costs, in seconds or any other unit.
+    pub cost: f64,
+    /// Its group in the [`Kinship`].
+    pub group: u32,
+    /// Which of the planner's distributions of failure rates it is drawn from.
+    pub rates: usize,
+}
+
+/// What to do next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pick {
+    /// The test, by its place among the candidates.
+    pub test: u32,
+    /// How often to run it: until its outcome changes, and so often at most.
+    pub runs: u32,
+}
+
+/// How many flaky tests have not shown themselves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hidden {
+    /// How many are expected.
+    pub expected: f64,
+    /// With 95 %, there are not more.
+    pub at_most: u32,
+}
+
+/// What is believed about all tests, and which is worth most.
+#[derive(Debug, Clone)]
+pub struct Planner {
+    candidates: Vec<Candidate>,
+    beliefs: Vec<Belief>,
+    rates: Vec<FailureRates>,
+    kinship: Kinship,
+    /// The tests of each outermost group.
+    members: Vec<Vec<u32>>,
+    queue: BinaryHeap<Entry>,
+    /// The worth with which each test stands in the queue.
+    queued: Vec<f64>,
+}
+
+/// What a test has shown so far, and what a flaky one would have.
+#[derive(Debug, Clone, Copy)]
+struct Belief {
+    seen: Tally,
+    /// The chance of that for a flaky test.
+    now: f64,
+    /// The chance that it goes on like that for one more run.
+    next: f64,
+}
+
+/// A look at a test that always did the same is this share of its runs so far, at least one.
+const RUNS_PER_LOOK: u32 = 8;
+/// The share of tests that always fail, for one that has only failed so far.
+const BROKEN: f64 = 0.005;
+/// Models are never quite sure; odds need that.
+const SUREST: f64 = 0.999;
+const LEAST_SURE: f64 = 1e-6;
+/// A worth that fell by less than this share is still taken for the highest.
+const NEARLY: f64 = 0.999;
+
+impl Planner {
+    /// Plan for these tests, which come from these distributions.
+    ///
+    /// # Panics
+    /// When a candidate names a distribution or a group that is not there.
+    #[must_use]
+    pub fn new(candidates: Vec<Candidate>, rates: Vec<FailureRates>, kinship: Kinship) -> Self {
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinship.len()];
+        for (test, candidate) in (0..).zip(&candidates) {
+            members[kinship.outermost(candidate.group) as usize].push(test);
+        }
+        let beliefs = candidates.iter().map(|it| Belief::new(&rates[it.rates], Tally::default()));
+        let (beliefs, queue) = (beliefs.collect(), BinaryHeap::new());
+        let queued = vec![0.0; candidates.len()];
+        let mut planner = Self { candidates, beliefs, rates, kinship, members, queue, queued };
+        (0..).take(planner.queued.len()).for_each(|test| planner.enqueue(test));
+        planner
+    }
+
+    /// The test that is worth most now; `None` when all have shown themselves.
+    ///
+    /// The test stays out of the queue until [`learn`](Self::learn) says how it fared.
+    pub fn pick(&mut self) -> Option<Pick> {
+        while let Some(top) = self.queue.pop() {
+            // Whoever was queued anew stands there twice.
+            if self.queued[top.test as usize].to_bits() != top.worth.to_bits() {
+                continue;
+            }
+            // Runs of its kin may have lowered it since.
+            if self.worth(top.test) < top.worth * NEARLY {
+                self.enqueue(top.test);
+                continue;
+            }
+            self.queued[top.test as usize] = f64::NAN;
+            let runs = (self.beliefs[top.test as usize].seen.runs / RUNS_PER_LOOK).max(1);
+            return Some(Pick { test: top.test, runs });
+        }
+        None
+    }
+
+    /// Take in how a test fared.
+    pub fn learn(&mut self, test: u32, outcomes: Tally) {
+        let at = test as usize;
+        let candidate = self.candidates[at];
+        let rates = &self.rates[candidate.rates];
+        let before = self.beliefs[at].seen;
+        let seen = before + outcomes;
+        self.beliefs[at] = Belief::new(rates, seen);
+        let expected = if seen.is_inconsistent() { 1.0 } else { rates.shown_within(seen.runs) };
+        let more = (expected - rates.shown_within(before.runs)) * candidate.probability;
+        if before.is_inconsistent() {
+            return;
+        }
+        self.kinship.expect(candidate.group, more);
+        if seen.is_inconsistent() {
+            self.queued[at] = f64::NAN;
+            self.kinship.show(candidate.group);
+            self.lift_kin(candidate.group);
+        } else {
+            self.enqueue(test);
+        }
+    }
+
+    /// All kin of a group may be worth more than stands in the queue.
+    fn lift_kin(&mut self, group: u32) {
+        let outermost = self.kinship.outermost(group) as usize;
+        for kin in self.members[outermost].clone() {
+            let is_queued = !self.queued[kin as usize].is_nan();
+            if is_queued {
+                self.enqueue(kin);
+            }
+        }
+    }
+
+    fn enqueue(&mut self, test: u32) {
+        let worth = self.worth(test);
+        self.queued[test as usize] = worth;
+        self.queue.push(Entry { worth, test });
+    }
+
+    /// The chance that the next run shows the test to be flaky, for its cost.
+    #[must_use]
+    pub fn worth(&self, test: u32) -> f64 {
+        let belief = &self.beliefs[test as usize];
+        let candidate = &self.candidates[test as usize];
+        let odds = self.odds(test);
+        let chance = if belief.seen.runs == 0 {
+            // One run shows nothing yet: half of what two show.
+            let two = self.rates[candidate.rates].shown_within(2);
+            odds * two / (odds + 1.0) / 2.0
+        } else {
+            odds * (belief.now - belief.next) / (odds * belief.now + belief.otherwise())
+        };
+        chance / candidate.cost
+    }
+
+    /// How likely a test is flaky, by all that was seen so far.
+    #[must_use]
+    pub fn probability(&self, test: u32) -> f64 {
+        let belief = &self.beliefs[test as usize];
+        if belief.seen.is_inconsistent() {
+            return 1.0;
+        }
+        let odds = self.odds(test) * belief.now;
+        odds / (odds + belief.otherwise())
+    }
+
+    /// The prior odds of a test, as its kin have changed them.
+    fn odds(&self, test: u32) -> f64 {
+        let candidate = &self.candidates[test as usize];
+        let probability = candidate.probability.clamp(LEAST_SURE, SUREST);
+        probability / (1.0 - probability) * self.kinship.factor(candidate.group)
+    }
+
+    /// How many flaky tests that fail at least this often have not shown themselves.
+    #[must_use]
+    pub fn hidden(&self, at_least: f64) -> Hidden {
+        let expected = (0..).zip(&self.beliefs).zip(&self.candidates);
+        let expected = expected.filter(|((_, belief), _)| !belief.seen.is_inconsistent());
+        let expected: f64 = expected
+            .map(|((test, belief), candidate)| {
+                let rates = &self.rates[candidate.rates];
+                let odds = self.odds(test);
+                let often = odds * rates.chance_of_failing(at_least, belief.seen);
+                often / (odds * belief.now + belief.otherwise())
+            })
+            .sum();
+        Hidden { expected, at_most: poisson_quantile(expected, 0.95) }
+    }
+}
+
+impl Belief {
+    fn new(rates: &FailureRates, seen: Tally) -> Self {
+        let fails = u32::from(seen.failures > 0);
+        let more = seen + Tally { runs: 1, failures: fails };
+        Self { seen, now: rates.chance_of(seen), next: rates.chance_of(more) }
+    }
+
+    /// The chance of what was seen for a test that is not flaky.
+    fn otherwise(&self) -> f64 {
+        if self.seen.failures > 0 { BROKEN } else { 1.0 }
+    }
+}
+
+/// The smallest number that a Poisson number does not exceed with some confidence.
+fn poisson_quantile(mean: f64, confidence: f64) -> u32 {
+    let (mut term, mut sum, mut number) = ((-mean).exp(), 0.0, 0);
+    loop {
+        sum += term;
+        // Beyond what a double can hold, the mean and two deviations will do.
+        if sum >= confidence || term == 0.0 {
+            break;
+        }
+        number += 1;
+        term *= mean / f64::from(number);
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let wide = (mean + 1.65 * mean.sqrt()).ceil() as u32;
+    if sum >= confidence { number } else { wide }
+}
+
+/// A test in the queue: the highest worth first, then the earlier test.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    worth: f64,
+    test: u32,
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.worth.total_cmp(&other.worth).then_with(|| other.test.cmp(&self.test))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASS: Tally = Tally { runs: 1, failures: 0 };
+    const FAILURE: Tally = Tally { runs: 1, failures: 1 };
+
+    /// Tests of one class each, or all of one class.
+    fn planner(probabilities: &[f64], are_kin: bool) -> Planner {
+        let mut kinship = Kinship::default();
+        let suite = kinship.add(None, 0.3);
+        let class = kinship.add(Some(suite), 0.3);
+        let candidates = probabilities
+            .iter()
+            .map(|probability| {
+                let group = if are_kin { class } else { kinship.add(Some(suite), 0.3) };
+                Candidate { probability: *probability, cost: 1.0, group, rates: 0 }
+            })
+            .collect();
+        Planner::new(candidates, vec![FailureRates::known()], kinship)
+    }
+
+    #[test]
+    fn the_likeliest_test_comes_first_and_falls_with_every_clean_run() {
+        let mut plan = planner(&[0.1, 0.6, 0.3], false);
+        assert_eq!(plan.pick(), Some(Pick { test: 1, runs: 1 }));
+        let mut last = plan.worth(1);
+        plan.learn(1, PASS);
+        for _ in 0..50 {
+            plan.learn(1, PASS);
+            assert!(plan.worth(1) < last || plan.beliefs[1].seen.runs == 2);
+            last = plan.worth(1);
+        }
+        assert_ne!(plan.pick().map(|pick| pick.test), Some(1));
+        assert!(plan.probability(1) < 0.6);
+    }
+
+    #[test]
+    fn what_costs_more_must_promise_more() {
+        let mut plan = planner(&[0.3, 0.3], false);
+        plan.candidates[0].cost = 10.0;
+        plan.enqueue(0);
+        assert_eq!(plan.pick().map(|pick| pick.test), Some(1));
+    }
+
+    #[test]
+    fn a_flaky_test_makes_its_class_suspicious() {
+        let mut plan = planner(&[0.05, 0.05], true);
+        let before = plan.probability(1);
+        plan.learn(0, PASS);
+        plan.learn(0, FAILURE);
+        assert!(plan.probability(1) > 2.0 * before);
+        assert_eq!(plan.pick().map(|pick| pick.test), Some(1));
+    }
+
+    #[test]
+    fn who_has_shown_both_outcomes_is_not_picked_again() {
+        let mut plan = planner(&[0.9], false);
+        plan.learn(0, PASS);
+        plan.learn(0, FAILURE);
+        assert_eq!(plan.pick(), None);
+        assert!(plan.hidden(0.0).expected.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn clean_runs_leave_less_hidden_and_frequent_failures_least() {
+        let mut plan = planner(&[0.2; 10], false);
+        let before = plan.hidden(0.0);
+        assert!((before.expected - 2.0).abs() < 0.01, "{before:?}");
+        assert_eq!(before.at_most, 5);
+        (0..10).for_each(|test| plan.learn(test, Tally { runs: 100, failures: 0 }));
+        assert!(plan.hidden(0.0).expected < 1.2);
+        assert!(plan.hidden(0.05).expected < 0.02);
+    }
+
+    #[test]
+    fn a_test_that_always_fails_is_left_after_a_while() {
+        let mut plan = planner(&[0.05, 0.05], false);
+        plan.learn(0, Tally { runs: 1, failures: 1 });
+        assert_eq!(plan.pick().map(|pick| pick.test), Some(0), "a failure is a strong sign");
+        plan.learn(0, Tally { runs: 40, failures: 40 });
+        assert_eq!(plan.pick().map(|pick| pick.test), Some(1));
+    }
+}
