@@ -30,6 +30,7 @@ mod state;
 pub mod statistics;
 mod suite;
 mod test_id;
+mod thresholds;
 mod trial;
 
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
@@ -59,4 +60,5 @@ pub use signature::Signature;
 pub use state::{LeftBehind, LeftKind, State};
 pub use suite::{CollectionProblem, Suite, SuiteTest};
 pub use test_id::TestId;
+pub use thresholds::{Region, Thresholds, ThresholdsError};
 pub use trial::{TrialFailure, TrialRecord};

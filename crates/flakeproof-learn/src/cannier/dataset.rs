@@ -214,6 +214,12 @@ impl Dataset {
         self.tests.iter().map(|test| test.project).collect()
     }
 
+    /// The most runs in which the features of a test were measured (`N_F`).
+    #[must_use]
+    pub fn most_runs(&self) -> usize {
+        self.tests.iter().map(|test| test.runs.len()).max().unwrap_or_default()
+    }
+
     /// The ids of the tests.
     pub fn ids(&self) -> impl Iterator<Item = &str> {
         self.tests.iter().map(|test| test.test.as_str())

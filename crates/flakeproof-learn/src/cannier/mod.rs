@@ -1,20 +1,44 @@
-//! CANNIER (Parry et al., 2023), its learning half: from the features of a test to the probability
-//! that it is flaky without cause in the order, a victim, or a polluter.
+//! CANNIER (Parry et al., 2023): from the features of a test to the probability that it is flaky
+//! without cause in the order, a victim, or a polluter; and from those probabilities to what it
+//! costs to find the flaky tests when only the doubtful ones are rerun.
 
+mod answers;
+mod class_cost;
 mod dataset;
+mod delegation;
+mod front;
+mod grid;
 mod measured_test;
 mod model;
 mod outcomes;
+mod pair_cost;
+mod pair_sums;
+mod pairs;
 mod pipeline;
+mod probabilities;
 mod problem;
+mod reruns;
+mod suites;
+mod table;
+mod trade;
 mod validation;
 
+pub use answers::{Answers, AnswersError};
+pub use class_cost::Recheck;
 pub use dataset::{Dataset, DatasetError, Sample};
+pub use delegation::Delegation;
+pub use front::{Front, GridPoint, Pins, Setting};
 pub use measured_test::{MeasuredTest, read_features, write_features};
 pub use model::{About, Explanation, ForestModel, TrainingParams, Worth};
 pub use outcomes::{KnownTest, read_outcomes};
+pub use pair_cost::{NoPairs, Pairwise};
+pub use pairs::{KnownPair, read_pairs, tell_polluters};
 pub use pipeline::{LearnError, Pipeline};
+pub use probabilities::{GivenProbability, read_probabilities};
 pub use problem::{Label, Problem, TestOutcomes};
+pub use reruns::{MaxReruns, exact};
+pub use suites::{CostSource, CostedTest, Suites};
+pub use trade::{Found, ProjectTrade};
 pub use validation::{ProjectScores, Protocol, Validation, ValidationParams};
 
 /// Why a line of a table cannot be used.

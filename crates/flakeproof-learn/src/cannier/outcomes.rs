@@ -7,8 +7,8 @@ use flakeproof_core::Tally;
 use serde::Deserialize;
 
 use super::CsvError;
-use super::measured_test::unreadable;
 use super::problem::TestOutcomes;
+use super::table::{self, Columns};
 
 /// A test whose outcomes are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,50 +39,22 @@ struct Line {
 /// # Errors
 /// When a column is missing or unknown, or at the first line that cannot be read.
 pub fn read_outcomes(text: &str) -> Result<Vec<KnownTest>, CsvError> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| unreadable(&error))?.clone();
-    check_columns(&header)?;
-    reader
-        .records()
-        .map(|record| {
-            let record = record.map_err(|error| unreadable(&error))?;
-            let line = record.position().map_or(0, csv::Position::line);
-            let at_line = |cause: String| CsvError::Line { line, cause };
-            let read: Line = record.deserialize(Some(&header)).map_err(|error| {
-                at_line(match error.kind() {
-                    csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
-                    _ => error.to_string(),
-                })
-            })?;
-            read.known().map_err(at_line)
-        })
-        .collect()
+    table::read(text, &COLUMNS, Line::known)
 }
 
-const COLUMNS: [&str; 7] = [
-    "project",
-    "test",
-    "baseline_runs",
-    "baseline_failures",
-    "shuffled_runs",
-    "shuffled_failures",
-    "polluter",
-];
-
-/// A table without a line would hide what is wrong with its columns.
-fn check_columns(header: &csv::StringRecord) -> Result<(), CsvError> {
-    if let Some(name) = header.iter().find(|name| !COLUMNS.contains(name)) {
-        let known = COLUMNS.join(", ");
-        return Err(CsvError::Columns(format!(
-            "the column `{name}` is none of outcomes; those are {known}"
-        )));
-    }
-    if !header.iter().any(|name| name == "test") {
-        let none = "there is no column `test` in the first line".to_owned();
-        return Err(CsvError::Columns(none));
-    }
-    Ok(())
-}
+const COLUMNS: Columns = Columns {
+    of: "outcomes",
+    known: &[
+        "project",
+        "test",
+        "baseline_runs",
+        "baseline_failures",
+        "shuffled_runs",
+        "shuffled_failures",
+        "polluter",
+    ],
+    needed: &["test"],
+};
 
 impl Line {
     fn known(self) -> Result<KnownTest, String> {

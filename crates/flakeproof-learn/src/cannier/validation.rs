@@ -208,6 +208,12 @@ impl Validation {
         self.mean(brier)
     }
 
+    /// The repetitions, each with the probability of every test, in the order of the data set.
+    #[must_use]
+    pub fn probabilities(&self) -> &[Vec<f64>] {
+        &self.probabilities
+    }
+
     /// Each test's probability in the first repetition, and whether it is positive.
     #[must_use]
     pub fn scored(&self) -> Vec<(f64, bool)> {

@@ -1,0 +1,214 @@
+//! What accuracy costs: the Pareto front over all thresholds, and its three pins (CANNIER,
+//! sections 5.2.4 and 6.4, Figure 8).
+//!
+//! The knee is the point of the front nearest to utopia: performance 1 for nothing. The paper does
+//! not say how seconds compare with performance; here the cost of the original technique is 1, so
+//! that a tenth of the time weighs as much as a tenth of the performance.
+
+use flakeproof_core::Thresholds;
+
+/// Where a technique stops believing the model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Setting {
+    /// Between these, tests are rerun or classified.
+    Between(Thresholds),
+    /// From these on, tests are candidates of PAIRWISE.
+    Candidates {
+        /// The lowest probability of a candidate victim (`ω_V`).
+        victim: f64,
+        /// The lowest probability of a candidate polluter (`ω_P`).
+        polluter: f64,
+    },
+}
+
+/// One way to set a technique, and what comes out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GridPoint {
+    /// The thresholds.
+    pub setting: Setting,
+    /// Over how many runs features are averaged (`n_F`); 0 where no model is asked.
+    pub runs: u32,
+    /// MCC, or the share of pairs that are found.
+    pub performance: f64,
+    /// Seconds of one core, collecting the features included.
+    pub cost: f64,
+}
+
+/// The points that cannot be beaten in both performance and cost, the cheapest first, and three of
+/// all points that have names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Front {
+    /// The points.
+    pub points: Vec<GridPoint>,
+    /// Those with names.
+    pub pins: Pins,
+}
+
+/// The three pins of Figure 8.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pins {
+    /// The technique without a model.
+    pub original: GridPoint,
+    /// The knee.
+    pub balanced: GridPoint,
+    /// The model without the technique; PAIRWISE has none.
+    pub model: Option<GridPoint>,
+}
+
+impl Setting {
+    /// How wide the ambiguous region is; 0 where the model decides alone. `None` for candidates.
+    fn width(self) -> Option<f64> {
+        match self {
+            Self::Between(thresholds) => Some(thresholds.upper() - thresholds.lower()),
+            Self::Candidates { .. } => None,
+        }
+    }
+
+    /// A total order: the narrower region first, then by thresholds.
+    fn rank(self) -> [f64; 3] {
+        match self {
+            Self::Between(it) => [it.upper() - it.lower(), it.lower(), it.upper()],
+            Self::Candidates { victim, polluter } => [-victim - polluter, victim, polluter],
+        }
+    }
+}
+
+impl GridPoint {
+    /// Whether another point is at least as good and as cheap, and better in one of both.
+    #[must_use]
+    pub fn is_dominated_by(&self, other: &Self) -> bool {
+        let no_worse = other.performance >= self.performance && other.cost <= self.cost;
+        no_worse && (other.performance > self.performance || other.cost < self.cost)
+    }
+
+    /// How far it is from performance 1 at no cost, where the original technique costs 1.
+    fn distance_to_utopia(&self, original: &Self) -> f64 {
+        let share = if original.cost > 0.0 { self.cost / original.cost } else { 0.0 };
+        (1.0 - self.performance).hypot(share)
+    }
+}
+
+impl Front {
+    /// The front of all points: those of the grid, and the original technique.
+    #[must_use]
+    pub fn of(original: GridPoint, grid: &[GridPoint]) -> Self {
+        let points = undominated(original, grid);
+        let is_model = |point: &&GridPoint| point.setting.width() == Some(0.0);
+        let best = |points: &[GridPoint]| {
+            // Of equals the last is taken, and the cheapest is to win.
+            points.iter().rev().filter(is_model).copied().max_by(|a, b| {
+                a.performance.total_cmp(&b.performance).then(b.cost.total_cmp(&a.cost))
+            })
+        };
+        let distance = |point: &GridPoint| point.distance_to_utopia(&original);
+        let knee = points.iter().copied().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let pins = Pins {
+            original,
+            balanced: knee.unwrap_or(original),
+            // Where rerunning costs less than collecting features, no model is on the front.
+            model: best(&points).or_else(|| best(grid)),
+        };
+        Self { points, pins }
+    }
+}
+
+/// The points that no other dominates, one for each cost, the cheapest first.
+fn undominated(original: GridPoint, grid: &[GridPoint]) -> Vec<GridPoint> {
+    let mut sorted: Vec<&GridPoint> = grid.iter().chain([&original]).collect();
+    sorted.sort_by(|a, b| {
+        let rank = |point: &GridPoint| (point.setting.rank(), point.runs);
+        let ((a_rank, a_runs), (b_rank, b_runs)) = (rank(a), rank(b));
+        a.cost
+            .total_cmp(&b.cost)
+            .then(b.performance.total_cmp(&a.performance))
+            .then(a_runs.cmp(&b_runs))
+            .then_with(|| {
+                let pairs = a_rank.iter().zip(&b_rank);
+                pairs.fold(std::cmp::Ordering::Equal, |so_far, (a, b)| so_far.then(a.total_cmp(b)))
+            })
+    });
+    let mut front: Vec<GridPoint> = Vec::new();
+    for point in sorted {
+        if front.last().is_none_or(|last| point.performance > last.performance) {
+            front.push(*point);
+        }
+    }
+    front
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn point(lower: f64, upper: f64, performance: f64, cost: f64) -> GridPoint {
+        let thresholds = Thresholds::new(lower, upper).expect("in order");
+        GridPoint { setting: Setting::Between(thresholds), runs: 1, performance, cost }
+    }
+
+    fn original(cost: f64) -> GridPoint {
+        let setting = Setting::Between(Thresholds::RERUN_ALL);
+        GridPoint { setting, runs: 0, performance: 1.0, cost }
+    }
+
+    #[test]
+    fn the_pins_are_the_original_the_knee_and_the_best_model() {
+        let grid = [
+            point(0.5, 0.5, 0.55, 2.0),
+            point(0.4, 0.4, 0.50, 2.0),
+            point(0.1, 1.01, 0.92, 11.0),
+            point(0.05, 1.01, 0.95, 30.0),
+            point(0.2, 0.9, 0.40, 50.0),
+        ];
+        let front = Front::of(original(100.0), &grid);
+        assert_eq!(front.points, [grid[0], grid[2], grid[3], original(100.0)]);
+        // √(0.08² + 0.11²) = 0.136 beats √(0.05² + 0.3²) = 0.304 and √(0.45² + 0.02²) = 0.450.
+        assert_eq!(front.pins.balanced, grid[2]);
+        assert_eq!(front.pins.model, Some(grid[0]));
+        assert_eq!(front.pins.original, original(100.0));
+    }
+
+    #[test]
+    fn where_rerunning_is_cheaper_than_features_the_original_is_the_whole_front() {
+        let grid = [point(0.5, 0.5, 0.8, 9.0), point(0.6, 0.6, 0.8, 7.0)];
+        let front = Front::of(original(5.0), &grid);
+        assert_eq!(front.points, [original(5.0)]);
+        assert_eq!(front.pins.balanced, original(5.0));
+        assert_eq!(front.pins.model, Some(grid[1]));
+    }
+
+    #[test]
+    fn of_equal_points_the_model_alone_stands_on_the_front() {
+        let grid = [point(0.4, 0.5, 0.7, 2.0), point(0.5, 0.5, 0.7, 2.0)];
+        assert_eq!(Front::of(original(9.0), &grid).points[0], grid[1]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_front_beats_every_point_and_no_point_beats_the_front(
+            drawn in proptest::collection::vec((0u32..20, 0u32..20), 0..60), cost in 0u32..20,
+        ) {
+            let grid: Vec<GridPoint> = drawn
+                .iter()
+                .map(|(performance, cost)| {
+                    point(0.5, 0.5, f64::from(*performance) / 20.0, f64::from(*cost))
+                })
+                .collect();
+            let original = original(f64::from(cost));
+            let front = Front::of(original, &grid);
+            for point in grid.iter().chain([&original]) {
+                let reached = front
+                    .points
+                    .iter()
+                    .any(|it| it.performance >= point.performance && it.cost <= point.cost);
+                prop_assert!(reached, "{point:?}");
+                prop_assert!(front.points.iter().all(|it| !it.is_dominated_by(point)));
+            }
+            let rises = |pair: &[GridPoint]| {
+                pair[0].cost < pair[1].cost && pair[0].performance < pair[1].performance
+            };
+            prop_assert!(front.points.windows(2).all(rises));
+        }
+    }
+}
