@@ -277,12 +277,12 @@ mod tests {
     /// Tests of one class each, or all of one class.
     fn planner(probabilities: &[f64], are_kin: bool) -> Planner {
         let mut kinship = Kinship::default();
-        let suite = kinship.add(None, 0.3);
-        let class = kinship.add(Some(suite), 0.3);
         let candidates = probabilities
             .iter()
-            .map(|probability| {
-                let group = if are_kin { class } else { kinship.add(Some(suite), 0.3) };
+            .enumerate()
+            .map(|(number, probability)| {
+                let class = if are_kin { "class".to_owned() } else { number.to_string() };
+                let group = kinship.group_of(&["suite".to_owned(), class]);
                 Candidate { probability: *probability, cost: 1.0, group, rates: 0 }
             })
             .collect();
