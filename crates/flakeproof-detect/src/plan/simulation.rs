@@ -37,17 +37,22 @@ pub fn simulate(
     let mut fates: Vec<Fate> =
         (0..).zip(subjects).map(|(number, subject)| Fate::draw(subject, number, seed)).collect();
     let (mut spent, mut found) = (0.0, 0);
-    for budget in budgets {
-        while spent < *budget {
-            let Some(pick) = planner.pick() else { break };
-            let at = pick.test as usize;
-            let outcomes = fates[at].run(pick.runs);
-            spent += f64::from(outcomes.runs) * subjects[at].cost;
-            found += usize::from(fates[at].has_shown());
-            planner.learn(pick.test, outcomes);
+    let mut budgets = budgets.iter().copied().peekable();
+    while let Some(pick) = planner.pick() {
+        let at = pick.test as usize;
+        let outcomes = fates[at].run(pick.runs);
+        spent += f64::from(outcomes.runs) * subjects[at].cost;
+        // What would cost more than there is does not happen.
+        while budgets.next_if(|budget| *budget < spent).is_some() {
+            look(found, &planner);
         }
-        look(found, &planner);
+        if budgets.peek().is_none() {
+            return;
+        }
+        found += usize::from(fates[at].has_shown());
+        planner.learn(pick.test, outcomes);
     }
+    budgets.for_each(|_| look(found, &planner));
 }
 
 /// What chance has decided about a test: its outcome changes for the first time with this run.

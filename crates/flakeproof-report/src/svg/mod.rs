@@ -1,8 +1,10 @@
 //! Charts as SVG: self-contained, without a script, readable on light and dark pages.
 
 mod beeswarm;
+mod curves;
 
 pub use beeswarm::{Beeswarm, Point, Swarm};
+pub use curves::{Curve, Curves};
 
 /// A text as it may stand in XML.
 fn escaped(text: &str) -> String {

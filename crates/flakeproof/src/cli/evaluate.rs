@@ -8,6 +8,7 @@ use flakeproof_learn::flast::Protocol;
 
 use super::forest::EvaluateForest;
 use super::learning::RecipeArguments;
+use super::plan::EvaluatePlan;
 
 /// Measure what a model is worth on tests it has not learned from.
 #[derive(Debug, Args)]
@@ -21,6 +22,7 @@ pub(crate) struct EvaluateArguments {
 pub(crate) enum EvaluateModel {
     Flast(EvaluateFlast),
     Forest(EvaluateForest),
+    Plan(EvaluatePlan),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

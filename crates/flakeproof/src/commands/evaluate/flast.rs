@@ -41,7 +41,8 @@ pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
     Ok(ExitCode::Clean)
 }
 
-fn check(tests: &[LabelledTest], params: &ValidationParams) -> Result<(), Problem> {
+/// Whether the tests can be parted as asked.
+pub(super) fn check(tests: &[LabelledTest], params: &ValidationParams) -> Result<(), Problem> {
     let flaky = tests.iter().filter(|test| test.flaky).count();
     let is_about_categories = tests.iter().any(|test| test.category.is_some());
     if tests.len() <= params.recipe.neighbours {

@@ -2,6 +2,7 @@
 
 mod flast;
 mod forest;
+mod plan;
 
 use flakeproof_core::ExitCode;
 
@@ -13,5 +14,6 @@ pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
     match &typed.model {
         EvaluateModel::Flast(typed) => flast::run(typed),
         EvaluateModel::Forest(typed) => forest::run(typed),
+        EvaluateModel::Plan(typed) => plan::run(typed),
     }
 }

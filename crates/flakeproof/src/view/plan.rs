@@ -1,0 +1,188 @@
+//! A planner beside its yardsticks, as a person reads it and as a program does.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use flakeproof_detect::plan::CannierPoint;
+use flakeproof_report::svg::{Curve, Curves};
+use serde_json::{Value, json};
+
+use super::styles::{DIM, STRONG};
+
+/// What came out of a contest.
+pub(crate) struct PlanEvaluation {
+    pub(crate) protocol: &'static str,
+    pub(crate) cost: &'static str,
+    pub(crate) tests: usize,
+    pub(crate) flaky: usize,
+    pub(crate) repeats: u32,
+    pub(crate) max_reruns: u32,
+    pub(crate) lines: Vec<BudgetLine>,
+    pub(crate) front: Vec<Against>,
+    pub(crate) everywhere: Everywhere,
+}
+
+/// Flaky tests found for one budget.
+pub(crate) struct BudgetLine {
+    /// Runs of each test, on average.
+    pub(crate) runs: u32,
+    pub(crate) cost: f64,
+    pub(crate) rerun: f64,
+    /// CANNIER without an upper threshold, with whatever lower one and number of reruns finds most.
+    pub(crate) cannier: f64,
+    /// The plan without what tests say about their kin.
+    pub(crate) deaf: f64,
+    pub(crate) plan: f64,
+    pub(crate) oracle: f64,
+    /// How many the plan then believes hidden, and how many are.
+    pub(crate) believed_hidden: f64,
+    pub(crate) hidden: f64,
+}
+
+/// A point of CANNIER's own front, and what the plan finds for its cost.
+pub(crate) struct Against {
+    pub(crate) point: CannierPoint,
+    pub(crate) plan: f64,
+}
+
+/// The plan against CANNIER with every lower threshold and every number of reruns.
+pub(crate) struct Everywhere {
+    pub(crate) points: usize,
+    pub(crate) beaten: usize,
+    pub(crate) smallest_lead: f64,
+}
+
+/// Show it to a person.
+pub(crate) fn plan_evaluation(evaluation: &PlanEvaluation) {
+    let _ = anstream::stdout().lock().write_all(evaluation.text().as_bytes());
+}
+
+impl PlanEvaluation {
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{STRONG}flaky tests found of {}{STRONG:#}, {} tests, {}, {} cost, mean of {}\n\n",
+            self.flaky, self.tests, self.protocol, self.cost, self.repeats
+        );
+        let _ = writeln!(
+            text,
+            "{DIM}runs a test    RERUN  CANNIER   plan, no kin     plan   oracle   hidden: \
+             believed   true{DIM:#}"
+        );
+        for line in &self.lines {
+            let _ = writeln!(
+                text,
+                "{:>11} {:>8.0} {:>8.0} {:>14.0} {STRONG}{:>8.0}{STRONG:#} {:>8.0} {:>18.0} {:>6.0}",
+                line.runs,
+                line.rerun,
+                line.cannier,
+                line.deaf,
+                line.plan,
+                line.oracle,
+                line.believed_hidden,
+                line.hidden
+            );
+        }
+        self.write_against(&mut text);
+        text
+    }
+
+    fn write_against(&self, text: &mut String) {
+        let beaten = self.front.iter().filter(|it| it.is_beaten()).count();
+        let even = self.front.iter().filter(|it| it.point.cost <= 0.0).count();
+        let _ = writeln!(
+            text,
+            "\nCANNIER's own front (at most {} reruns): of {} points the plan finds more at \
+             {STRONG}{beaten}{STRONG:#} for the same cost, with the same claims; {even} cost nothing",
+            self.max_reruns,
+            self.front.len(),
+        );
+        for against in self.front.iter().filter(|it| !it.is_beaten() && it.point.cost > 0.0) {
+            let point = &against.point;
+            let _ = writeln!(
+                text,
+                "  not at {:.2} to {:.2}: {:.1} beside {:.1}, for {:.0} runs",
+                point.thresholds.lower(),
+                point.thresholds.upper(),
+                against.plan,
+                point.found(),
+                point.cost
+            );
+        }
+        let Everywhere { points, beaten, smallest_lead } = self.everywhere;
+        let _ = writeln!(
+            text,
+            "CANNIER with any lower threshold and any number of reruns, none claimed: the plan finds \
+             more at {STRONG}{beaten} of {points}{STRONG:#} points, at worst {smallest_lead:+.1} tests"
+        );
+        let _ = writeln!(
+            text,
+            "{DIM}CANNIER in the table has the thresholds and reruns that are best in hindsight; the \
+             plan chose nothing in hindsight{DIM:#}"
+        );
+    }
+
+    /// The same for programs.
+    pub(crate) fn json(&self) -> String {
+        let lines: Vec<Value> = self.lines.iter().map(BudgetLine::json).collect();
+        let front: Vec<Value> = self.front.iter().map(Against::json).collect();
+        let value = json!({
+            "schema": 1, "what": "plan", "protocol": self.protocol, "cost": self.cost,
+            "tests": self.tests, "flaky": self.flaky, "repeats": self.repeats,
+            "max_reruns": self.max_reruns, "budgets": lines, "front": front,
+            "everywhere": {
+                "points": self.everywhere.points,
+                "beaten": self.everywhere.beaten,
+                "smallest_lead": self.everywhere.smallest_lead,
+            },
+        });
+        format!("{value:#}\n")
+    }
+
+    /// The same as a picture.
+    pub(crate) fn chart(&self) -> Curves {
+        let curve = |name: &str, of: &dyn Fn(&BudgetLine) -> f64| Curve {
+            name: name.to_owned(),
+            points: self.lines.iter().map(|line| (f64::from(line.runs), of(line))).collect(),
+        };
+        Curves {
+            title: format!(
+                "Flaky tests found of {}, {}, {} cost",
+                self.flaky, self.protocol, self.cost
+            ),
+            x: "runs of each test, on average".to_owned(),
+            y: "flaky tests found".to_owned(),
+            curves: vec![
+                curve("oracle that knows the labels", &|line| line.oracle),
+                curve("plan", &|line| line.plan),
+                curve("plan without kin", &|line| line.deaf),
+                curve("CANNIER, best in hindsight", &|line| line.cannier),
+                curve("RERUN", &|line| line.rerun),
+            ],
+        }
+    }
+}
+
+impl BudgetLine {
+    fn json(&self) -> Value {
+        json!({
+            "runs": self.runs, "cost": self.cost, "rerun": self.rerun, "cannier": self.cannier,
+            "plan_without_kin": self.deaf, "plan": self.plan, "oracle": self.oracle,
+            "believed_hidden": self.believed_hidden, "hidden": self.hidden,
+        })
+    }
+}
+
+impl Against {
+    fn is_beaten(&self) -> bool {
+        self.plan > self.point.found()
+    }
+
+    fn json(&self) -> Value {
+        let point = &self.point;
+        json!({
+            "lower": point.thresholds.lower(), "upper": point.thresholds.upper(), "mcc": point.mcc,
+            "cost": point.cost, "found": point.found(), "claimed": point.claimed,
+            "wrongly_claimed": point.wrongly_claimed, "plan": self.plan,
+        })
+    }
+}
