@@ -175,6 +175,12 @@ impl Planner {
         chance / candidate.cost
     }
 
+    /// Whether a test has passed and failed.
+    #[must_use]
+    pub fn has_shown(&self, test: u32) -> bool {
+        self.beliefs[test as usize].seen.is_inconsistent()
+    }
+
     /// How likely a test is flaky, by all that was seen so far.
     #[must_use]
     pub fn probability(&self, test: u32) -> f64 {
@@ -189,24 +195,34 @@ impl Planner {
     /// The prior odds of a test, as its kin have changed them.
     fn odds(&self, test: u32) -> f64 {
         let candidate = &self.candidates[test as usize];
-        let probability = candidate.probability.clamp(LEAST_SURE, SUREST);
-        probability / (1.0 - probability) * self.kinship.factor(candidate.group)
+        candidate.odds() * self.kinship.factor(candidate.group)
     }
 
     /// How many flaky tests that fail at least this often have not shown themselves.
+    ///
+    /// Kin are left out of it: kin that stay silent may all fail seldom, and whoever took their
+    /// silence for health would promise too much.
     #[must_use]
     pub fn hidden(&self, at_least: f64) -> Hidden {
-        let expected = (0..).zip(&self.beliefs).zip(&self.candidates);
-        let expected = expected.filter(|((_, belief), _)| !belief.seen.is_inconsistent());
-        let expected: f64 = expected
-            .map(|((test, belief), candidate)| {
+        let unknown = self.beliefs.iter().zip(&self.candidates);
+        let unknown = unknown.filter(|(belief, _)| !belief.seen.is_inconsistent());
+        let expected: f64 = unknown
+            .map(|(belief, candidate)| {
                 let rates = &self.rates[candidate.rates];
-                let odds = self.odds(test);
+                let odds = candidate.odds();
                 let often = odds * rates.chance_of_failing(at_least, belief.seen);
                 often / (odds * belief.now + belief.otherwise())
             })
             .sum();
         Hidden { expected, at_most: poisson_quantile(expected, 0.95) }
+    }
+}
+
+impl Candidate {
+    /// Its odds to be flaky, before it ran.
+    fn odds(&self) -> f64 {
+        let probability = self.probability.clamp(LEAST_SURE, SUREST);
+        probability / (1.0 - probability)
     }
 }
 

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use flakeproof_core::{ExitCode, Seed, Tally, Thresholds};
-use flakeproof_detect::plan::{CannierPoint, Contest, Entrant, Kin, Subject, Yardstick, front};
+use flakeproof_detect::plan::{
+    CannierPoint, Contest, Entrant, Kin, Planner, Subject, Yardstick, front,
+};
 use flakeproof_learn::Chance;
 use flakeproof_learn::cannier::MaxReruns;
 use flakeproof_learn::flast::{Protocol, Recipe, ValidationParams};
@@ -18,6 +20,8 @@ use crate::view::{self, Against, BudgetLine, Everywhere, PlanEvaluation};
 
 /// Runs of each test, on average, that are shown.
 const BUDGETS: [u32; 8] = [2, 5, 10, 50, 100, 500, 1000, 5000];
+/// A test that fails in this share of its runs fails often.
+const OFTEN: f64 = 0.05;
 /// CANNIER is also measured with all of these, which the paper leaves at one value.
 const MAX_RERUNS: [u32; 13] = [2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
 
@@ -128,11 +132,9 @@ impl Many<'_> {
         let plan = self.plan(Kin::Heard, Thresholds::UNREACHED, budgets);
         let deaf = self.plan(Kin::Ignored, Thresholds::UNREACHED, budgets);
         let oracle = self.mean(|seed| {
-            let found = self.contest.oracle(budgets, seed);
-            found.into_iter().map(|found| (real(found), 0.0)).collect()
+            let found = self.contest.oracle(budgets, seed).into_iter();
+            found.map(|it| Reached { found: real(it), ..Reached::default() }).collect()
         });
-        let flaky = self.contest.entrants().iter();
-        let flaky = real(flaky.filter(|it| it.subject.outcomes.is_inconsistent()).count());
         let best = |budget: f64, is_one: &dyn Fn(&CannierPoint) -> bool| {
             let affordable = shown_only.iter().filter(|it| it.cost <= budget && is_one(it));
             affordable.map(CannierPoint::found).fold(0.0, f64::max)
@@ -144,11 +146,11 @@ impl Many<'_> {
                 cost: budgets[at],
                 rerun: best(budgets[at], &all),
                 cannier: best(budgets[at], &|_| true),
-                deaf: deaf[at].0,
-                plan: plan[at].0,
-                oracle: oracle[at].0,
-                believed_hidden: plan[at].1,
-                hidden: flaky - plan[at].0,
+                deaf: deaf[at].found,
+                plan: plan[at].found,
+                oracle: oracle[at].found,
+                believed_hidden: plan[at].believed,
+                hidden: plan[at].hidden,
             })
             .collect()
     }
@@ -162,9 +164,9 @@ impl Many<'_> {
             let budgets: Vec<f64> = same_claims.iter().map(|point| point.cost).collect();
             let upper = same_claims[0].thresholds.upper();
             let found = self.plan(Kin::Heard, upper, &budgets);
-            lines.extend(same_claims.iter().zip(found).map(|(point, (found, _))| Against {
+            lines.extend(same_claims.iter().zip(found).map(|(point, reached)| Against {
                 point: *point,
-                plan: found + real(point.claimed),
+                plan: reached.found + real(point.claimed),
             }));
         }
         lines.sort_by(|a, b| a.point.cost.total_cmp(&b.point.cost));
@@ -176,7 +178,7 @@ impl Many<'_> {
         points.sort_by(|a, b| a.cost.total_cmp(&b.cost));
         let budgets: Vec<f64> = points.iter().map(|point| point.cost).collect();
         let found = self.plan(Kin::Heard, Thresholds::UNREACHED, &budgets);
-        let leads = points.iter().zip(&found).map(|(point, (found, _))| found - point.found());
+        let leads = points.iter().zip(&found).map(|(point, plan)| plan.found - point.found());
         Everywhere {
             points: points.len(),
             beaten: leads.clone().filter(|lead| *lead > 0.0).count(),
@@ -184,35 +186,59 @@ impl Many<'_> {
         }
     }
 
-    /// The mean of what the plan finds for each budget, and of what it then believes hidden.
-    fn plan(&self, kin: Kin, below: f64, budgets: &[f64]) -> Vec<(f64, f64)> {
+    /// How far the plan comes with each budget, on average.
+    fn plan(&self, kin: Kin, below: f64, budgets: &[f64]) -> Vec<Reached> {
         // What is hidden takes a look at every test; nobody reads it where budgets are many.
         let is_hidden_asked = budgets.len() == BUDGETS.len();
         self.mean(|seed| {
-            let mut found = Vec::with_capacity(budgets.len());
-            self.contest.plan(kin, below, budgets, seed, &mut |so_far, planner| {
-                let hidden = if is_hidden_asked { planner.hidden(0.0).expected } else { 0.0 };
-                found.push((real(so_far), hidden));
+            let mut reached = Vec::with_capacity(budgets.len());
+            self.contest.plan(kin, below, budgets, seed, &mut |found, planner| {
+                let found = real(found);
+                let (believed, hidden) =
+                    if is_hidden_asked { self.hidden(planner) } else { (0.0, 0.0) };
+                reached.push(Reached { found, believed, hidden });
             });
-            found
+            reached
         })
     }
 
-    fn mean(&self, of: impl Fn(Seed) -> Vec<(f64, f64)> + Sync) -> Vec<(f64, f64)> {
-        let seeds: Vec<u32> = (0..self.repeats).collect();
-        let found: Vec<Vec<(f64, f64)>> = seeds
+    /// How many flaky tests that fail often a planner believes hidden, and how many are.
+    fn hidden(&self, planner: &Planner) -> (f64, f64) {
+        let entrants = (0..).zip(self.contest.entrants());
+        let is_hidden = |(test, entrant): &(u32, &Entrant)| {
+            let subject = &entrant.subject;
+            let is_flaky = subject.outcomes.is_inconsistent() && subject.rate() >= OFTEN;
+            is_flaky && !planner.has_shown(*test)
+        };
+        (planner.hidden(OFTEN).expected, real(entrants.filter(is_hidden).count()))
+    }
+
+    fn mean(&self, of: impl Fn(Seed) -> Vec<Reached> + Sync) -> Vec<Reached> {
+        let repeats: Vec<u32> = (0..self.repeats).collect();
+        let reached: Vec<Vec<Reached>> = repeats
             .par_iter()
             .map(|repeat| of(self.seed.split(&format!("repeat {repeat}"))))
             .collect();
-        let mut sums = vec![(0.0, 0.0); found.first().map_or(0, Vec::len)];
-        for one in &found {
-            for (sum, value) in sums.iter_mut().zip(one) {
-                *sum = (sum.0 + value.0, sum.1 + value.1);
-            }
+        let mut means = vec![Reached::default(); reached.first().map_or(0, Vec::len)];
+        for (mean, one) in reached.iter().flat_map(|it| (0..).zip(it)) {
+            let (mean, share): (&mut Reached, f64) =
+                (&mut means[mean], 1.0 / f64::from(self.repeats));
+            mean.found += one.found * share;
+            mean.believed += one.believed * share;
+            mean.hidden += one.hidden * share;
         }
-        let repeats = f64::from(self.repeats);
-        sums.into_iter().map(|sum| (sum.0 / repeats, sum.1 / repeats)).collect()
+        means
     }
+}
+
+/// How far a strategy has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reached {
+    /// Flaky tests that showed themselves.
+    found: f64,
+    /// Of those that fail often, so many are believed hidden, and so many are.
+    believed: f64,
+    hidden: f64,
 }
 
 /// A count as a real number.
