@@ -3,10 +3,13 @@
 //! [`triage`] is the technique of the rerun thesis (Eloussi 2015, Figures 3.1 and 3.2), written
 //! against [`Adapter`](flakeproof_runner::Adapter) and
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
-//! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build.
+//! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build,
+//! and [`verify`] proves that one of them is mended.
 
 pub mod hunt;
 pub mod intersect;
 mod partition;
 mod pollution;
+pub mod replay;
 pub mod triage;
+pub mod verify;

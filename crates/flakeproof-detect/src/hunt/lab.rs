@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use flakeproof_core::{
-    Decision, Failure, HuntCost, Isolation, Outcome, SequentialTest, Tally, TestId, TrialRecord,
+    Decision, Failure, HuntCost, Isolation, Outcome, PASSING_RATE, SequentialTest, Tally, TestId,
+    TrialRecord,
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
@@ -27,7 +28,7 @@ pub(crate) enum Stop {
 }
 
 /// The rates between which a repeated trial decides, and the chance to be wrong.
-const PASSES: f64 = 0.2;
+const PASSES: f64 = PASSING_RATE;
 const FAILS: f64 = 0.8;
 const ERROR: f64 = 0.02;
 /// So often a trial is repeated at most; then the likelier rate is taken.

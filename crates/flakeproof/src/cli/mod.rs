@@ -9,6 +9,7 @@ mod learning;
 mod predict;
 mod run;
 mod train;
+mod verify;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -21,6 +22,7 @@ pub(crate) use learning::share;
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{TrainArguments, TrainFlast, TrainModel};
+pub(crate) use verify::VerifyArguments;
 
 /// Find, predict, explain and triage tests that pass and fail on the same code.
 #[derive(Debug, Parser)]
@@ -40,6 +42,7 @@ pub(crate) enum Command {
     Hunt(HuntArguments),
     List(ListArguments),
     Repro(ReproArguments),
+    Verify(VerifyArguments),
     Predict(PredictArguments),
     Explain(ExplainArguments),
     Train(TrainArguments),

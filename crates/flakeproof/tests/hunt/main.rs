@@ -6,3 +6,4 @@ mod going_on;
 mod kill;
 mod known;
 mod program;
+mod verify;

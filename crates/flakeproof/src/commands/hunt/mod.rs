@@ -1,6 +1,6 @@
 //! `flakeproof hunt`: find the flaky tests, their kinds, and who makes whom fail.
 
-mod fingerprint;
+pub(super) mod fingerprint;
 mod reports;
 mod session;
 
