@@ -183,7 +183,7 @@ impl Hunt<'_, '_> {
         if stays {
             self.ledger.remark(
                 format!("`{id}` passed alone and fails alone now: a test left something on disk"),
-                "remove what `git status` shows that is not yours, and hunt again",
+                "remove what `git status` shows that is not yours, and hunt with `--tidy`",
             );
             return;
         }

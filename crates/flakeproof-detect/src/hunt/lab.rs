@@ -16,7 +16,7 @@ use flakeproof_core::{
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 use super::bench::Bench;
-use super::settings::{HuntEvent, HuntStage, Journal};
+use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
 use super::trial::Trial;
 
 /// Why a hunt stops before its end.
@@ -40,7 +40,7 @@ pub(crate) struct Lab<'a, 'j> {
     pub(super) tests: &'a [TestId],
     pub(super) jobs: usize,
     pub(super) budget: Option<Duration>,
-    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
+    pub(super) workplace: Workplace<'a>,
     pub(super) cancel: &'a Cancel,
     pub(super) journal: &'a mut Journal<'j>,
     pub(super) sink: &'a mut dyn FnMut(HuntEvent),
@@ -56,6 +56,11 @@ impl Lab<'_, '_> {
     pub(crate) fn begin(&mut self, stage: HuntStage, trials: usize) {
         self.cost.begin(stage.words());
         (self.sink)(HuntEvent::Stage(stage, trials));
+    }
+
+    /// Remove what tests left on disk, if that was asked for.
+    pub(crate) fn tidy(&self) -> Result<(), Stop> {
+        self.workplace.tidy.map_or(Ok(()), |tidy| tidy().map_err(Stop::Trouble))
     }
 
     /// Tell something.
@@ -78,7 +83,7 @@ impl Lab<'_, '_> {
 
     /// Whether this share of the budget is used up.
     pub(crate) fn is_spent(&self, share: f64) -> bool {
-        self.budget.is_some_and(|budget| (self.clock)() >= budget.mul_f64(share))
+        self.budget.is_some_and(|budget| (self.workplace.clock)() >= budget.mul_f64(share))
     }
 
     /// Run trials and give each with what happened, in order, until somebody has seen enough.
@@ -106,9 +111,9 @@ impl Lab<'_, '_> {
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
-        let can_copy = self.adapter.can().snapshot;
-        let (adapter, tests, clock) = (self.adapter, self.tests, self.clock);
-        let bench = Bench { adapter, tests, can_copy, clock };
+        let (adapter, tests, workplace) = (self.adapter, self.tests, self.workplace);
+        let can_copy = adapter.can().snapshot && workplace.tidy.is_none();
+        let bench = Bench { adapter, tests, can_copy, workplace };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
