@@ -8,6 +8,7 @@ use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
 
 use super::settings::Workplace;
 use super::trial::{Step, Trial, Until};
+use super::turns::Turn;
 
 /// So many failures of one trial are kept with their text, which is cut after so many characters.
 const MOST_FAILURES: usize = 200;
@@ -23,6 +24,8 @@ pub(super) struct Bench<'a> {
     pub(super) can_copy: bool,
     /// The time that has passed, and who tidies up.
     pub(super) workplace: Workplace<'a>,
+    /// When the tests may run, if the trial is one of several that take turns.
+    pub(super) turn: Option<Turn<'a>>,
 }
 
 impl Bench<'_> {
@@ -178,6 +181,11 @@ impl Bench<'_> {
         match environment.expect(&self.ids(tests), Then::End) {
             Err(error) if is_the_tests_own(&error) => return Ok(Vec::new()),
             other => other?,
+        }
+        if let Some(turn) = self.turn {
+            // What goes wrong here shows itself again when the first test is asked for.
+            let _ = environment.get_ready();
+            turn.wait();
         }
         let mut outcomes = Vec::with_capacity(tests.len());
         for test in tests {

@@ -17,6 +17,7 @@ mod ledger;
 mod settings;
 mod stages;
 pub(crate) mod trial;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 

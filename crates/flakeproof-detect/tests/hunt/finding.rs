@@ -251,3 +251,14 @@ fn tidying_after_every_environment_shows_who_leaves_something_on_disk() {
     assert_eq!(of(&hunted, "c").polluters, sets(&[&["h"]]));
     assert_eq!(hunted.tests.iter().filter(|test| test.kind.is_some()).count(), 1);
 }
+
+#[test]
+fn new_processes_that_confirm_a_finding_run_their_tests_one_after_the_other() {
+    for _ in 0..20 {
+        let suite = suite(TESTS).with_polluter("c", "h");
+        hunted(&suite, &settings());
+        let spawned = suite.runs().into_iter().filter(|ran| ran.isolation == Isolation::Spawn);
+        let tests: Vec<String> = spawned.map(|ran| ran.test.to_string()).collect();
+        assert_eq!(tests, ["h", "c", "c"], "first as it fails, then alone");
+    }
+}
