@@ -33,16 +33,17 @@ pub(crate) fn fix(findings: &FixFindings, is_stdout_taken: bool) {
 pub(super) fn planned(test: &TestId, claim: &Claim, was: FormerRate, confidence: f64) -> String {
     let mut text = format!("{STRONG}{test}{STRONG:#} {}\n", in_orders(&claim.orders));
     let (rate, sure) = (often(was.rate), percent(confidence));
-    let source = match was.source {
-        RateSource::Given => "as you say".to_owned(),
+    let (at_least, source) = match was.source {
+        RateSource::Given => ("", "as you say".to_owned()),
         RateSource::Seen(tally, place) => {
-            format!("the low end for {} {}", words::failed(tally), place_words(place))
+            let seen = format!("{} {}, the low end", words::failed(tally), place_words(place));
+            ("at least ", seen)
         }
         RateSource::Decided => {
-            "a hunt says that the order matters only to tests that fail more often in it".to_owned()
+            ("at least ", "no hunt calls a test order-dependent that fails less often".to_owned())
         }
     };
-    let _ = writeln!(text, "before: it failed {rate} {DIM}({source}){DIM:#}");
+    let _ = writeln!(text, "before: it failed {at_least}{rate} {DIM}({source}){DIM:#}");
     let needed = words::grouped(u64::from(claim.runs.needed()));
     let each = match claim.orders.len() {
         0 | 1 => String::new(),
