@@ -2,6 +2,8 @@
 
 from suite import hunt, last_fails, restore
 
+#: Options that only some suites are hunted with: tests of this one leave a folder in the project.
+OPTIONS = {"occamtools": ["--tidy"]}
 #: So many tries has each side of a reported pair in new processes.
 TRIES = 3
 
@@ -11,7 +13,8 @@ def measure_findings(subject, entry, typed):
     # All neighbours, and as many random orders again as the subjects were found with.
     orders = 2 * (tests + tests % 2) if tests <= 120 else 60
     report, seconds = hunt(
-        subject, typed, "--runs", "20", "--orders", str(orders), "--order-kind", "tests,tuscan"
+        subject, typed, "--runs", "20", "--orders", str(orders), "--order-kind", "tests,tuscan",
+        *OPTIONS.get(entry["name"], []),
     )
     found = {test["id"]: test for test in report["tests"] if test["kind"]}
     rows = {

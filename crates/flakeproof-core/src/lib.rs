@@ -5,7 +5,8 @@
 //! depends on and what changed, are the [`Evidence`] on which a [`Verdict`] rests. All of it
 //! together is [`Findings`], which reports render and the history keeps. [`Predictions`] are what
 //! can be said without running anything; [`Features`] are what a model learns about a test.
-//! [`HuntFindings`] say which tests of a suite are flaky, and who makes whom fail.
+//! [`HuntFindings`] say which tests of a suite are flaky, and who makes whom fail; [`FixFindings`]
+//! whether one of them is mended.
 //!
 //! This crate does no I/O and knows no other crate of the workspace.
 
@@ -15,6 +16,7 @@ mod evidence;
 mod execution;
 mod features;
 mod findings;
+mod fix;
 mod history;
 mod hunt;
 mod isolation;
@@ -41,6 +43,7 @@ pub use features::{Feature, Features, MeanFeatures};
 pub use findings::{
     ExitCode, Findings, Group, GroupCause, Notice, Policy, RunFacts, SuiteCounts, TestFinding,
 };
+pub use fix::{ALWAYS, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, Place, RateSource};
 pub use history::{
     FeatureRecord, History, HistoryError, PassRecord, RunRecord, Surroundings, Tally, TrackRecord,
 };
@@ -55,7 +58,7 @@ pub use orders::{OrderKind, Orders};
 pub use outcome::Outcome;
 pub use prediction::{ModelFacts, Prediction, Predictions, SimilarTest};
 pub use seed::Seed;
-pub use sequential::{Decision, SequentialTest};
+pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use signature::Signature;
 pub use state::{LeftBehind, LeftKind, State};
 pub use suite::{CollectionProblem, Suite, SuiteTest};

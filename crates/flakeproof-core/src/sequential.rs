@@ -1,5 +1,9 @@
 //! Deciding between "fails" and "does not" from as few runs as the chance of an error allows.
 
+/// The failure rate at which an order of tests still counts as one in which a test passes: who is said
+/// to fail in an order fails there more often.
+pub const PASSING_RATE: f64 = 0.2;
+
 /// Wald's sequential test (1945) between two failure rates.
 ///
 /// ```

@@ -21,6 +21,31 @@ pub fn pass_rate_not_ruled_out(failures: u32, confidence: f64) -> f64 {
     1.0 - (1.0 - confidence).powf(1.0 / f64::from(failures))
 }
 
+/// The runs without a failure after which a test that fails at this rate would have shown itself
+/// with the given confidence: the smallest `n` with `(1 - rate)^n <= 1 - confidence`.
+///
+/// At least one, and no more than fit into the number.
+///
+/// ```
+/// use flakeproof_core::statistics::clean_runs_needed;
+///
+/// assert_eq!(clean_runs_needed(0.05, 0.95), 59);
+/// assert_eq!(clean_runs_needed(1.0, 0.95), 1);
+/// ```
+#[must_use]
+pub fn clean_runs_needed(rate: f64, confidence: f64) -> u32 {
+    // Where the quotient is whole, rounding must not make it one more.
+    const NOISE: f64 = 1e-9;
+    let runs = (-confidence).ln_1p() / (-rate).ln_1p();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the cast saturates, and a rate of 0 needs more runs than can be made"
+    )]
+    let runs = (runs - NOISE).ceil() as u32;
+    if rate <= 0.0 { u32::MAX } else { runs.max(1) }
+}
+
 /// A failure rate with the interval in which it lies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -137,6 +162,8 @@ fn ln_gamma(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -167,6 +194,36 @@ mod tests {
     #[test]
     fn nothing_seen_rules_nothing_out() {
         assert!((pass_rate_not_ruled_out(0, 0.95) - 1.0).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn clean_runs_are_those_worked_by_hand() {
+        for (rate, confidence, runs) in
+            [(0.5, 0.75, 2), (0.5, 0.95, 5), (0.03, 0.95, 99), (1.0 / 30.0, 0.95, 89)]
+        {
+            assert_eq!(clean_runs_needed(rate, confidence), runs, "{rate} {confidence}");
+        }
+        assert_eq!(clean_runs_needed(0.01, 0.99), 459);
+        assert_eq!(clean_runs_needed(0.0, 0.95), u32::MAX);
+    }
+
+    #[test]
+    fn a_smaller_rate_needs_more_runs() {
+        let runs: Vec<u32> =
+            (1..1000).map(|it| clean_runs_needed(f64::from(it) / 1000.0, 0.95)).collect();
+        assert!(runs.is_sorted_by(|a, b| a >= b));
+    }
+
+    proptest! {
+        #[test]
+        fn the_clean_runs_are_enough_and_not_one_too_many(
+            rate in 1e-5f64..1.0, confidence in 0.01f64..0.999,
+        ) {
+            let runs = clean_runs_needed(rate, confidence);
+            let missed = |runs: u32| (1.0 - rate).powf(f64::from(runs));
+            prop_assert!(missed(runs) <= (1.0 - confidence) * (1.0 + 1e-6));
+            prop_assert!(runs == 1 || missed(runs - 1) > (1.0 - confidence) * (1.0 - 1e-6));
+        }
     }
 
     #[test]

@@ -4,11 +4,13 @@
 //! against [`Adapter`](flakeproof_runner::Adapter) and
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
 //! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build,
-//! and [`plan`] says where to look next.
+//! [`plan`] says where to look next, and [`verify`] proves that a flaky test is mended.
 
 pub mod hunt;
 pub mod intersect;
 mod partition;
 pub mod plan;
 mod pollution;
+pub mod replay;
 pub mod triage;
+pub mod verify;

@@ -1,9 +1,10 @@
 //! Findings and predictions in, bytes out.
 //!
 //! A [`Renderer`] turns [`Findings`](flakeproof_core::Findings), what a run found out,
-//! [`HuntFindings`](flakeproof_core::HuntFindings), what a hunt found out, or
+//! [`HuntFindings`](flakeproof_core::HuntFindings), what a hunt found out,
+//! [`FixFindings`](flakeproof_core::FixFindings), whether a test is mended, or
 //! [`Predictions`](flakeproof_core::Predictions), what a model says without a run, into the bytes
-//! of one format: [`Json`] for programs, [`GithubSummary`] and, except for hunts,
+//! of one format: [`Json`] for programs, [`GithubSummary`] for runs and hunts and, except for hunts,
 //! [`GithubAnnotations`] for GitHub Actions. Findings can also be [`JunitXml`], for continuous
 //! integration servers, and predictions [`Sarif`], for tools that show code. [`words`] says in
 //! English what they mean, for every format that people read.
@@ -22,7 +23,7 @@ pub mod svg;
 pub mod words;
 
 pub use github::{GithubAnnotations, GithubSummary};
-pub use json::{Json, hunt_schema, json_schema, prediction_schema};
+pub use json::{Json, hunt_schema, json_schema, prediction_schema, verify_schema};
 pub use junit::JunitXml;
 pub use renderer::{Error, Renderer};
 pub use sarif::Sarif;

@@ -80,6 +80,15 @@ pub trait Environment: Send {
     /// as a spawned interpreter that collected only those announced first.
     fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()>;
 
+    /// Prepare for the announced tests, which will be run without measuring anything, and run none. Only
+    /// time is won: where this is not called, or fails, the first run does it.
+    ///
+    /// # Errors
+    /// When the environment does not start.
+    fn get_ready(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Run one test and wait for its end.
     ///
     /// A test that was just run may be run again; then the order goes on. After a crash or a

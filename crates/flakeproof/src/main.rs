@@ -20,6 +20,7 @@ fn main() -> ExitCode {
         cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),
         cli::Command::List(arguments) => commands::list::run(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
+        cli::Command::Verify(arguments) => commands::verify::run(&arguments),
         cli::Command::Predict(arguments) => commands::predict::run(&arguments),
         cli::Command::Explain(arguments) => commands::explain::run(&arguments),
         cli::Command::Train(arguments) => commands::train::run(&arguments),

@@ -3,12 +3,12 @@
 //! What a test does to its environment, even killing it, is data here; only trouble of the runner
 //! itself ends a trial.
 
-use std::time::Duration;
-
 use flakeproof_core::{Execution, Isolation, Outcome, TestId, TrialFailure, TrialRecord};
 use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
 
+use super::settings::Workplace;
 use super::trial::{Step, Trial, Until};
+use super::turns::Turn;
 
 /// So many failures of one trial are kept with their text, which is cut after so many characters.
 const MOST_FAILURES: usize = 200;
@@ -22,16 +22,18 @@ pub(super) struct Bench<'a> {
     pub(super) tests: &'a [TestId],
     /// Whether environments can be copied.
     pub(super) can_copy: bool,
-    /// The time that has passed.
-    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
+    /// The time that has passed, and who tidies up.
+    pub(super) workplace: Workplace<'a>,
+    /// When the tests may run, if the trial is one of several that take turns.
+    pub(super) turn: Option<Turn<'a>>,
 }
 
 impl Bench<'_> {
     /// Run a trial.
     pub(super) fn run(&self, trial: &Trial) -> Result<TrialRecord> {
-        let begin = (self.clock)();
+        let begin = (self.workplace.clock)();
         let mut record = self.run_steps(trial)?;
-        record.duration = (self.clock)().saturating_sub(begin);
+        record.duration = (self.workplace.clock)().saturating_sub(begin);
         Ok(record)
     }
 
@@ -130,6 +132,9 @@ impl Bench<'_> {
             let environment = self.open(trial.isolation)?;
             let first = self.branch_place(record, outcomes.len(), before.len());
             let ran = self.run_from(environment, rest, first, record)?;
+            if let Some(tidy) = self.workplace.tidy {
+                tidy()?;
+            }
             // Who dies at once, or is not known to this process, is passed over.
             let is_stuck = ran.is_empty();
             outcomes.extend(ran);
@@ -176,6 +181,11 @@ impl Bench<'_> {
         match environment.expect(&self.ids(tests), Then::End) {
             Err(error) if is_the_tests_own(&error) => return Ok(Vec::new()),
             other => other?,
+        }
+        if let Some(turn) = self.turn {
+            // What goes wrong here shows itself again when the first test is asked for.
+            let _ = environment.get_ready();
+            turn.wait();
         }
         let mut outcomes = Vec::with_capacity(tests.len());
         for test in tests {

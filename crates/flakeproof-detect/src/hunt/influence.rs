@@ -1,14 +1,16 @@
 //! From victims and brittle tests to those who make them fail or pass, and to a proof of it.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use flakeproof_core::{
     Decision, FlakyKind, Isolation, LeftBehind, OrderKind, Reproduction, TestId,
 };
 
 use super::Hunt;
-use super::lab::Stop;
+use super::lab::{Stop, last_failed};
 use super::settings::{HuntEvent, HuntStage, PolluterSearch};
+use super::trial::Trial;
 use crate::pollution::pairs::{self, PairOutcome};
 use crate::pollution::{cleaners, left_behind, prefix};
 
@@ -18,8 +20,9 @@ const MOST_PAIRS: usize = 250_000;
 const MOST_CLEANERS: usize = 300;
 /// So many tests are tried before a single victim, one by one, before whole orders are.
 const MOST_NEIGHBOURS: usize = 100;
-/// So many tries has a failure that was seen in copies to show itself in a new process.
-const MOST_CONFIRMATIONS: u32 = 3;
+/// So many tries has what was seen in copies to show itself in a new process; all but the first are
+/// alone.
+const MOST_CONFIRMATIONS: u32 = 4;
 
 impl Hunt<'_, '_> {
     /// Find polluters, state-setters and cleaners, and confirm them.
@@ -143,8 +146,9 @@ impl Hunt<'_, '_> {
                 (_, Some(order)) => (order, alone),
                 (_, None) => (self.failing_order.get(test).cloned().unwrap_or_default(), alone),
             };
-            let fails = self.shows(*test, &failing, Decision::High)?;
-            let passes = self.shows(*test, &passing, Decision::Low)?;
+            let (mut fails, mut passes) = self.show_at_once(*test, &failing, &passing)?;
+            fails = fails || self.shows(*test, &failing, Decision::High)?;
+            passes = passes || self.shows(*test, &passing, Decision::Low)?;
             self.confirmed.insert(*test);
             if fails && passes {
                 continue;
@@ -158,17 +162,35 @@ impl Hunt<'_, '_> {
         Ok(())
     }
 
-    /// Whether a new process shows an outcome of the last test of an order, in some tries.
-    fn shows(&mut self, test: u32, order: &[u32], wanted: Decision) -> Result<bool, Stop> {
-        use std::ops::ControlFlow;
+    /// Whether two new processes, which start at the same time, show a test to fail in the one order
+    /// and to pass in the other.
+    fn show_at_once(
+        &mut self,
+        test: u32,
+        failing: &[u32],
+        passing: &[u32],
+    ) -> Result<(bool, bool), Stop> {
+        let trial = |order: &[u32]| {
+            Trial::order(format!("confirm/{test}/1"), order.to_vec(), Isolation::Spawn)
+        };
+        let mut seen = Vec::new();
+        self.lab.in_turns(vec![trial(failing), trial(passing)], &mut |_, record| {
+            seen.push(last_failed(record));
+            ControlFlow::Continue(())
+        })?;
+        Ok((seen.first() == Some(&Some(true)), seen.get(1) == Some(&Some(false))))
+    }
 
-        let trials = (1..=MOST_CONFIRMATIONS).map(|number| {
+    /// Whether a new process that has the machine to itself shows an outcome of the last test of an
+    /// order, in some tries.
+    fn shows(&mut self, test: u32, order: &[u32], wanted: Decision) -> Result<bool, Stop> {
+        let trials = (2..=MOST_CONFIRMATIONS).map(|number| {
             let name = format!("confirm/{test}/{number}");
-            super::trial::Trial::order(name, order.to_vec(), Isolation::Spawn)
+            Trial::order(name, order.to_vec(), Isolation::Spawn)
         });
         let mut is_shown = false;
         self.lab.one_by_one(trials, &mut |_, record| {
-            is_shown = super::lab::last_failed(record) == Some(wanted == Decision::High);
+            is_shown = last_failed(record) == Some(wanted == Decision::High);
             if is_shown { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         Ok(is_shown)
@@ -183,7 +205,7 @@ impl Hunt<'_, '_> {
         if stays {
             self.ledger.remark(
                 format!("`{id}` passed alone and fails alone now: a test left something on disk"),
-                "remove what `git status` shows that is not yours, and hunt again",
+                "remove what `git status` shows that is not yours, and hunt with `--tidy`",
             );
             return;
         }

@@ -10,13 +10,15 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use flakeproof_core::{
-    Decision, Failure, HuntCost, Isolation, Outcome, SequentialTest, Tally, TestId, TrialRecord,
+    Decision, Failure, HuntCost, Isolation, Outcome, PASSING_RATE, SequentialTest, Tally, TestId,
+    TrialRecord,
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 use super::bench::Bench;
-use super::settings::{HuntEvent, HuntStage, Journal};
+use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
 use super::trial::Trial;
+use super::turns::{Turn, Turns};
 
 /// Why a hunt stops before its end.
 #[derive(Debug)]
@@ -27,7 +29,7 @@ pub(crate) enum Stop {
 }
 
 /// The rates between which a repeated trial decides, and the chance to be wrong.
-const PASSES: f64 = 0.2;
+const PASSES: f64 = PASSING_RATE;
 const FAILS: f64 = 0.8;
 const ERROR: f64 = 0.02;
 /// So often a trial is repeated at most; then the likelier rate is taken.
@@ -39,7 +41,7 @@ pub(crate) struct Lab<'a, 'j> {
     pub(super) tests: &'a [TestId],
     pub(super) jobs: usize,
     pub(super) budget: Option<Duration>,
-    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
+    pub(super) workplace: Workplace<'a>,
     pub(super) cancel: &'a Cancel,
     pub(super) journal: &'a mut Journal<'j>,
     pub(super) sink: &'a mut dyn FnMut(HuntEvent),
@@ -55,6 +57,11 @@ impl Lab<'_, '_> {
     pub(crate) fn begin(&mut self, stage: HuntStage, trials: usize) {
         self.cost.begin(stage.words());
         (self.sink)(HuntEvent::Stage(stage, trials));
+    }
+
+    /// Remove what tests left on disk, if that was asked for.
+    pub(crate) fn tidy(&self) -> Result<(), Stop> {
+        self.workplace.tidy.map_or(Ok(()), |tidy| tidy().map_err(Stop::Trouble))
     }
 
     /// Tell something.
@@ -77,7 +84,7 @@ impl Lab<'_, '_> {
 
     /// Whether this share of the budget is used up.
     pub(crate) fn is_spent(&self, share: f64) -> bool {
-        self.budget.is_some_and(|budget| (self.clock)() >= budget.mul_f64(share))
+        self.budget.is_some_and(|budget| (self.workplace.clock)() >= budget.mul_f64(share))
     }
 
     /// Run trials and give each with what happened, in order, until somebody has seen enough.
@@ -86,7 +93,7 @@ impl Lab<'_, '_> {
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
-        self.side_by_side(self.jobs.max(1), trials, take)
+        self.side_by_side(self.jobs.max(1), None, trials, take)
     }
 
     /// The same, one at a time: what is decided must not come from tests that disturb each other over
@@ -96,28 +103,43 @@ impl Lab<'_, '_> {
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
-        self.side_by_side(1, trials, take)
+        self.side_by_side(1, None, trials, take)
+    }
+
+    /// The same for a few trials in new processes, which start side by side; their tests run one after
+    /// the other, in the order of the trials.
+    pub(crate) fn in_turns(
+        &mut self,
+        trials: Vec<Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        // Who tidies up after one would take away what another makes at its start.
+        if self.workplace.tidy.is_some() {
+            return self.one_by_one(trials.into_iter(), take);
+        }
+        self.side_by_side(trials.len(), Some(&Turns::default()), trials.into_iter(), take)
     }
 
     fn side_by_side(
         &mut self,
         jobs: usize,
+        turns: Option<&Turns>,
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
-        let can_copy = self.adapter.can().snapshot;
-        let (adapter, tests, clock) = (self.adapter, self.tests, self.clock);
-        let bench = Bench { adapter, tests, can_copy, clock };
+        let (adapter, tests, workplace) = (self.adapter, self.tests, self.workplace);
+        let can_copy = adapter.can().snapshot && workplace.tidy.is_none();
+        let bench = Bench { adapter, tests, can_copy, workplace, turn: None };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
             for _ in 0..jobs {
                 let (work, done) = (work.clone(), done.clone());
-                scope.spawn(move || run_all(bench, &work, &done));
+                scope.spawn(move || run_all(bench, turns, &work, &done));
             }
             drop((work, done));
-            let (next, running, is_closed) = (0, 0, false);
-            let mut queue = Queue { trials, asked, results, jobs, next, running, is_closed };
+            let (next, given, running, is_closed) = (0, 0, 0, false);
+            let mut queue = Queue { trials, asked, results, jobs, next, given, running, is_closed };
             self.go_through(&mut queue, take)
         })
     }
@@ -275,7 +297,8 @@ pub(crate) fn failed(outcome: Option<Outcome>) -> Option<bool> {
     }
 }
 
-type Work = (usize, Trial);
+/// The number of a trial, its number among those that are run, and the trial.
+type Work = (usize, usize, Trial);
 type Done = (usize, Trial, Result<TrialRecord>);
 
 /// Trials that wait for a worker, and those that have one.
@@ -285,6 +308,8 @@ struct Queue<I> {
     results: Receiver<Done>,
     jobs: usize,
     next: usize,
+    /// Trials given to workers.
+    given: usize,
     running: usize,
     /// Whether nothing more is asked for.
     is_closed: bool,
@@ -311,15 +336,20 @@ impl<I: Iterator<Item = Trial>> Queue<I> {
         }
         self.running += 1;
         // Workers live as long as this half does.
-        let _ = self.asked.send((number, trial));
+        let _ = self.asked.send((number, self.given, trial));
+        self.given += 1;
         None
     }
 }
 
 /// A worker: run trials as long as there are any.
-fn run_all(bench: Bench<'_>, work: &Receiver<Work>, done: &Sender<Done>) {
-    for (number, trial) in work {
-        let result = bench.run(&trial);
+fn run_all(bench: Bench<'_>, turns: Option<&Turns>, work: &Receiver<Work>, done: &Sender<Done>) {
+    for (number, given, trial) in work {
+        let turn = turns.map(|turns| Turn { turns, number: given });
+        let result = Bench { turn, ..bench }.run(&trial);
+        if let Some(turns) = turns {
+            turns.pass_on();
+        }
         if done.send((number, trial, result)).is_err() {
             return;
         }

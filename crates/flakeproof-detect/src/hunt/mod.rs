@@ -17,14 +17,16 @@ mod ledger;
 mod settings;
 mod stages;
 pub(crate) mod trial;
+mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use flakeproof_core::{FlakyKind, HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId};
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
-pub use settings::{HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch};
+pub use settings::{
+    HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
+};
 
 use lab::{Lab, Stop};
 use ledger::Ledger;
@@ -38,7 +40,7 @@ pub fn hunt(
     suite: &Suite,
     settings: &HuntSettings,
     journal: &mut Journal<'_>,
-    clock: &(dyn Fn() -> Duration + Sync),
+    workplace: Workplace<'_>,
     cancel: &Cancel,
     sink: &mut dyn FnMut(HuntEvent),
 ) -> Result<Hunted> {
@@ -48,9 +50,9 @@ pub fn hunt(
     let lab = Lab {
         adapter,
         tests: &tests,
-        jobs: settings.jobs,
+        jobs: if workplace.tidy.is_some() { 1 } else { settings.jobs },
         budget: settings.budget,
-        clock,
+        workplace,
         cancel,
         journal,
         sink,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use flakeproof_core::{FlakyKind, TrialRecord};
 use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderKind, Seed, TestId};
+use flakeproof_runner::Result;
 
 /// How a hunt goes about.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +126,16 @@ pub struct Journal<'a> {
     pub recall: &'a dyn Fn(&str) -> Option<TrialRecord>,
     /// Keep a trial under its key.
     pub keep: &'a mut dyn FnMut(&str, &TrialRecord),
+}
+
+/// What a hunt is given from outside.
+#[derive(Clone, Copy)]
+pub struct Workplace<'a> {
+    /// The time that has passed.
+    pub clock: &'a (dyn Fn() -> Duration + Sync),
+    /// Removes what tests left on disk, after every environment. There are no copies of live
+    /// environments then, because they would share what those before them leave.
+    pub tidy: Option<&'a (dyn Fn() -> Result<()> + Sync)>,
 }
 
 /// What a hunt found out.

@@ -15,7 +15,9 @@ pub(crate) fn left_behind(lab: &Lab<'_, '_>, tests: &[TestId]) -> Result<Vec<Lef
     if !lab.adapter.can().state {
         return Ok(Vec::new());
     }
-    match pictures(lab, tests) {
+    let pictures = pictures(lab, tests);
+    lab.tidy()?;
+    match pictures {
         Ok((before, after)) => {
             let mut left = State::left_behind(&before, &after);
             left.truncate(MOST_DIFFERENCES);

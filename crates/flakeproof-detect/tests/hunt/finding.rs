@@ -1,7 +1,10 @@
 //! What a hunt says about the tests of a suite.
 
+use std::time::Duration;
+
 use flakeproof_core::{FlakyKind, HuntEnd, Isolation, OrderKind, Outcome, Seed};
-use flakeproof_detect::hunt::{HuntSettings, PolluterSearch};
+use flakeproof_detect::hunt::{HuntSettings, Journal, PolluterSearch, Workplace, hunt};
+use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::suite;
 
 use crate::hunting::{hunted, of, sets, settings};
@@ -217,4 +220,45 @@ fn what_stays_on_disk_is_told_from_what_only_copies_show() {
     assert_eq!(of(&hunted, "c").kind, None);
     let told = |words: &str| hunted.notices.iter().any(|notice| notice.what.contains(words));
     assert!(told("left something on disk"), "{:?}", hunted.notices);
+}
+
+#[test]
+fn tidying_after_every_environment_shows_who_leaves_something_on_disk() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    // What the polluter leaves stays for everybody after it, until somebody tidies up.
+    let is_left = Arc::new(AtomicBool::new(false));
+    let (written, removed) = (Arc::clone(&is_left), Arc::clone(&is_left));
+    let suite = suite(TESTS)
+        .fails_if("h", move |_| {
+            written.store(true, Ordering::Relaxed);
+            false
+        })
+        .fails_if("c", move |_| is_left.load(Ordering::Relaxed));
+    let tidy = || {
+        removed.store(false, Ordering::Relaxed);
+        Ok(())
+    };
+    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: Some(&tidy) };
+    let settings = HuntSettings { jobs: 4, ..settings() };
+    let mut journal = Journal { recall: &|_| None, keep: &mut |_, _| {} };
+    let found = suite.discover().expect("a suite");
+    let cancel = Cancel::never();
+    let hunted = hunt(&suite, &found, &settings, &mut journal, workplace, &cancel, &mut |_| {});
+    let hunted = hunted.expect("a hunt");
+    assert_eq!(of(&hunted, "c").kind, Some(FlakyKind::Victim));
+    assert_eq!(of(&hunted, "c").polluters, sets(&[&["h"]]));
+    assert_eq!(hunted.tests.iter().filter(|test| test.kind.is_some()).count(), 1);
+}
+
+#[test]
+fn new_processes_that_confirm_a_finding_run_their_tests_one_after_the_other() {
+    for _ in 0..20 {
+        let suite = suite(TESTS).with_polluter("c", "h");
+        hunted(&suite, &settings());
+        let spawned = suite.runs().into_iter().filter(|ran| ran.isolation == Isolation::Spawn);
+        let tests: Vec<String> = spawned.map(|ran| ran.test.to_string()).collect();
+        assert_eq!(tests, ["h", "c", "c"], "first as it fails, then alone");
+    }
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use flakeproof_core::{FlakyKind, HuntEnd, TrialRecord};
-use flakeproof_detect::hunt::{HuntSettings, Journal, hunt};
+use flakeproof_detect::hunt::{HuntSettings, Journal, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::{Scripted, suite};
 
@@ -58,7 +58,8 @@ fn a_spent_budget_gives_what_was_found_so_far() {
     let mut journal = Journal { recall: &|_| None, keep: &mut |_, _: &TrialRecord| {} };
     let settings = HuntSettings { budget: Some(Duration::from_secs(40)), ..settings() };
     let cancel = Cancel::never();
-    let hunted = hunt(&suite, &found, &settings, &mut journal, &clock, &cancel, &mut |_| {});
+    let workplace = Workplace { clock: &clock, tidy: None };
+    let hunted = hunt(&suite, &found, &settings, &mut journal, workplace, &cancel, &mut |_| {});
     let hunted = hunted.expect("a short hunt");
     assert_eq!(hunted.end, HuntEnd::BudgetSpent);
     assert!(of(&hunted, "a").baseline.runs > 0);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{HuntedTest, Seed, TestId, TrialRecord};
-use flakeproof_detect::hunt::{HuntSettings, Hunted, Journal, hunt};
+use flakeproof_detect::hunt::{HuntSettings, Hunted, Journal, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel, Canceller, Result};
 use flakeproof_testkit::scripted::Scripted;
 
@@ -42,7 +42,8 @@ pub(crate) fn session(
     };
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let found = suite.discover()?;
-    hunt(suite, &found, settings, &mut journal, &|| Duration::ZERO, cancel, &mut |_| {})
+    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: None };
+    hunt(suite, &found, settings, &mut journal, workplace, cancel, &mut |_| {})
 }
 
 /// Cut a hunt off after so many trials of this session.

@@ -104,6 +104,11 @@ pub(super) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e6
 }
 
+/// A share to the millionth, for the same reason.
+pub(super) fn to_the_millionth(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

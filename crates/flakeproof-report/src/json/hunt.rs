@@ -11,7 +11,9 @@ use flakeproof_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::document::{self, Json, NoticeReport, RunFactsReport, ToolReport, seconds};
+use super::document::{
+    self, Json, NoticeReport, RunFactsReport, ToolReport, seconds, to_the_millionth,
+};
 use crate::{Error, Renderer, words};
 
 /// The version of the document's shape.
@@ -172,11 +174,6 @@ fn rounded(rate: Rate) -> Rate {
         low: to_the_millionth(rate.low),
         high: to_the_millionth(rate.high),
     }
-}
-
-/// More digits are noise, and make reports hard to read.
-fn to_the_millionth(share: f64) -> f64 {
-    (share * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 //! now and the code at a [`Base`](flakeproof_core::Base) ([`Repository::change_since`]). A file
 //! that might differ counts as changed; what cannot be known is an error, never an empty change.
 //! A third, for features: how often was each line modified lately ([`Repository::churn`]).
-//! git is only asked: nothing is fetched, no lock is taken, nothing is written.
+//! git is only asked: nothing is fetched, no lock is taken, nothing is written. [`Tidying`] removes
+//! what tests leave on disk, by what git says.
 
 mod change;
 mod churn;
@@ -22,8 +23,10 @@ mod repository;
 #[cfg(test)]
 mod sandbox;
 mod state;
+mod tidy;
 mod tracked;
 
 pub use change::NoChange;
 pub use churn::Churn;
 pub use repository::{NoRepository, Repository};
+pub use tidy::{CannotTidy, Tidying};

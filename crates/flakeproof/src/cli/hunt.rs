@@ -44,6 +44,11 @@ pub(crate) struct HuntArguments {
     /// Only find out who makes this test fail; its id, or the end of it.
     #[arg(long, value_name = "TEST", help_heading = HUNT)]
     pub(crate) victim: Option<String>,
+    /// After every environment, remove what tests left on disk: files and folders in this folder that
+    /// came since the hunt began and that git neither tracks nor ignores. One environment at a time.
+    /// Do not work in the folder meanwhile.
+    #[arg(long, help_heading = HUNT)]
+    pub(crate) tidy: bool,
     /// Stop after this time, with what was found.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET", help_heading = HUNT)]
     pub(crate) budget: Option<HumanDuration>,

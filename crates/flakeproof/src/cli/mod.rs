@@ -10,6 +10,7 @@ mod plan;
 mod predict;
 mod run;
 mod train;
+mod verify;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -23,6 +24,7 @@ pub(crate) use plan::{CostName, EvaluatePlan};
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;
 pub(crate) use train::{TrainArguments, TrainFlast, TrainModel};
+pub(crate) use verify::VerifyArguments;
 
 /// Find, predict, explain and triage tests that pass and fail on the same code.
 #[derive(Debug, Parser)]
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Hunt(HuntArguments),
     List(ListArguments),
     Repro(ReproArguments),
+    Verify(VerifyArguments),
     Predict(PredictArguments),
     Explain(ExplainArguments),
     Train(TrainArguments),

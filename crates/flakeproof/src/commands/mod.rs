@@ -21,6 +21,7 @@ mod sources;
 mod swarm;
 pub(crate) mod train;
 mod training_data;
+pub(crate) mod verify;
 
 use std::path::PathBuf;
 

@@ -41,6 +41,9 @@ pub(crate) struct Asked {
     pub(crate) victim: Option<String>,
     pub(crate) isolation: Isolation,
     pub(crate) timeout: Option<Duration>,
+    /// Whether what tests leave on disk is removed.
+    #[serde(default)]
+    pub(crate) tidy: bool,
 }
 
 impl HuntSettings {
@@ -48,7 +51,7 @@ impl HuntSettings {
     pub(crate) fn resolve(typed: &HuntArguments, folder: &Path) -> Result<Self, Problem> {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
-        let asked = Asked::of(&settings, typed.victim.clone());
+        let asked = Asked { tidy: typed.tidy, ..Asked::of(&settings, typed.victim.clone()) };
         let mut reporters = settings.reporter.unwrap_or_default();
         if typed.has_junit_reporter() {
             return Err(Problem::usage(
@@ -93,6 +96,7 @@ impl Asked {
             victim,
             isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            tidy: false,
         }
     }
 
@@ -132,6 +136,7 @@ impl Asked {
             ("--polluters", typed.polluters.is_some_and(|it| it != self.polluters)),
             ("--victim", typed.victim.as_ref().is_some_and(is_other_victim)),
             ("--isolation", typed.isolation.is_some_and(|it| it.isolation() != self.isolation)),
+            ("--tidy", typed.tidy && !self.tidy),
             ("--timeout", typed.timeout.is_some_and(|it| Some(it.0) != self.timeout)),
         ];
         options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name)

@@ -16,6 +16,6 @@ pub(crate) use hunt::{Asked, HuntSettings};
 pub(crate) use raw::RawSettings;
 pub(crate) use run::{RunSettings, Store};
 pub(crate) use values::{
-    Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
-    Reporter, ReporterKind, Share,
+    Confidence, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern,
+    Polluters, Reporter, ReporterKind, Share, Was,
 };

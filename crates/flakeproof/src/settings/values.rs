@@ -75,6 +75,43 @@ impl FromStr for Share {
     }
 }
 
+/// How sure a verdict must be, between 0 and 1: `95%` or `0.95`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Confidence(pub(crate) f64);
+
+impl FromStr for Confidence {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let share = text.parse::<Share>().ok().map(|share| share.0);
+        share
+            .filter(|share| 0.0 < *share && *share < 1.0)
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is no confidence: write for example 95% or 0.99"))
+    }
+}
+
+/// How often a test failed, above 0: `3%`, `0.03` or `1/30`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Was(pub(crate) f64);
+
+impl FromStr for Was {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rate = match text.split_once('/') {
+            Some((failures, runs)) => {
+                let number = |text: &str| text.trim().parse::<u32>().ok().map(f64::from);
+                number(failures).zip(number(runs)).map(|(failures, runs)| failures / runs)
+            }
+            None => text.parse::<Share>().ok().map(|share| share.0),
+        };
+        rate.filter(|rate| 0.0 < *rate && *rate <= 1.0).map(Self).ok_or_else(|| {
+            format!("`{text}` is no rate of failures: write for example 3%, 0.03 or 1/30")
+        })
+    }
+}
+
 /// A way to order a suite, by its word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OrderName(pub(crate) OrderKind);
@@ -259,6 +296,18 @@ mod tests {
         assert_eq!("0.2".parse(), Ok(Share(0.2)));
         assert!("20".parse::<Share>().is_err());
         assert!("a fifth".parse::<Share>().is_err());
+    }
+
+    #[test]
+    fn rates_are_percents_fractions_or_counts() {
+        assert_eq!("3%".parse(), Ok(Was(0.03)));
+        assert_eq!("0.03".parse(), Ok(Was(0.03)));
+        assert_eq!("1/4".parse(), Ok(Was(0.25)));
+        for wrong in ["0", "0%", "3", "101%", "1/0", "0/0", "4/3", "-1/3", "often", "nan"] {
+            assert!(wrong.parse::<Was>().is_err(), "{wrong}");
+        }
+        assert_eq!("95%".parse(), Ok(Confidence(0.95)));
+        assert!("100%".parse::<Confidence>().is_err());
     }
 
     #[test]

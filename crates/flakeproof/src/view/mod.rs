@@ -4,6 +4,7 @@ mod bar;
 mod features;
 mod features_progress;
 mod findings;
+mod fix;
 mod forest;
 mod hunt;
 mod hunt_progress;
@@ -15,6 +16,7 @@ mod progress;
 mod replays;
 mod steps;
 mod styles;
+mod verify_progress;
 
 use std::io::Write;
 
@@ -23,6 +25,7 @@ use crate::problem::Problem;
 pub(crate) use features::{FeatureRow, FeatureTable, features, features_json};
 pub(crate) use features_progress::FeaturesProgress;
 pub(crate) use findings::findings;
+pub(crate) use fix::fix;
 pub(crate) use forest::{
     ForestEvaluation, drawn, forest_evaluation, forest_explanation, trained_forest,
 };
@@ -33,9 +36,10 @@ pub(crate) use learning::{Evaluation, ProjectLine, evaluation, trained};
 pub(crate) use plan::{Against, BudgetLine, Everywhere, PlanEvaluation, plan_evaluation};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
-pub(crate) use replays::{Replay, Replays, replay_begins, replayed, replays_end};
+pub(crate) use replays::{Replays, replay_begins, replayed, replays_end};
 pub(crate) use steps::Steps;
 use styles::{BAD, DIM, STRONG};
+pub(crate) use verify_progress::VerifyProgress;
 
 /// Say what went wrong and what to do.
 pub(crate) fn problem(problem: &Problem) {

@@ -5,23 +5,13 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::statistics::failure_rate;
-use flakeproof_core::{Execution, Failure, Isolation, Tally, TestId};
+use flakeproof_core::{Failure, Isolation, Tally, TestId};
+use flakeproof_detect::replay::Replay;
 use flakeproof_report::words;
 
 use super::hunt::{shortened, typeable};
 use super::predictions::count;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
-
-/// One replay of an order.
-#[derive(Debug, Clone)]
-pub(crate) struct Replay {
-    /// Tests that ran.
-    pub(crate) executions: u32,
-    /// How the last test of the order ended, if it ran.
-    pub(crate) last: Option<Execution>,
-    /// The test that took the environment with it before the last one could run.
-    pub(crate) ended_by: Option<TestId>,
-}
 
 /// All replays of an order.
 #[derive(Debug)]
@@ -180,7 +170,7 @@ fn closing(replays: &Replays) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flakeproof_core::{Outcome, Phase, Signature};
+    use flakeproof_core::{Execution, Outcome, Phase, Signature};
 
     use super::*;
 

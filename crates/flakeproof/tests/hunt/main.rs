@@ -6,3 +6,5 @@ mod going_on;
 mod kill;
 mod known;
 mod program;
+mod tidy;
+mod verify;

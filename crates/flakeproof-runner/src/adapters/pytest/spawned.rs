@@ -91,6 +91,13 @@ impl Environment for SpawnedEnvironment {
         Ok(())
     }
 
+    fn get_ready(&mut self) -> Result<()> {
+        if let (None, Some(first)) = (&self.live, self.upcoming.first()) {
+            self.live = Some(self.start(first, Probe::attempt(1))?);
+        }
+        Ok(())
+    }
+
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
         let begin = Instant::now();
         if self.live.is_none() {

@@ -8,13 +8,13 @@ use super::super::code::Code;
 
 /// Digests of the code, the suite and what they run on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fingerprint([String; 3]);
+pub(in crate::commands) struct Fingerprint([String; 3]);
 
 impl Fingerprint {
     /// The fingerprint of what is about to run.
     ///
     /// Tests write files, and a hunt runs many: of what git does not track only code counts.
-    pub(super) fn of(code: &Code, suite: &Suite, surroundings: &Surroundings) -> Self {
+    pub(in crate::commands) fn of(code: &Code, suite: &Suite, surroundings: &Surroundings) -> Self {
         let tracked = code.repository.as_ref().ok().and_then(|it| it.tracked_files().ok());
         let tracked: HashSet<String> = tracked.unwrap_or_default();
         let is_code = |path: &str| tracked.contains(path) || path.ends_with(".py");
@@ -32,12 +32,12 @@ impl Fingerprint {
     }
 
     /// As one word, to be kept.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::commands) fn text(&self) -> String {
         self.0.join(":")
     }
 
     /// What is not as it was when the fingerprint was kept; `None` if everything is.
-    pub(super) fn changed_since(&self, kept: &str) -> Option<&'static str> {
+    pub(in crate::commands) fn changed_since(&self, kept: &str) -> Option<&'static str> {
         let names = [
             "the code changed since",
             "the suite has other tests since",

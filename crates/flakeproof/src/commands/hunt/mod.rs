@@ -1,20 +1,22 @@
 //! `flakeproof hunt`: find the flaky tests, their kinds, and who makes whom fail.
 
-mod fingerprint;
+pub(super) mod fingerprint;
 mod reports;
 mod session;
+mod tidy;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use flakeproof_core::{
     ExitCode, HuntEnd, HuntFindings, Notice, RunFacts, Suite, TestId, TrialRecord,
 };
-use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal};
+use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
 use flakeproof_runner::{Adapter, Cancel, Error};
 
 use self::fingerprint::Fingerprint;
 use self::session::Session;
+use self::tidy::Broom;
 use super::code::code_in;
 use super::naming;
 use super::run::{Recorder, interrupt, last_line, trouble};
@@ -47,18 +49,22 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let code = code.wait();
     session.on(&Fingerprint::of(&code, &suite, &adapter.surroundings()))?;
     let plan = plan(&settings, &session, &suite)?;
+    let broom = Broom::of(&session, &settings)?;
     if let Some(notice) = session.other_unfinished(&settings, &mut recorder) {
         progress.note(&notice);
     }
     recorder.begin_hunt(&session.record);
 
     let clock = move || begin.elapsed();
-    let hunted = hunt_on(&adapter, &suite, &plan, &mut recorder, &clock, &cancel, &mut progress);
+    let tidy = || broom.tidy();
+    let workplace = Workplace { clock: &clock, tidy: broom.is_used().then_some(&tidy) };
+    let hunted = hunt_on(&adapter, &suite, &plan, &mut recorder, workplace, &cancel, &mut progress);
     progress.end();
     let hunted = hunted.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
 
     let facts = session.facts(&settings, adapter.can().runner, begin.elapsed(), &code);
     let mut findings = findings(hunted, &suite, facts, plan.victim.as_ref());
+    findings.notices.extend(broom.notices());
     recorder.finish_hunt(&findings);
     let is_kept = recorder.hunt_notice().is_none();
     findings.notices.extend(recorder.hunt_notice());
@@ -115,7 +121,7 @@ fn hunt_on(
     suite: &Suite,
     plan: &hunt::HuntSettings,
     recorder: &mut Recorder,
-    clock: &(dyn Fn() -> Duration + Sync),
+    workplace: Workplace<'_>,
     cancel: &Cancel,
     progress: &mut HuntProgress,
 ) -> flakeproof_runner::Result<Hunted> {
@@ -124,7 +130,7 @@ fn hunt_on(
     let mut keep = |key: &str, trial: &TrialRecord| recorder.trial(key, trial);
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let mut sink = |event: HuntEvent| progress.show(&event);
-    hunt::hunt(adapter, suite, plan, &mut journal, clock, cancel, &mut sink)
+    hunt::hunt(adapter, suite, plan, &mut journal, workplace, cancel, &mut sink)
 }
 
 fn findings(hunted: Hunted, suite: &Suite, run: RunFacts, victim: Option<&TestId>) -> HuntFindings {

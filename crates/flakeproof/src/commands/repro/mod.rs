@@ -2,23 +2,23 @@
 
 mod bundle;
 mod case;
-mod replay;
 
 use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId};
+use flakeproof_detect::replay::replay;
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
 use flakeproof_runner::{Adapter, Cancel};
 
 use self::bundle::Bundle;
 use self::case::Case;
-use self::replay::replay;
 use super::code::code_in;
 use super::files;
 use super::run::{entropy, interrupt, trouble};
 use crate::cli::ReproArguments;
 use crate::problem::Problem;
+use crate::settings::Isolate;
 use crate::view::{self, Replays};
 
 /// Run the command.
@@ -33,7 +33,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     all_collected(&case, &suite)?;
     let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
     let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
-    let isolation = isolation_of(typed, &adapter, &mut notices);
+    let isolation = isolation_of(typed.isolation, &adapter, &mut notices);
     view::notices(&notices);
 
     let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
@@ -123,12 +123,13 @@ fn all_collected(case: &Case, suite: &Suite) -> Result<(), Problem> {
     Err(Problem::usage(what, next))
 }
 
-fn isolation_of(
-    typed: &ReproArguments,
+/// How fresh environments are made here.
+pub(super) fn isolation_of(
+    wanted: Isolate,
     adapter: &PytestAdapter,
     notices: &mut Vec<Notice>,
 ) -> Isolation {
-    match (typed.isolation.isolation(), adapter.can().fork) {
+    match (wanted.isolation(), adapter.can().fork) {
         (Isolation::Fork, Err(why)) => {
             notices.push(Notice {
                 what: format!("environments are spawned, not forked: {why}"),

@@ -1,16 +1,24 @@
 //! One replay of an order in an environment of its own.
 
-use flakeproof_core::{Isolation, TestId};
+use flakeproof_core::{Execution, Isolation, TestId};
 use flakeproof_runner::{Adapter, Probe, Result, Then};
 
-use crate::view::Replay;
+/// One replay of an order.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// Tests that ran.
+    pub executions: u32,
+    /// How the last test of the order ended, if it ran.
+    pub last: Option<Execution>,
+    /// The test that took the environment with it before the last one could run.
+    pub ended_by: Option<TestId>,
+}
 
 /// Run the order once; what matters is how its last test ends.
-pub(super) fn replay(
-    adapter: &dyn Adapter,
-    order: &[TestId],
-    isolation: Isolation,
-) -> Result<Replay> {
+///
+/// # Errors
+/// When the runner itself breaks.
+pub fn replay(adapter: &dyn Adapter, order: &[TestId], isolation: Isolation) -> Result<Replay> {
     let mut environment = adapter.open(isolation)?;
     environment.expect(order, Then::End)?;
     let mut executions = 0;

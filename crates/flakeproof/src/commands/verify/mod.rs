@@ -1,0 +1,202 @@
+//! `flakeproof verify`: prove that a flaky test is mended.
+
+mod mended;
+mod subject;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use flakeproof_core::{
+    ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, KnownFlaky, RunFacts, Seed,
+};
+use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
+use flakeproof_report::{Json, Renderer};
+use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::{Adapter, Cancel};
+
+use self::mended::Since;
+use self::subject::Subject;
+use super::code::code_in;
+use super::files::{cannot_render, put};
+use super::forest_data;
+use super::repro::isolation_of;
+use super::run::{entropy, interrupt, trouble};
+use crate::cli::VerifyArguments;
+use crate::problem::Problem;
+use crate::settings::ReporterKind;
+use crate::view::{self, VerifyProgress};
+
+/// Run the command.
+pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
+    let begin = Instant::now();
+    only_json(typed)?;
+    let folder = super::current_folder()?;
+    let known = subject::known(typed, &folder)?;
+    let was = subject::former_rate(typed, known.as_ref())?;
+    let facts = facts(typed, known.as_ref())?;
+    let cancel = interrupt::listen();
+    let code = code_in(&folder);
+    let mut progress = VerifyProgress::start();
+    let adapter = adapter_for(typed, &facts, &folder, &cancel)?;
+    let suite = adapter.discover().map_err(trouble::explain)?;
+    let mut subject = Subject::of(&typed.test, known.as_ref(), &suite)?;
+    let since = Since::of(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
+    subject.notices.extend(since.notice.clone());
+    let claim = claim(typed, was, &mut subject, &adapter);
+
+    progress.plan(&subject.test, &claim, was, typed.confidence.0);
+    let clock = || begin.elapsed();
+    let mut sink = |event: VerifyEvent| progress.show(event);
+    let verified = verify(&adapter, &claim, &clock, &cancel, &mut sink);
+    progress.end();
+    let verified =
+        verified.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+    let facts = RunFacts {
+        runner: adapter.can().runner,
+        revision: since.revision.clone(),
+        duration: begin.elapsed(),
+        ..facts
+    };
+    let mut findings = findings(typed, (was, claim), subject, verified, facts, &adapter);
+    let store = forest_data::place(typed.store.as_deref(), &folder)?;
+    findings.notices.extend(since.keep(&findings, store));
+    report(typed, &findings)?;
+    Ok(findings.exit)
+}
+
+/// There is one test with one verdict: other reports have nothing to show.
+fn only_json(typed: &VerifyArguments) -> Result<(), Problem> {
+    match typed.reporter.iter().any(|it| it.kind != ReporterKind::Json) {
+        true => Err(Problem::usage("`verify` writes JSON only", "write `--reporter json=FILE`")),
+        false => Ok(()),
+    }
+}
+
+/// What is known before anything runs.
+fn facts(typed: &VerifyArguments, known: Option<&KnownFlaky>) -> Result<RunFacts, Problem> {
+    let now = jiff::Timestamp::now();
+    let chance = entropy(&now);
+    let seed_of_hunt = known.map(|known| known.hunt.seed.parse()).transpose();
+    let damaged = |_| Problem::broken("the record of the hunt cannot be read", "hunt again");
+    let seed: Option<Seed> = typed.seed.or(seed_of_hunt.map_err(damaged)?);
+    Ok(RunFacts {
+        id: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), chance >> 40),
+        command: match (typed.command.as_slice(), known) {
+            ([], Some(known)) => known.hunt.command.clone(),
+            ([], None) => vec!["pytest".to_owned()],
+            (command, _) => command.to_vec(),
+        },
+        runner: String::new(),
+        started: now.to_string(),
+        duration: Duration::ZERO,
+        seed: seed.unwrap_or(Seed(chance % 1_000_000_000)),
+        revision: None,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+fn adapter_for(
+    typed: &VerifyArguments,
+    facts: &RunFacts,
+    folder: &Path,
+    cancel: &Cancel,
+) -> Result<PytestAdapter, Problem> {
+    PytestAdapter::new(PytestSettings {
+        command: facts.command.clone(),
+        folder: folder.to_path_buf(),
+        timeout: typed.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+        run: facts.id.clone(),
+        seed: facts.seed,
+        is_output_shown: typed.show_runner,
+        cancel: cancel.clone(),
+    })
+    .map_err(trouble::explain)
+}
+
+/// What the detector is asked to prove.
+fn claim(
+    typed: &VerifyArguments,
+    was: FormerRate,
+    subject: &mut Subject,
+    adapter: &PytestAdapter,
+) -> Claim {
+    let orders = u32::try_from(subject.orders.len()).unwrap_or(u32::MAX);
+    Claim {
+        orders: subject.orders.clone(),
+        control: subject.control.clone(),
+        runs: FixTest::new(was.rate, typed.confidence.0, orders),
+        isolation: isolation_of(typed.isolation, adapter, &mut subject.notices),
+        budget: typed.budget.map(|time| time.0).filter(|time| !time.is_zero()),
+    }
+}
+
+fn findings(
+    typed: &VerifyArguments,
+    (was, claim): (FormerRate, Claim),
+    subject: Subject,
+    verified: Verified,
+    run: RunFacts,
+    adapter: &PytestAdapter,
+) -> FixFindings {
+    let order = verified.failing.as_ref().or(claim.orders.first());
+    let reproduce = order.and_then(|order| adapter.command_for_order(order));
+    let mut notices = subject.notices;
+    notices.extend(verified.ended_by.as_ref().map(|by| flakeproof_core::Notice {
+        what: format!("`{by}`, which runs before it, ended the process"),
+        next: "mend that test first, or hunt again".into(),
+    }));
+    FixFindings {
+        run,
+        test: subject.test,
+        kind: subject.kind,
+        orders: claim.orders,
+        isolation: claim.isolation,
+        was,
+        confidence: typed.confidence.0,
+        runs: verified.runs,
+        executions: verified.executions,
+        verdict: verified.verdict,
+        end: verified.end,
+        failure: verified.failure,
+        reproduce,
+        notices,
+        exit: exit_of(verified.verdict, verified.end),
+    }
+}
+
+fn exit_of(verdict: Option<FixVerdict>, end: FixEnd) -> ExitCode {
+    match (end, verdict) {
+        (FixEnd::Interrupted, _) => ExitCode::Interrupted,
+        (_, Some(FixVerdict::Fixed)) => ExitCode::Clean,
+        (_, Some(FixVerdict::StillFlaky | FixVerdict::AlwaysFails)) => ExitCode::Failures,
+        (_, None) => ExitCode::Inconclusive,
+    }
+}
+
+/// Show the verdict and write what was asked for. The terminal comes first: a report that cannot be
+/// written loses nothing.
+fn report(typed: &VerifyArguments, findings: &FixFindings) -> Result<(), Problem> {
+    view::fix(findings, typed.reporter.iter().any(|it| it.path == Path::new("-")));
+    for reporter in &typed.reporter {
+        let bytes = Json.render(findings).map_err(|error| cannot_render(&error))?;
+        put(&reporter.path, &bytes)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_ends_as_it_is_documented() {
+        let exit = |verdict, end| exit_of(verdict, end).number();
+        assert_eq!(exit(Some(FixVerdict::Fixed), FixEnd::Decided), 0);
+        assert_eq!(exit(Some(FixVerdict::StillFlaky), FixEnd::Decided), 1);
+        assert_eq!(exit(Some(FixVerdict::AlwaysFails), FixEnd::Decided), 1);
+        assert_eq!(exit(Some(FixVerdict::StillFlaky), FixEnd::BudgetSpent), 1);
+        assert_eq!(exit(None, FixEnd::BudgetSpent), 5);
+        assert_eq!(exit(None, FixEnd::NotReached), 5);
+        assert_eq!(exit(None, FixEnd::Interrupted), 130);
+    }
+}
