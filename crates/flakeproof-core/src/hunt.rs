@@ -61,6 +61,8 @@ pub struct HuntFindings {
     pub cost: HuntCost,
     /// Why it ended.
     pub end: HuntEnd,
+    /// What it may have missed, where a plan kept count.
+    pub hidden: Option<Hidden>,
     /// What the reader should know about the hunt itself.
     pub notices: Vec<Notice>,
     /// How the program ends.
@@ -242,6 +244,18 @@ impl HuntCost {
     }
 }
 
+/// How many flaky tests a hunt did not find, by what was believed before and seen since.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Hidden {
+    /// How many are expected.
+    pub expected: f64,
+    /// With 95 %, there are not more.
+    pub at_most: u32,
+    /// Of those that fail at least this often.
+    pub failing: f64,
+}
+
 /// Why a hunt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -310,7 +324,8 @@ mod tests {
         };
         let (cost, end) = (HuntCost::default(), HuntEnd::Finished);
         let (notices, exit) = (Vec::new(), ExitCode::Failures);
-        let findings = HuntFindings { run, tests: vec![victim], cost, end, notices, exit };
+        let (tests, hidden) = (vec![victim], None);
+        let findings = HuntFindings { run, tests, cost, end, hidden, notices, exit };
         let pair = Pair { polluter: "a".into(), victim: "victim".into() };
         assert_eq!(findings.pairs(), [pair]);
     }

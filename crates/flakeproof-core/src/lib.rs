@@ -48,7 +48,7 @@ pub use history::{
     FeatureRecord, History, HistoryError, PassRecord, RunRecord, Surroundings, Tally, TrackRecord,
 };
 pub use hunt::{
-    FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Pair,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Pair,
     Reproduction, StageCost,
 };
 pub use isolation::Isolation;

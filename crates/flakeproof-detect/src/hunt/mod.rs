@@ -16,17 +16,21 @@ pub(crate) mod lab;
 mod ledger;
 mod settings;
 mod stages;
+mod steer;
 pub(crate) mod trial;
 mod turns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flakeproof_core::{FlakyKind, HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId};
+use flakeproof_core::{
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId,
+};
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 pub use settings::{
     HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
 };
+pub use steer::{Candidates, Forecast, Steer};
 
 use lab::{Lab, Stop};
 use ledger::Ledger;
@@ -72,6 +76,7 @@ pub fn hunt(
         confirmed: BTreeSet::new(),
         taken_back: Vec::new(),
         is_cut: false,
+        hidden: None,
     };
     let stages = match &settings.victim {
         Some(victim) => hunt.one_victim(position(&tests, victim)?),
@@ -120,6 +125,8 @@ struct Hunt<'a, 'j> {
     taken_back: Vec<u32>,
     /// Whether a stage was cut short for the sake of those after it.
     is_cut: bool,
+    /// What a plan believes that it missed.
+    hidden: Option<Hidden>,
 }
 
 impl Hunt<'_, '_> {
@@ -148,7 +155,7 @@ impl Hunt<'_, '_> {
         self.name_the_disturbed();
         self.name_the_unclassified();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
-        Ok(Hunted { tests, cost: self.lab.cost, end, notices })
+        Ok(Hunted { tests, cost: self.lab.cost, end, hidden: self.hidden, notices })
     }
 
     /// Tests that were seen to depend on others in copies alone, because the hunt ended before.

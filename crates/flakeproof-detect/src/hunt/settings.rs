@@ -3,8 +3,12 @@
 use std::time::Duration;
 
 use flakeproof_core::{FlakyKind, TrialRecord};
-use flakeproof_core::{HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderKind, Seed, TestId};
+use flakeproof_core::{
+    Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderKind, Seed, TestId,
+};
 use flakeproof_runner::Result;
+
+use super::steer::Steer;
 
 /// How a hunt goes about.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +35,8 @@ pub struct HuntSettings {
     pub polluters: PolluterSearch,
     /// Look only at this test: who makes it fail?
     pub victim: Option<TestId>,
+    /// Where to spend the time.
+    pub steer: Steer,
 }
 
 impl Default for HuntSettings {
@@ -47,6 +53,7 @@ impl Default for HuntSettings {
             budget: None,
             polluters: PolluterSearch::Pairs,
             victim: None,
+            steer: Steer::Off,
         }
     }
 }
@@ -147,6 +154,8 @@ pub struct Hunted {
     pub cost: HuntCost,
     /// Why it ended.
     pub end: HuntEnd,
+    /// What it may have missed, where a plan kept count.
+    pub hidden: Option<Hidden>,
     /// What the reader should know.
     pub notices: Vec<Notice>,
 }

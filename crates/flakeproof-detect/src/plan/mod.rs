@@ -12,7 +12,7 @@ mod yardstick;
 
 pub use contest::{Contest, Entrant, Kin};
 pub use kinship::Kinship;
-pub use planner::{Candidate, Hidden, Pick, Planner};
+pub use planner::{Candidate, Pick, Planner};
 pub use rates::FailureRates;
 pub use simulation::{Subject, simulate};
 pub use yardstick::{CannierPoint, Yardstick, front};

@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use flakeproof_core::Tally;
+use flakeproof_core::{Hidden, Tally};
 
 use super::kinship::Kinship;
 use super::rates::FailureRates;
@@ -34,15 +34,6 @@ pub struct Pick {
     pub test: u32,
     /// How often to run it: until its outcome changes, and so often at most.
     pub runs: u32,
-}
-
-/// How many flaky tests have not shown themselves.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hidden {
-    /// How many are expected.
-    pub expected: f64,
-    /// With 95 %, there are not more.
-    pub at_most: u32,
 }
 
 /// What is believed about all tests, and which is worth most.
@@ -181,6 +172,14 @@ impl Planner {
         self.beliefs[test as usize].seen.is_inconsistent()
     }
 
+    /// How many tests one more run of every test is expected to show.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        let tests = (0..).zip(&self.candidates);
+        let unknown = tests.filter(|(test, _)| !self.has_shown(*test));
+        unknown.map(|(test, candidate)| self.worth(test) * candidate.cost).sum()
+    }
+
     /// How likely a test is flaky, by all that was seen so far.
     #[must_use]
     pub fn probability(&self, test: u32) -> f64 {
@@ -214,7 +213,7 @@ impl Planner {
                 often / (odds * belief.now + belief.otherwise())
             })
             .sum();
-        Hidden { expected, at_most: poisson_quantile(expected, 0.95) }
+        Hidden { expected, at_most: poisson_quantile(expected, 0.95), failing: at_least }
     }
 }
 

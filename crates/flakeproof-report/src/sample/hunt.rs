@@ -33,6 +33,7 @@ pub(crate) fn hunt_findings() -> HuntFindings {
             }],
         },
         end: HuntEnd::Finished,
+        hidden: None,
         notices: vec![Notice {
             what: "the history could not be written".into(),
             next: "name a place with `--store`".into(),

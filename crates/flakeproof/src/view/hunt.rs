@@ -321,6 +321,7 @@ mod tests {
                 ..HuntCost::default()
             },
             end,
+            hidden: None,
             notices: Vec::new(),
             exit: ExitCode::Failures,
         }

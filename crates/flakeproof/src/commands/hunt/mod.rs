@@ -112,6 +112,7 @@ fn plan(
         budget: settings.budget,
         polluters: asked.search(),
         victim: victim.transpose()?.map(|at| ids[at].clone()),
+        steer: hunt::Steer::Off,
     })
 }
 
@@ -147,7 +148,15 @@ fn findings(hunted: Hunted, suite: &Suite, run: RunFacts, victim: Option<&TestId
     let has_flaky = tests.iter().any(|test| test.kind.is_some());
     let is_whole = suite.problems.is_empty();
     let exit = exit_of(hunted.end, has_flaky, is_whole);
-    HuntFindings { run, tests, cost: hunted.cost, end: hunted.end, notices, exit }
+    HuntFindings {
+        run,
+        tests,
+        cost: hunted.cost,
+        end: hunted.end,
+        hidden: hunted.hidden,
+        notices,
+        exit,
+    }
 }
 
 fn exit_of(end: HuntEnd, has_flaky: bool, is_whole: bool) -> ExitCode {

@@ -86,6 +86,7 @@ fn as_hunt(findings: &FixFindings) -> HuntFindings {
         tests: vec![test],
         cost: HuntCost { executions, time, ..HuntCost::default() },
         end: HuntEnd::Finished,
+        hidden: None,
         notices: Vec::new(),
         exit: ExitCode::Clean,
     }
