@@ -1,8 +1,10 @@
 //! Charts as SVG: self-contained, without a script, readable on light and dark pages.
 
 mod beeswarm;
+mod front;
 
 pub use beeswarm::{Beeswarm, Point, Swarm};
+pub use front::{FrontChart, Pin, Place};
 
 /// A text as it may stand in XML.
 fn escaped(text: &str) -> String {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::flast::Protocol;
 
+use super::cannier::EvaluateCannier;
 use super::forest::EvaluateForest;
 use super::learning::RecipeArguments;
 
@@ -21,6 +22,7 @@ pub(crate) struct EvaluateArguments {
 pub(crate) enum EvaluateModel {
     Flast(EvaluateFlast),
     Forest(EvaluateForest),
+    Cannier(EvaluateCannier),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

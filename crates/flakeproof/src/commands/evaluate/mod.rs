@@ -1,5 +1,7 @@
 //! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
 
+mod answers;
+mod cannier;
 mod flast;
 mod forest;
 
@@ -13,5 +15,6 @@ pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
     match &typed.model {
         EvaluateModel::Flast(typed) => flast::run(typed),
         EvaluateModel::Forest(typed) => forest::run(typed),
+        EvaluateModel::Cannier(typed) => cannier::run(typed),
     }
 }
