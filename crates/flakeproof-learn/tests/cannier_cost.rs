@@ -167,7 +167,7 @@ proptest! {
         let lines = rerun.by_project(thresholds, 2);
         let all = lines.last().expect("there is one");
         prop_assert!((all.cost - cost).abs() < 1e-9);
-        prop_assert!((all.performance.unwrap_or(0.0) - point.performance).abs() < 1e-9);
+        prop_assert!(all.performance.is_some_and(|it| (it - point.performance).abs() < 1e-9));
         let front = Front::of(rerun.original(), &rerun.grid());
         prop_assert!(front.pins.model.is_some());
         prop_assert!(front.pins.balanced.cost <= front.pins.original.cost);

@@ -56,9 +56,9 @@ impl CannierTrade {
         let place = |point: &GridPoint| Place { performance: point.performance, cost: point.cost };
         let pin = |(name, point): (String, GridPoint)| Pin {
             name: format!(
-                "{name}: [{:.3}, {:.3e} s] ({})",
+                "{name}: [{:.3}, {} s] ({})",
                 point.performance,
-                point.cost,
+                seconds(point.cost),
                 parameters(&point)
             ),
             place: place(&point),
@@ -171,6 +171,16 @@ fn parameters(point: &GridPoint) -> String {
     format!("{first:.2}, {second:.2}, {}", point.runs)
 }
 
+/// Seconds with three digits that matter; large ones by their power of ten, as in the paper.
+fn seconds(seconds: f64) -> String {
+    match seconds {
+        _ if seconds >= 1e5 => format!("{seconds:.2e}"),
+        _ if seconds >= 100.0 => format!("{seconds:.0}"),
+        _ if seconds >= 1.0 => format!("{seconds:.1}"),
+        _ => format!("{seconds:.3}"),
+    }
+}
+
 /// Print the trades for people: the pins of Figure 8, and tables 8, 9 and 10.
 pub(crate) fn cannier(trades: &CannierTrades) {
     let mut text = String::new();
@@ -243,8 +253,10 @@ fn pins(text: &mut String, trade: &CannierTrade) {
         let part = 100.0 * point.cost / original.max(f64::MIN_POSITIVE);
         let _ = writeln!(
             text,
-            "{name:<34} {first:>8.2} {second:>8.2} {:>8} {:>8.3} {:>11.3e} {part:>9.1} %",
-            point.runs, point.performance, point.cost
+            "{name:<34} {first:>8.2} {second:>8.2} {:>8} {:>8.3} {:>11} {part:>9.1} %",
+            point.runs,
+            point.performance,
+            seconds(point.cost)
         );
     }
     text.push('\n');
@@ -275,12 +287,23 @@ fn projects(text: &mut String, trade: &CannierTrade) {
         };
         let _ = writeln!(
             text,
-            "{:<34}{cells} {:>8} {:>11.3e} {:>11.3e}",
+            "{:<34}{cells} {:>8} {:>11} {:>11}",
             line.project,
             share(line.performance),
-            line.cost,
-            line.original
+            seconds(line.cost),
+            seconds(line.original)
         );
     }
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_short_whatever_their_size() {
+        let shown = [0.0161, 4.88, 337.8, 12_345.6, 4.91e7].map(seconds);
+        assert_eq!(shown, ["0.016", "4.9", "338", "12346", "4.91e7"]);
+    }
 }
