@@ -144,9 +144,9 @@ proptest! {
     /// Sums by step say the same as Equation 4 for every test, and the table as the grid.
     #[test]
     fn the_grid_says_what_a_look_at_every_test_says(
-        hundredths in proptest::array::uniform6(0u32..=1000), lower in 0u32..=100, gap in 0u32..=101,
+        drawn in proptest::array::uniform6(0u32..=1000), lower in 0u32..=100, gap in 0u32..=101,
     ) {
-        let probabilities = hundredths.map(|it| f64::from(it) / 1000.0);
+        let probabilities = drawn.map(|it| f64::from(it) / 1000.0);
         let (suites, given) = suites(&said("nod", probabilities));
         let answers = Answers::of_table(Problem::Nod, &given, &suites).expect("both kinds");
         let most = MaxReruns::new(10).expect("ten");

@@ -8,7 +8,7 @@ use super::kept_thresholds;
 use super::pipeline::{LearnError, Pipeline};
 use super::problem::Problem;
 use super::suites::Suites;
-use super::validation::{Protocol, ValidationParams};
+use super::validation::{Protocol, Validation, ValidationParams};
 use crate::balance::Balance;
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::forest::{Forest, Table};
@@ -124,14 +124,7 @@ impl TrainingParams {
             // The hardest measure is what a probability must keep its word on.
             calibration = calibration.or_else(|| Isotonic::fit(&held_out));
             thresholds = thresholds.or_else(|| kept_thresholds::of(data, suites, &validation));
-            worth.push(Worth {
-                protocol: params.protocol,
-                folds: validation.folds,
-                mcc: validation.overall().mcc,
-                average_precision: validation.average_precision(),
-                roc_auc: validation.roc_auc(),
-                brier_score: validation.brier_score(),
-            });
+            worth.push(Worth::of(params.protocol, &validation));
         }
         let forest = self.pipeline.fit(&data.table(Sample::All)?, &labels, self.seed)?;
         let about = About {
@@ -194,6 +187,19 @@ impl TrainingParams {
     }
 }
 
+impl Worth {
+    fn of(protocol: Protocol, validation: &Validation) -> Self {
+        Self {
+            protocol,
+            folds: validation.folds,
+            mcc: validation.overall().mcc,
+            average_precision: validation.average_precision(),
+            roc_auc: validation.roc_auc(),
+            brier_score: validation.brier_score(),
+        }
+    }
+}
+
 impl ForestModel {
     /// The features that it looks at.
     #[must_use]
@@ -201,8 +207,9 @@ impl ForestModel {
         &self.features
     }
 
-    /// Between which of its answers a test must be rerun, or from which on it is a candidate; `None`
-    /// where it learned from too few tests to hold some out. They are about [`Self::answer`].
+    /// Between which of its answers a test must be rerun, or from which on it is a candidate.
+    /// `None` where it learned from too few tests to hold some out. They are about
+    /// [`Self::answer`].
     #[must_use]
     pub fn thresholds(&self) -> Option<Thresholds> {
         self.about.thresholds

@@ -68,8 +68,9 @@ impl FrontChart {
         let mut svg = String::new();
         let _ = write!(
             svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-label=\"{title}\">\n{STYLE}\n<text class=\"title\" x=\"20\" y=\"24\">{title}</text>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             role=\"img\" aria-label=\"{title}\">\n{STYLE}\n\
+             <text class=\"title\" x=\"20\" y=\"24\">{title}</text>\n",
         );
         self.axes(&mut svg, &scale);
         self.line(&mut svg, &scale);
@@ -153,8 +154,8 @@ impl FrontChart {
                 let _ = write!(
                     svg,
                     "<circle class=\"pin\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"9\"/>\
-                     <text class=\"number\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{number}\
-                     </text>",
+                     <text class=\"number\" x=\"{x:.1}\" y=\"{:.1}\" \
+                     text-anchor=\"middle\">{number}</text>",
                     y + 4.0
                 );
             };

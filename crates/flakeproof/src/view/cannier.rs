@@ -111,7 +111,10 @@ impl CannierTrades {
         let value = match &self.trades[..] {
             [only] if !self.wants_all => only.json(self),
             trades => {
-                let why = |(technique, problem): &(Technique, Problem)| json!({ "technique": technique.word(), "why": problem.what });
+                let why = |(technique, problem): &(Technique, Problem)| {
+                    let word = technique.word();
+                    json!({ "technique": word, "why": problem.what })
+                };
                 json!({
                     "schema": 1,
                     "what": "cannier",

@@ -86,7 +86,7 @@ fn kept(about: &About, thresholds: Thresholds) -> String {
             format!("thresholds: not {what} below {lower:.2}, to be rerun from there on")
         }
         Problem::Nod | Problem::NodVsVictim => format!(
-            "thresholds: not {what} below {lower:.2}, {what} from {upper:.2} on, to be rerun between"
+            "thresholds: not {what} below {lower:.2}, {what} from {upper:.2} on, rerun between them"
         ),
         Problem::Victim | Problem::Polluter => {
             format!("threshold: a candidate {what} from {lower:.2} on, which keeps 95 % of them")

@@ -1,5 +1,5 @@
-//! `flakeproof train forest`, `evaluate forest`, `evaluate cannier` and `explain` with a forest, as a user
-//! runs them.
+//! `flakeproof train forest`, `evaluate forest`, `evaluate cannier` and `explain` with a forest, as
+//! a user runs them.
 //!
 //! How features are measured is asked in `features.rs` and `features_command.rs`.
 
