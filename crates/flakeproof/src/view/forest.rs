@@ -79,6 +79,9 @@ fn kept(about: &About, thresholds: Thresholds) -> String {
     let (lower, upper) = (thresholds.lower(), thresholds.upper());
     let what = about.problem.positive();
     match about.problem {
+        Problem::Nod | Problem::NodVsVictim if thresholds == Thresholds::RERUN_ALL => {
+            "thresholds: none that save anything, every test is worth a rerun".to_owned()
+        }
         Problem::Nod | Problem::NodVsVictim if lower >= upper => {
             format!("thresholds: {what} from {upper:.2} on, and nothing worth a rerun")
         }
