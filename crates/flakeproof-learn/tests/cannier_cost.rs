@@ -144,9 +144,9 @@ proptest! {
     /// Sums by step say the same as Equation 4 for every test, and the table as the grid.
     #[test]
     fn the_grid_says_what_a_look_at_every_test_says(
-        hundredths in proptest::array::uniform6(0u32..=1000), lower in 0u32..=100, gap in 0u32..=101,
+        drawn in proptest::array::uniform6(0u32..=1000), lower in 0u32..=100, gap in 0u32..=101,
     ) {
-        let probabilities = hundredths.map(|it| f64::from(it) / 1000.0);
+        let probabilities = drawn.map(|it| f64::from(it) / 1000.0);
         let (suites, given) = suites(&said("nod", probabilities));
         let answers = Answers::of_table(Problem::Nod, &given, &suites).expect("both kinds");
         let most = MaxReruns::new(10).expect("ten");
@@ -167,7 +167,7 @@ proptest! {
         let lines = rerun.by_project(thresholds, 2);
         let all = lines.last().expect("there is one");
         prop_assert!((all.cost - cost).abs() < 1e-9);
-        prop_assert!((all.performance.unwrap_or(0.0) - point.performance).abs() < 1e-9);
+        prop_assert!(all.performance.is_some_and(|it| (it - point.performance).abs() < 1e-9));
         let front = Front::of(rerun.original(), &rerun.grid());
         prop_assert!(front.pins.model.is_some());
         prop_assert!(front.pins.balanced.cost <= front.pins.original.cost);

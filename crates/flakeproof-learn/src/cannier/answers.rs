@@ -16,7 +16,7 @@ use super::validation::Validation;
 pub struct Answers {
     /// The problem.
     pub problem: Problem,
-    /// The tests that were asked about, ascending: where they stand in the suites, and what is true.
+    /// The tests that were asked about, ascending by their place in the suites.
     pub(super) asked: Vec<Asked>,
     /// For each number of runs, the repetitions, each with a probability for each test.
     pub(super) by_runs: BTreeMap<u32, Vec<Vec<f64>>>,

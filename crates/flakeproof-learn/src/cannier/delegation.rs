@@ -132,7 +132,10 @@ impl<'a> Delegation<'a> {
             })
             .collect();
         let collecting = f64::from(runs) * self.suite_seconds.iter().sum::<f64>();
-        lines.push(self.line("all", &|_| true, collecting, (thresholds, runs)));
+        let all = self.line("all", &|_| true, collecting, (thresholds, runs));
+        // As on the grid, so that the line says what the point says.
+        let performance = all.performance.or_else(|| Some(self.mcc_of_all(thresholds, runs)));
+        lines.push(ProjectTrade { performance, ..all });
         lines
     }
 
@@ -165,6 +168,14 @@ impl<'a> Delegation<'a> {
             cost: collecting + mean(&ends.iter().map(|(_, cost)| *cost).collect::<Vec<_>>()),
             original: rows.iter().map(|row| self.prices[*row]).sum(),
         }
+    }
+
+    /// The mean MCC over all tests, 0 in a repetition where it is not defined.
+    fn mcc_of_all(&self, thresholds: Thresholds, runs: u32) -> f64 {
+        let rows: Vec<usize> = (0..self.prices.len()).collect();
+        let repeats = self.answers.by_runs.get(&runs).map_or(&[][..], Vec::as_slice);
+        let of = |said: &Vec<f64>| self.decide(&rows, said, thresholds).0.mcc();
+        mean(&repeats.iter().map(of).collect::<Vec<_>>())
     }
 
     /// What is said of some tests, and what the ambiguous ones among them cost.

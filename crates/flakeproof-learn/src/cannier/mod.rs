@@ -8,6 +8,7 @@ mod dataset;
 mod delegation;
 mod front;
 mod grid;
+mod kept_thresholds;
 mod measured_test;
 mod model;
 mod outcomes;
@@ -20,6 +21,7 @@ mod problem;
 mod reruns;
 mod suites;
 mod table;
+mod technique;
 mod trade;
 mod validation;
 
@@ -38,6 +40,7 @@ pub use probabilities::{GivenProbability, read_probabilities};
 pub use problem::{Label, Problem, TestOutcomes};
 pub use reruns::{MaxReruns, exact};
 pub use suites::{CostSource, CostedTest, Suites};
+pub use technique::Technique;
 pub use trade::{Found, ProjectTrade};
 pub use validation::{ProjectScores, Protocol, Validation, ValidationParams};
 

@@ -1,12 +1,14 @@
 //! A trained forest: what it learned from, what it is worth, and why it says what it says.
 
-use flakeproof_core::{Feature, Features, Seed};
+use flakeproof_core::{Feature, Features, Seed, Thresholds};
 use serde::{Deserialize, Serialize};
 
 use super::dataset::{Dataset, Sample, single};
+use super::kept_thresholds;
 use super::pipeline::{LearnError, Pipeline};
 use super::problem::Problem;
-use super::validation::{Protocol, ValidationParams};
+use super::suites::Suites;
+use super::validation::{Protocol, Validation, ValidationParams};
 use crate::balance::Balance;
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::forest::{Forest, Table};
@@ -53,6 +55,9 @@ pub struct About {
     pub worth: Vec<Worth>,
     /// From its answers to probabilities.
     pub calibration: Option<Isotonic>,
+    /// Between which of its answers a test is rerun; a file without them is as good as one with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thresholds: Option<Thresholds>,
 }
 
 /// What a model is worth on tests that it did not learn from.
@@ -97,28 +102,29 @@ pub struct Explanation {
 }
 
 impl TrainingParams {
-    /// Learn from all tests, and measure on held-out ones what that is worth.
+    /// Learn from all tests, and measure on held-out ones what that is worth. The suites say what
+    /// a rerun costs, which the thresholds are chosen by.
     ///
     /// # Errors
     /// When the data cannot be learned from.
-    pub fn fit(&self, data: &Dataset, done: &mut dyn FnMut()) -> Result<ForestModel, LearnError> {
+    pub fn fit(
+        &self,
+        data: &Dataset,
+        suites: &Suites,
+        done: &mut dyn FnMut(),
+    ) -> Result<ForestModel, LearnError> {
         let labels = data.labels();
         let positive = labels.iter().filter(|label| **label).count();
         let mut worth = Vec::new();
         let mut calibration = None;
+        let mut thresholds = None;
         for params in self.measures(data, positive) {
             let validation = params.run(data, done)?;
             let held_out = HeldOut::new(validation.scored(), labels.len() - positive);
             // The hardest measure is what a probability must keep its word on.
             calibration = calibration.or_else(|| Isotonic::fit(&held_out));
-            worth.push(Worth {
-                protocol: params.protocol,
-                folds: validation.folds,
-                mcc: validation.overall().mcc,
-                average_precision: validation.average_precision(),
-                roc_auc: validation.roc_auc(),
-                brier_score: validation.brier_score(),
-            });
+            thresholds = thresholds.or_else(|| kept_thresholds::of(data, suites, &validation));
+            worth.push(Worth::of(params.protocol, &validation));
         }
         let forest = self.pipeline.fit(&data.table(Sample::All)?, &labels, self.seed)?;
         let about = About {
@@ -133,6 +139,7 @@ impl TrainingParams {
             data: data.digest(),
             worth,
             calibration,
+            thresholds,
         };
         Ok(ForestModel { about, features: data.features.clone(), forest })
     }
@@ -180,6 +187,19 @@ impl TrainingParams {
     }
 }
 
+impl Worth {
+    fn of(protocol: Protocol, validation: &Validation) -> Self {
+        Self {
+            protocol,
+            folds: validation.folds,
+            mcc: validation.overall().mcc,
+            average_precision: validation.average_precision(),
+            roc_auc: validation.roc_auc(),
+            brier_score: validation.brier_score(),
+        }
+    }
+}
+
 impl ForestModel {
     /// The features that it looks at.
     #[must_use]
@@ -187,14 +207,34 @@ impl ForestModel {
         &self.features
     }
 
+    /// Between which of its answers a test must be rerun, or from which on it is a candidate.
+    /// `None` where it learned from too few tests to hold some out. They are about
+    /// [`Self::answer`].
+    #[must_use]
+    pub fn thresholds(&self) -> Option<Thresholds> {
+        self.about.thresholds
+    }
+
+    /// What it answers about one test, before calibration.
+    ///
+    /// # Errors
+    /// When a value is too large for single precision.
+    pub fn answer(&self, features: &Features) -> Result<f64, LearnError> {
+        Ok(self.forest.predict(&self.row(features)?)?.first().copied().unwrap_or_default())
+    }
+
+    fn row(&self, features: &Features) -> Result<Table, LearnError> {
+        let row: Vec<f32> = self.features.iter().map(|it| single(features.get(*it))).collect();
+        Ok(Table::from_rows(&[row])?)
+    }
+
     /// Say and explain what it thinks of one test.
     ///
     /// # Errors
     /// When a value is too large for single precision.
     pub fn explain(&self, features: &Features) -> Result<Explanation, LearnError> {
-        let row: Vec<f32> = self.features.iter().map(|it| single(features.get(*it))).collect();
-        let table = Table::from_rows(&[row])?;
-        let answer = self.forest.predict(&table)?.first().copied().unwrap_or_default();
+        let table = self.row(features)?;
+        let answer = self.answer(features)?;
         let shap = self.forest.shap(&table)?;
         let mut contributions: Vec<(Feature, Option<f64>, f64)> = self
             .features

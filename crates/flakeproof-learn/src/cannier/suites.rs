@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use flakeproof_core::Feature;
+
 use super::measured_test::MeasuredTest;
 use super::outcomes::KnownTest;
 use super::problem::TestOutcomes;
-use flakeproof_core::Feature;
 
 /// The tests of some projects, by project and id.
 #[derive(Debug, Clone)]
@@ -71,15 +72,7 @@ impl Suites {
         known: &[KnownTest],
         costs: CostSource,
     ) -> Self {
-        let mut times: BTreeMap<(&str, &str), (f64, u32)> = BTreeMap::new();
-        for it in timed {
-            let (sum, count) = times.entry((it.project, it.test)).or_default();
-            // A clock that went backwards says nothing.
-            if let Some(seconds) = it.seconds.filter(|seconds| *seconds >= 0.0) {
-                *sum += seconds;
-                *count += 1;
-            }
-        }
+        let times = times(timed);
         let fared: HashMap<(&str, &str), TestOutcomes> =
             known.iter().map(|it| ((it.project.as_str(), it.test.as_str()), it.outcomes)).collect();
         let mean = |(sum, count): &(f64, u32)| (*count > 0).then(|| sum / f64::from(*count));
@@ -142,6 +135,20 @@ impl Suites {
     pub fn baseline_runs(&self) -> u32 {
         self.tests.iter().map(|it| it.outcomes.baseline.runs).max().unwrap_or_default()
     }
+}
+
+/// How long each test took together, and in how many runs.
+fn times<'a>(timed: impl Iterator<Item = Timed<'a>>) -> BTreeMap<(&'a str, &'a str), (f64, u32)> {
+    let mut times: BTreeMap<(&str, &str), (f64, u32)> = BTreeMap::new();
+    for it in timed {
+        let (sum, count) = times.entry((it.project, it.test)).or_default();
+        // A clock that went backwards says nothing.
+        if let Some(seconds) = it.seconds.filter(|seconds| *seconds >= 0.0) {
+            *sum += seconds;
+            *count += 1;
+        }
+    }
+    times
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub struct ProjectTrade {
     /// What is found.
     pub found: Found,
     /// MCC, or the share of pairs that are found. As in the paper, `None` where it is not defined
-    /// in every repetition.
+    /// in every repetition; for all projects together it then counts 0 there, as on the grid.
     pub performance: Option<f64>,
     /// Seconds at the point, collecting the features included.
     pub cost: f64,

@@ -2,9 +2,11 @@
 
 mod beeswarm;
 mod curves;
+mod front;
 
 pub use beeswarm::{Beeswarm, Point, Swarm};
 pub use curves::{Curve, Curves};
+pub use front::{FrontChart, Pin, Place};
 
 /// A text as it may stand in XML.
 fn escaped(text: &str) -> String {

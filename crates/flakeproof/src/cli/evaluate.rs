@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::flast::Protocol;
 
+use super::cannier::EvaluateCannier;
 use super::forest::EvaluateForest;
 use super::learning::RecipeArguments;
 use super::plan::EvaluatePlan;
@@ -23,6 +24,7 @@ pub(crate) enum EvaluateModel {
     Flast(EvaluateFlast),
     Forest(EvaluateForest),
     Plan(EvaluatePlan),
+    Cannier(EvaluateCannier),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

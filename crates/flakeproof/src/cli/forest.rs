@@ -54,7 +54,7 @@ pub(crate) struct PipelineArguments {
 
 const FOREST: &str = "The forest";
 /// More trees than anyone has a use for, and fewer than fill the memory.
-const MOST_TREES: u64 = 10_000;
+pub(super) const MOST_TREES: u64 = 10_000;
 
 impl PipelineArguments {
     /// The pipeline that is meant.

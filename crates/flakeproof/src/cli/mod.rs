@@ -1,5 +1,6 @@
 //! What was typed.
 
+mod cannier;
 mod evaluate;
 mod features;
 mod forest;
@@ -14,6 +15,7 @@ mod verify;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use cannier::{CannierData, EvaluateCannier, TechniqueName};
 pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
 pub(crate) use features::{FeaturesArguments, FeaturesFormat};
 pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};

@@ -13,12 +13,21 @@ use crate::cli::ForestData;
 use crate::problem::Problem;
 use crate::settings::ConfigurationFile;
 
-/// The data that was named.
+/// Tests with their features, and tests with their outcomes.
+pub(super) type Tables = (Vec<MeasuredTest>, Vec<KnownTest>);
+
+/// The data that was named, for one problem.
 pub(super) fn read(
     typed: &ForestData,
     question: Question,
     folder: &Path,
 ) -> Result<Dataset, Problem> {
+    let (measured, known) = read_tables(typed, folder)?;
+    join(question, &measured, &known)
+}
+
+/// The tables and the history that were named.
+pub(super) fn read_tables(typed: &ForestData, folder: &Path) -> Result<Tables, Problem> {
     let mut measured = tables(&typed.features, read_features)?;
     let mut known = tables(&typed.outcomes, read_outcomes)?;
     if typed.history {
@@ -33,7 +42,16 @@ pub(super) fn read(
             "give `--features CSV --outcomes CSV`, or `--history`",
         ));
     }
-    Dataset::of(question, &measured, &known).map_err(|error| {
+    Ok((measured, known))
+}
+
+/// Features and outcomes together, for one problem.
+pub(super) fn join(
+    question: Question,
+    measured: &[MeasuredTest],
+    known: &[KnownTest],
+) -> Result<Dataset, Problem> {
+    Dataset::of(question, measured, known).map_err(|error| {
         let next = match &error {
             DatasetError::Empty => "measure features with `flakeproof features` first",
             DatasetError::NothingInCommon { .. } => {
@@ -69,7 +87,8 @@ pub(super) fn place(store: Option<&Path>, folder: &Path) -> Result<PathBuf, Prob
     Ok(named.unwrap_or_else(|| file.project.join(".flakeproof/history.db")))
 }
 
-fn tables<T>(
+/// The lines of all these tables.
+pub(super) fn tables<T>(
     paths: &[PathBuf],
     read: impl Fn(&str) -> Result<Vec<T>, CsvError>,
 ) -> Result<Vec<T>, Problem> {
@@ -98,10 +117,7 @@ fn open(store: Option<&Path>, folder: &Path) -> Result<SqliteHistory, Problem> {
     SqliteHistory::open(&path).map_err(|error| unreadable(&error))
 }
 
-fn of_history(
-    history: &SqliteHistory,
-    folder: &Path,
-) -> Result<(Vec<MeasuredTest>, Vec<KnownTest>), HistoryError> {
+fn of_history(history: &SqliteHistory, folder: &Path) -> Result<Tables, HistoryError> {
     let project = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let measured = history.features()?.into_iter().map(|it| MeasuredTest {
         project: project.clone(),

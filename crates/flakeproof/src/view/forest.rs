@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use flakeproof_core::{Feature, TestId};
+use flakeproof_core::{Feature, TestId, Thresholds};
 use flakeproof_learn::balance::Balance;
 use flakeproof_learn::cannier::{
-    About, Dataset, Explanation, Pipeline, ProjectScores, Protocol, Validation, ValidationParams,
+    About, Dataset, Explanation, Pipeline, Problem, ProjectScores, Protocol, Validation,
+    ValidationParams,
 };
 use flakeproof_learn::forest::Kind;
 use flakeproof_report::svg::Beeswarm;
@@ -66,8 +67,34 @@ pub(crate) fn trained_forest(
             share(worth.roc_auc)
         );
     }
+    if let Some(thresholds) = about.thresholds {
+        let _ = writeln!(text, "{}", kept(about, thresholds));
+    }
     let _ = writeln!(text, "{DIM}next: `flakeproof explain TEST` shows why it says what{DIM:#}");
     let _ = anstream::stdout().lock().write_all(text.as_bytes());
+}
+
+/// Where to stop believing it.
+fn kept(about: &About, thresholds: Thresholds) -> String {
+    let (lower, upper) = (thresholds.lower(), thresholds.upper());
+    let what = about.problem.positive();
+    match about.problem {
+        Problem::Nod | Problem::NodVsVictim if thresholds == Thresholds::RERUN_ALL => {
+            "thresholds: none that save anything, every test is worth a rerun".to_owned()
+        }
+        Problem::Nod | Problem::NodVsVictim if lower >= upper => {
+            format!("thresholds: {what} from {upper:.2} on, and nothing worth a rerun")
+        }
+        Problem::Nod | Problem::NodVsVictim if upper > 1.0 => {
+            format!("thresholds: not {what} below {lower:.2}, to be rerun from there on")
+        }
+        Problem::Nod | Problem::NodVsVictim => format!(
+            "thresholds: not {what} below {lower:.2}, {what} from {upper:.2} on, rerun between them"
+        ),
+        Problem::Victim | Problem::Polluter => {
+            format!("threshold: a candidate {what} from {lower:.2} on, which keeps 95 % of them")
+        }
+    }
 }
 
 /// What came out of an evaluation.

@@ -1,6 +1,7 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
 mod bar;
+mod cannier;
 mod features;
 mod features_progress;
 mod findings;
@@ -22,6 +23,7 @@ use std::io::Write;
 
 use crate::problem::Problem;
 
+pub(crate) use cannier::{CannierTrade, CannierTrades, cannier};
 pub(crate) use features::{FeatureRow, FeatureTable, features, features_json};
 pub(crate) use features_progress::FeaturesProgress;
 pub(crate) use findings::findings;

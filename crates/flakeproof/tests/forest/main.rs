@@ -1,9 +1,11 @@
-//! `flakeproof train forest`, `evaluate forest` and `explain` with a forest, as a user runs them.
+//! `flakeproof train forest`, `evaluate forest`, `evaluate cannier` and `explain` with a forest, as
+//! a user runs them.
 //!
 //! How features are measured is asked in `features.rs` and `features_command.rs`.
 
 mod bad_labels;
 mod bad_tables;
+mod cannier;
 mod evaluate;
 mod explain;
 mod model_file;

@@ -49,6 +49,11 @@ pub(crate) fn evaluate(project: &Project, problem: &str, options: &[&str]) -> Ra
     )
 }
 
+/// `flakeproof evaluate cannier` on the project's tables of features and outcomes.
+pub(crate) fn cannier(project: &Project, options: &[&str]) -> Ran {
+    finish(project.flakeproof(&["evaluate", "cannier"]).args(TABLES).args(options))
+}
+
 /// What was printed on stdout.
 pub(crate) fn stdout(ran: &Ran) -> String {
     String::from_utf8_lossy(&ran.output.stdout).into_owned()

@@ -118,6 +118,41 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// The table of pairs: of each eight tests, the victim and the polluter right after it.
+    pub(crate) fn pairs(&self) -> String {
+        let mut text = String::from("project,polluter,victim\n");
+        for both in self.tests.windows(2) {
+            if both[0].kind == Kind::Victim && both[1].kind == Kind::Polluter {
+                let _ = writeln!(text, "{},{},{}", both[0].project, both[1].id, both[0].id);
+            }
+        }
+        text
+    }
+
+    /// A table of probabilities for a problem, which tell its positive tests with a few mistakes,
+    /// and what each test costs.
+    pub(crate) fn probabilities(&self, problem: &str) -> String {
+        let mut text = String::from("project,test,problem,probability,runs,seconds\n");
+        for (number, test) in self.tests.iter().enumerate() {
+            let is_positive = match problem {
+                "victim" => test.kind == Kind::Victim,
+                "polluter" => test.kind == Kind::Polluter,
+                _ => test.kind == Kind::Nod,
+            };
+            let probability = match (is_positive, number % 5) {
+                (true, 0) => "0.3",
+                (true, _) => "0.8",
+                (false, 0) => "0.4",
+                (false, _) => "0.05",
+            };
+            let (project, id) = (&test.project, &test.id);
+            let _ = writeln!(text, "{project},{id},{problem},{probability},1,0.5");
+        }
+        text
+    }
+}
+
 /// Run time, threads, covered lines and maintainability of a test.
 fn cells(kind: Kind, chance: &mut Chance) -> String {
     let raised = |is_raised: bool| if is_raised { 0.6 } else { 0.0 };

@@ -30,6 +30,23 @@ fn training_says_what_the_forest_is_worth_the_hardest_measure_first() {
 }
 
 #[test]
+fn training_says_where_to_stop_believing_the_forest() {
+    let project = project_with(&Tables::usual());
+    for (problem, said) in [
+        ("nod", "thresholds: not NOD flaky below 0."),
+        ("nod-vs-victim", "thresholds: "),
+        ("victim", "threshold: a candidate victim from 0."),
+        ("polluter", "threshold: a candidate polluter from 0."),
+    ] {
+        assert_says(&train(&project, problem, &["--trees", "20"]), 0, &[said]);
+    }
+    let few = project_with(&Tables::of(&PROJECTS[..1], 16));
+    let ran = train(&few, "nod", &["--trees", "5", "--balance", "none"]);
+    assert_says(&ran, 0, &["nobody knows what it is worth"]);
+    assert!(!ran.text().contains("threshold"), "{}", ran.text());
+}
+
+#[test]
 fn few_projects_are_measured_on_random_folds_alone() {
     let ran = train(&project_with(&Tables::of(&PROJECTS[..2], 40)), "nod", &["--folds", "5"]);
     assert_says(&ran, 0, &["5 random folds"]);

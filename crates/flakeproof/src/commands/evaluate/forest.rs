@@ -38,7 +38,8 @@ pub(super) fn run(typed: &EvaluateForest) -> Result<ExitCode, Problem> {
     Ok(ExitCode::Clean)
 }
 
-fn check(data: &Dataset, params: &ValidationParams) -> Result<(), Problem> {
+/// Whether the data can be parted as the protocol wants it.
+pub(super) fn check(data: &Dataset, params: &ValidationParams) -> Result<(), Problem> {
     let positive = data.labels().iter().filter(|label| **label).count();
     let fewer = positive.min(data.len() - positive);
     match params.protocol {

@@ -1,5 +1,7 @@
 //! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
 
+mod answers;
+mod cannier;
 mod flast;
 mod forest;
 mod plan;
@@ -15,5 +17,6 @@ pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
         EvaluateModel::Flast(typed) => flast::run(typed),
         EvaluateModel::Forest(typed) => forest::run(typed),
         EvaluateModel::Plan(typed) => plan::run(typed),
+        EvaluateModel::Cannier(typed) => cannier::run(typed),
     }
 }

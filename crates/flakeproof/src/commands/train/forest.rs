@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::cannier::{LearnError, TrainingParams};
+use flakeproof_learn::cannier::{LearnError, Suites, TrainingParams};
 use flakeproof_learn::forest::FitError;
 
 use super::super::{current_folder, forest_data, kept_models};
@@ -14,7 +14,9 @@ use crate::view;
 /// Run the command.
 pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
     let question = typed.pipeline.problem.into();
-    let data = forest_data::read(&typed.data, question, &current_folder()?)?;
+    let (measured, known) = forest_data::read_tables(&typed.data, &current_folder()?)?;
+    let data = forest_data::join(question, &measured, &known)?;
+    let suites = Suites::of_features(&measured, &known);
     let output = typed.output.clone().unwrap_or_else(|| kept_models::forest(question));
     let begin = Instant::now();
     let params = TrainingParams {
@@ -24,7 +26,9 @@ pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
         name: kept_models::name(typed.name.as_deref(), &output),
     };
     let mut progress = view::Steps::start(params.steps(&data), "folds");
-    let model = params.fit(&data, &mut || progress.step()).map_err(|error| cannot_learn(&error))?;
+    let model = params
+        .fit(&data, &suites, &mut || progress.step())
+        .map_err(|error| cannot_learn(&error))?;
     progress.end();
     let bytes = model
         .to_file()

@@ -1,0 +1,163 @@
+//! `flakeproof evaluate cannier`: what can be found for which time.
+
+use std::path::{Path, PathBuf};
+
+use flakeproof_core::ExitCode;
+use flakeproof_learn::cannier::{
+    Answers, Delegation, Front, MaxReruns, Pairwise, ProjectTrade, Recheck, Setting, Technique,
+};
+
+use super::super::{current_folder, files};
+use super::answers::Material;
+use crate::cli::{EvaluateCannier, EvaluationFormat, TechniqueName};
+use crate::problem::Problem;
+use crate::view::{self, CannierTrade, CannierTrades};
+
+/// Run the command.
+pub(super) fn run(typed: &EvaluateCannier) -> Result<ExitCode, Problem> {
+    let material = Material::read(&typed.data, &current_folder()?)?;
+    let wants_all = typed.technique == TechniqueName::All;
+    let (mut trades, mut skipped) = (Vec::new(), Vec::new());
+    for technique in typed.technique.techniques() {
+        match trade(*technique, &material, typed) {
+            Ok(trade) => trades.push(trade),
+            // What the data is not enough for is named beside what it is enough for.
+            Err(problem) if wants_all && problem.exit == ExitCode::Usage => {
+                skipped.push((*technique, problem));
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+    if trades.is_empty() {
+        let first = skipped.into_iter().map(|(_, problem)| problem).next();
+        return Err(
+            first.unwrap_or_else(|| Problem::broken("no technique", "report this as a bug"))
+        );
+    }
+    for trade in &trades {
+        if let Some(path) = &typed.svg {
+            files::put(&picture(path, trade.technique, wants_all), trade.chart().svg().as_bytes())?;
+        }
+    }
+    let trades = CannierTrades {
+        trades,
+        skipped,
+        wants_all,
+        protocol: (!material.is_given()).then(|| typed.protocol.into()),
+        seed: typed.seed,
+        costs: material.suites.costs,
+        without_cost: material.suites.without_cost,
+    };
+    match typed.output_format {
+        EvaluationFormat::Text => view::cannier(&trades),
+        EvaluationFormat::Json => view::data(trades.json().as_bytes()),
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn trade(
+    technique: Technique,
+    material: &Material,
+    typed: &EvaluateCannier,
+) -> Result<CannierTrade, Problem> {
+    match technique {
+        Technique::Rerun => rerun(material, typed),
+        Technique::Classification => classification(material, typed),
+        Technique::Pairwise => pairwise(material, typed),
+    }
+}
+
+fn rerun(material: &Material, typed: &EvaluateCannier) -> Result<CannierTrade, Problem> {
+    let runs = typed.max_reruns.unwrap_or_else(|| material.suites.baseline_runs());
+    let most = MaxReruns::new(runs).ok_or_else(|| {
+        let what = format!("{runs} runs of a test cannot show that its outcome changes");
+        Problem::usage(what, "give `--max-reruns` a number from 2")
+    })?;
+    let answers = answers(Technique::Rerun, material, typed)?.swap_remove(0);
+    let delegation = Delegation::to_rerun(&material.suites, &answers, most);
+    let how = format!("at most {runs} runs of each test");
+    Ok(delegated(Technique::Rerun, &delegation, &answers, how))
+}
+
+fn classification(material: &Material, typed: &EvaluateCannier) -> Result<CannierTrade, Problem> {
+    let recheck = Recheck::new(typed.recheck.0).unwrap_or(Recheck::RECOMMENDED);
+    let answers = answers(Technique::Classification, material, typed)?.swap_remove(0);
+    let delegation = Delegation::to_classification(&material.suites, &answers, recheck);
+    let how = format!("{:.0} % of further failures classified again", 100.0 * recheck.get());
+    Ok(delegated(Technique::Classification, &delegation, &answers, how))
+}
+
+fn delegated(
+    technique: Technique,
+    delegation: &Delegation<'_>,
+    answers: &Answers,
+    how: String,
+) -> CannierTrade {
+    let front = Front::of(delegation.original(), &delegation.grid());
+    let what = format!("{} {}", answers.positive(), answers.problem.positive());
+    let balanced = front.pins.balanced;
+    let lines = match balanced.setting {
+        Setting::Between(thresholds) => delegation.by_project(thresholds, balanced.runs),
+        Setting::Candidates { .. } => Vec::new(),
+    };
+    shown(technique, front, lines, (answers.tests(), what, how), answers.repeats())
+}
+
+fn pairwise(material: &Material, typed: &EvaluateCannier) -> Result<CannierTrade, Problem> {
+    if material.pairs.is_empty() {
+        return Err(Problem::usage(
+            "PAIRWISE needs to know which pairs there are to find",
+            "give a table with `--pairs CSV`: project, polluter, victim",
+        ));
+    }
+    let both = answers(Technique::Pairwise, material, typed)?;
+    let (victims, polluters) = (&both[0], &both[1]);
+    let pairwise = Pairwise::of(&material.suites, victims, polluters, &material.pairs, typed.seed)
+        .map_err(|error| {
+            let next = "project and tests must be spelled alike in all tables";
+            Problem::usage(error.to_string(), next)
+        })?;
+    let front = Front::of(pairwise.original(), &pairwise.grid());
+    let balanced = front.pins.balanced;
+    let lines = match balanced.setting {
+        Setting::Candidates { victim, polluter } => {
+            pairwise.by_project(victim, polluter, balanced.runs)
+        }
+        Setting::Between(_) => Vec::new(),
+    };
+    let what = format!("{} pairs", pairwise.pairs());
+    let how = match pairwise.left_out {
+        0 => "every candidate polluter before every candidate victim".to_owned(),
+        some => format!("{some} listed pairs left out: their tests were not asked about"),
+    };
+    let repeats = victims.repeats();
+    Ok(shown(Technique::Pairwise, front, lines, (pairwise.tests(), what, how), repeats))
+}
+
+/// What the models of a technique say, in the order of its problems.
+fn answers(
+    technique: Technique,
+    material: &Material,
+    typed: &EvaluateCannier,
+) -> Result<Vec<Answers>, Problem> {
+    technique.problems().iter().map(|question| material.answers(*question, typed)).collect()
+}
+
+fn shown(
+    technique: Technique,
+    front: Front,
+    lines: Vec<ProjectTrade>,
+    (tests, what, how): (usize, String, String),
+    repeats: usize,
+) -> CannierTrade {
+    CannierTrade { technique, front, lines, tests, what, how, repeats }
+}
+
+/// Where the picture of a technique goes; several get their name before the ending.
+fn picture(path: &Path, technique: Technique, is_one_of_several: bool) -> PathBuf {
+    if !is_one_of_several || path == Path::new("-") {
+        return path.to_path_buf();
+    }
+    let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
+    path.with_extension(format!("{}.{ending}", technique.word()).trim_end_matches('.'))
+}
