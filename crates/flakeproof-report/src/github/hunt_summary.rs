@@ -44,6 +44,7 @@ fn heading(findings: &HuntFindings) -> String {
     if rest.passed > 0 {
         lines.push(words::sentence(&words::always_passed(&rest)));
     }
+    lines.extend(findings.hidden.map(|hidden| words::sentence(&words::hidden(hidden))));
     format!("## flakeproof: {}\n\n{}\n", words::flaky_tests(findings), lines.join("\n\n"))
 }
 

@@ -5,8 +5,8 @@
 
 use flakeproof_core::statistics::Rate;
 use flakeproof_core::{
-    FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, LeftBehind, Location, Pair, Seed,
-    StageCost, Tally, TestId,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntedTest, LeftBehind, Location, Pair,
+    Seed, StageCost, Tally, TestId,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -52,6 +52,8 @@ struct HuntReport<'a> {
     seed: Seed,
     /// Why the hunt ended.
     end: HuntEnd,
+    /// How many flaky tests are expected to be still hidden; `null` if no plan kept count.
+    hidden: Option<Hidden>,
     /// What the reader should know about the hunt itself.
     notices: Vec<NoticeReport<'a>>,
     /// The number the process ends with.
@@ -128,6 +130,7 @@ impl<'a> HuntReport<'a> {
             cost: CostReport::of(&findings.cost),
             seed: findings.run.seed,
             end: findings.end,
+            hidden: findings.hidden.map(rounded_hidden),
             notices: findings.notices.iter().map(NoticeReport::of).collect(),
             exit_code: findings.exit.number(),
         }
@@ -166,6 +169,10 @@ impl CostReport {
         let stages = cost.stages.iter().map(stage).collect();
         Self { executions: cost.executions, seconds: seconds(cost.time), stages }
     }
+}
+
+fn rounded_hidden(hidden: Hidden) -> Hidden {
+    Hidden { expected: to_the_millionth(hidden.expected), ..hidden }
 }
 
 fn rounded(rate: Rate) -> Rate {

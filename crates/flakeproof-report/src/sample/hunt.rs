@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use flakeproof_core::{
-    ExitCode, Failure, FlakyKind, HuntCost, HuntEnd, HuntFindings, HuntedTest, Isolation,
+    ExitCode, Failure, FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntedTest, Isolation,
     LeftBehind, LeftKind, Location, Notice, Phase, Reproduction, Signature, StageCost, Tally,
     TestId,
 };
@@ -33,7 +33,7 @@ pub(crate) fn hunt_findings() -> HuntFindings {
             }],
         },
         end: HuntEnd::Finished,
-        hidden: None,
+        hidden: Some(Hidden { expected: 0.420_000_4, at_most: 2, failing: 0.05 }),
         notices: vec![Notice {
             what: "the history could not be written".into(),
             next: "name a place with `--store`".into(),

@@ -1,7 +1,7 @@
 //! What a hunt found, in words.
 
 use flakeproof_core::statistics::{Rate, failure_rate};
-use flakeproof_core::{FlakyKind, HuntEnd, HuntFindings, HuntedTest, Tally, TestId};
+use flakeproof_core::{FlakyKind, Hidden, HuntEnd, HuntFindings, HuntedTest, Tally, TestId};
 
 use super::phrases::counted;
 
@@ -128,6 +128,33 @@ pub fn always_passed(rest: &Rest<'_>) -> String {
     }
     let missed = one_time_in(rest.missed);
     format!("{tests} always passed; a test failing {missed} would have shown itself with 95 %")
+}
+
+/// What a hunt may have missed.
+///
+/// ```
+/// use flakeproof_core::Hidden;
+///
+/// let hidden = Hidden { expected: 0.42, at_most: 2, failing: 0.05 };
+/// assert_eq!(
+///     flakeproof_report::words::hidden(hidden),
+///     "about 0.4 flaky tests that fail at least 1 time in 20 are expected to be still hidden (with \
+///      95 %: at most 2)"
+/// );
+/// ```
+#[must_use]
+pub fn hidden(hidden: Hidden) -> String {
+    let Hidden { expected, at_most, failing } = hidden;
+    let expected = match expected {
+        none if none < 0.05 => "fewer than 0.1".to_owned(),
+        few if few < 10.0 => format!("about {few:.1}"),
+        many => format!("about {many:.0}"),
+    };
+    let often = one_time_in(failing);
+    format!(
+        "{expected} flaky tests that fail at least {often} are expected to be still hidden (with \
+         95 %: at most {at_most})"
+    )
 }
 
 /// How many flaky tests there are, of which kinds.

@@ -14,8 +14,8 @@ mod predictions;
 pub use categories::{advice, category};
 pub use findings::{command, evidence, failure, group, kind, outcome, verdict};
 pub use hunt::{
-    Rest, always_passed, failed, fared, flaky_kind, flaky_tests, grouped, hunt_cost, hunt_end,
-    lasted, missed, one_time_in, rest, together,
+    Rest, always_passed, failed, fared, flaky_kind, flaky_tests, grouped, hidden, hunt_cost,
+    hunt_end, lasted, missed, one_time_in, rest, together,
 };
 pub(crate) use phrases::{counted, excerpt, percent, sentence};
 pub(crate) use predictions::flaky_neighbours;

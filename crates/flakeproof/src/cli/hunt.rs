@@ -6,7 +6,8 @@ use clap::Args;
 use flakeproof_core::Seed;
 
 use crate::settings::{
-    HumanDuration, Isolate, OrderName, Polluters, RawSettings, Reporter, ReporterKind, Share,
+    FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings, Reporter, ReporterKind,
+    Share, Steerer,
 };
 
 /// Find the flaky tests of a suite, their kinds, and who makes whom fail.
@@ -15,9 +16,13 @@ use crate::settings::{
 /// `flakeproof hunt -- pytest -q tests`. Without a command it is `pytest`. Ctrl-C ends it and shows
 /// what was found; `--resume` goes on. Exits with 1 if a flaky test is found, with 5 if the budget
 /// is spent and none is, and with 4 if there is no test.
+///
+/// With `--diff BASE`, in a pull request, it exits with 1 if a flaky test is found among those that
+/// were looked at (with 0 after `--flaky-result pass`), and with 0 if there is none, also if nothing
+/// changed or if the budget is spent.
 #[derive(Debug, Args)]
 pub(crate) struct HuntArguments {
-    /// Runs in the suite's own order [default: 10].
+    /// Runs in the suite's own order [default: 10; 2 with `--steer plan`].
     #[arg(short = 'n', long, value_name = "N", env = "FLAKEPROOF_HUNT_RUNS", help_heading = HUNT,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
@@ -49,6 +54,32 @@ pub(crate) struct HuntArguments {
     /// Do not work in the folder meanwhile.
     #[arg(long, help_heading = HUNT)]
     pub(crate) tidy: bool,
+    /// Where to spend the time: `off` treats all tests alike, `plan` goes where a run is most likely
+    /// to show a flaky test, `cannier` reruns only tests of which a model is unsure [default: `plan`
+    /// if the project has a model of its own, else `off`].
+    #[arg(long, value_name = "HOW", env = "FLAKEPROOF_STEER", help_heading = STEER)]
+    pub(crate) steer: Option<Steerer>,
+    /// With `--steer cannier`: do not rerun tests that are NOD flaky with a smaller probability
+    /// [default: kept with the model, else 0.07].
+    #[arg(long, value_name = "X", env = "FLAKEPROOF_LOWER", help_heading = STEER)]
+    pub(crate) lower: Option<f64>,
+    /// With `--steer cannier`: nor tests that have at least this probability; 1.01 is none
+    /// [default: kept with the model, else 1.01].
+    #[arg(long, value_name = "Y", env = "FLAKEPROOF_UPPER", help_heading = STEER)]
+    pub(crate) upper: Option<f64>,
+    /// With `--steer plan`: stop when no more than this share of the flaky tests expected at first
+    /// is still hidden [default: 10%].
+    #[arg(long, value_name = "N%", env = "FLAKEPROOF_HIDDEN", help_heading = STEER)]
+    pub(crate) hidden: Option<Share>,
+    /// Only look at tests that were added or changed since your branch left this revision, and at
+    /// tests in the files it touched that look flaky. Implies `--steer plan` and `--budget 5m`.
+    #[arg(long, value_name = "BASE", help_heading = STEER, conflicts_with = "victim")]
+    pub(crate) diff: Option<String>,
+    /// With `--diff`: what a flaky test is, `fail` (exit code 1) or `pass` [default: fail].
+    #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_FLAKY_RESULT", help_heading = STEER,
+          hide_possible_values = true)]
+    pub(crate) flaky_result: Option<FlakyResult>,
+
     /// Stop after this time, with what was found.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET", help_heading = HUNT)]
     pub(crate) budget: Option<HumanDuration>,
@@ -90,6 +121,7 @@ pub(crate) struct HuntArguments {
 }
 
 const HUNT: &str = "What to hunt for";
+const STEER: &str = "Where to spend the time";
 
 impl HuntArguments {
     /// Whether a report was asked for that a hunt does not have.
@@ -107,6 +139,11 @@ impl HuntArguments {
             recheck: self.recheck,
             polluters: self.polluters,
             budget: self.budget,
+            steer: self.steer,
+            lower: self.lower,
+            upper: self.upper,
+            hidden: self.hidden,
+            flaky_result: self.flaky_result,
             isolation: self.isolation,
             timeout: self.timeout,
             jobs: self.jobs,

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{Features, MeanFeatures, Notice, TestId};
 use flakeproof_learn::cannier::{Explanation, ForestModel, Problem as Question};
 
-use super::model::ModelSource;
 use super::{forest_data, kept_models};
 use crate::problem::Problem;
 use crate::view;
@@ -14,8 +13,8 @@ use crate::view;
 /// Print what each forest of the project says about the test. Without a forest there is nothing to
 /// say; with one, but without features of the test, how to get them.
 pub(super) fn print(test: &TestId, folder: &Path) -> Result<(), Problem> {
-    let models: Vec<PathBuf> =
-        Question::ALL.into_iter().filter_map(|question| in_project(question, folder)).collect();
+    let in_project = |question| kept_models::forest_in(question, folder);
+    let models: Vec<PathBuf> = Question::ALL.into_iter().filter_map(in_project).collect();
     if models.is_empty() {
         return Ok(());
     }
@@ -28,16 +27,11 @@ pub(super) fn print(test: &TestId, folder: &Path) -> Result<(), Problem> {
         return Ok(());
     }
     for path in models {
-        let model = open(&path)?;
+        let model = kept_models::open_forest(&path)?;
         let (case, explanation) = most_suspicious(&model, &cases)?;
         view::forest_explanation(&model.about, case, &explanation);
     }
     Ok(())
-}
-
-fn in_project(question: Question, folder: &Path) -> Option<PathBuf> {
-    let file = kept_models::forest(question);
-    folder.ancestors().map(|above| above.join(&file)).find(|path| path.is_file())
 }
 
 /// The mean features of the test, of each of its cases if it has parameters.
@@ -56,16 +50,6 @@ fn measured_cases(test: &TestId, folder: &Path) -> Result<BTreeMap<TestId, Featu
         }
     }
     Ok(cases.into_iter().map(|(id, mean)| (id, mean.mean())).collect())
-}
-
-fn open(path: &Path) -> Result<ForestModel, Problem> {
-    let source = ModelSource::of_file(path)?;
-    ForestModel::of_file(source.bytes()).map_err(|error| {
-        Problem::usage(
-            format!("the model {} cannot be used: {error}", path.display()),
-            "train it again with `flakeproof train forest`",
-        )
-    })
 }
 
 /// The case with the highest probability, explained.

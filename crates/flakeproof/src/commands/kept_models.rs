@@ -1,9 +1,10 @@
-//! Writing models where they are found again.
+//! Where a project's own models are: writing them, and finding them again.
 
 use std::path::{Path, PathBuf};
 
-use flakeproof_learn::cannier;
+use flakeproof_learn::cannier::{self, ForestModel};
 
+use super::model::ModelSource;
 use crate::problem::Problem;
 
 /// Where `train` puts a project's own FLAST, and `predict` looks for it.
@@ -12,6 +13,34 @@ pub(super) const FLAST: &str = ".flakeproof/flast.model";
 /// Where `train` puts a project's own forest for a problem, and `explain` looks for it.
 pub(super) fn forest(problem: cannier::Problem) -> PathBuf {
     format!(".flakeproof/{}.forest", problem.word()).into()
+}
+
+/// The project's own model for `predict`, in the folder or above it.
+pub(super) fn flast_in(folder: &Path) -> Option<PathBuf> {
+    folder.ancestors().map(|above| above.join(FLAST)).find(|path| path.is_file())
+}
+
+/// The project's own forest for a problem, in the folder or above it.
+pub(super) fn forest_in(problem: cannier::Problem, folder: &Path) -> Option<PathBuf> {
+    let file = forest(problem);
+    folder.ancestors().map(|above| above.join(&file)).find(|path| path.is_file())
+}
+
+/// Whether the project has a model of its own.
+pub(super) fn is_any_in(folder: &Path) -> bool {
+    let mut forests = cannier::Problem::ALL.into_iter();
+    flast_in(folder).is_some() || forests.any(|problem| forest_in(problem, folder).is_some())
+}
+
+/// The forest in a file.
+pub(super) fn open_forest(path: &Path) -> Result<ForestModel, Problem> {
+    let source = ModelSource::of_file(path)?;
+    ForestModel::of_file(source.bytes()).map_err(|error| {
+        Problem::usage(
+            format!("the model {} cannot be used: {error}", path.display()),
+            "train it again with `flakeproof train forest`",
+        )
+    })
 }
 
 /// What to call a model: as was typed, else like its file.

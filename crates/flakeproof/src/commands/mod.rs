@@ -1,6 +1,7 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
 mod asking;
+mod changed_tests;
 mod code;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
@@ -18,6 +19,7 @@ pub(crate) mod predict;
 pub(crate) mod repro;
 pub(crate) mod run;
 mod sources;
+mod suite_sources;
 mod swarm;
 pub(crate) mod train;
 mod training_data;

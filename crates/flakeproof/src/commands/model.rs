@@ -32,9 +32,7 @@ impl ModelSource {
         if let Some(path) = named {
             return Self::of_file(path);
         }
-        let own =
-            folder.ancestors().map(|above| above.join(kept_models::FLAST)).find(|it| it.is_file());
-        match own {
+        match kept_models::flast_in(folder) {
             Some(path) => Self::of_file(&path),
             None => Ok(Self { bytes: unpacked(SHIPPED)?, path: None }),
         }

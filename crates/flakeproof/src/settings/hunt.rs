@@ -7,7 +7,10 @@ use flakeproof_core::{Isolation, OrderKind, Orders, Seed, Suite};
 use flakeproof_detect::hunt::{self, PolluterSearch};
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigurationFile, Isolate, Polluters, RawSettings, Reporter, ReporterKind, Store};
+use super::{
+    ConfigurationFile, FlakyResult, Isolate, Polluters, RawSettings, Reporter, ReporterKind,
+    Steerer, Steering, Store,
+};
 use crate::cli::HuntArguments;
 use crate::problem::Problem;
 
@@ -19,7 +22,10 @@ pub(crate) struct HuntSettings {
     /// What decides what is run; a hunt that is taken up again has it from its record.
     pub(crate) asked: Asked,
     pub(crate) jobs: usize,
-    pub(crate) budget: Option<Duration>,
+    /// As it was given; zero is no limit.
+    budget: Option<Duration>,
+    /// What flaky tests mean for a pull request.
+    pub(crate) flaky_result: FlakyResult,
     pub(crate) reporters: Vec<Reporter>,
     pub(crate) store: Store,
     pub(crate) is_runner_shown: bool,
@@ -44,14 +50,30 @@ pub(crate) struct Asked {
     /// Whether what tests leave on disk is removed.
     #[serde(default)]
     pub(crate) tidy: bool,
+    /// What decides where to look next.
+    #[serde(default)]
+    pub(crate) steering: Steering,
+    /// Only what changed since this revision, as it was typed.
+    #[serde(default)]
+    pub(crate) diff: Option<String>,
 }
 
+/// Runs in the suite's own order where a plan chooses what comes after them.
+const RUNS_BEFORE_A_PLAN: u32 = 2;
+/// How long a pull request waits.
+const PULL_REQUEST: Duration = Duration::from_secs(5 * 60);
+
 impl HuntSettings {
-    /// Lay the layers over each other.
-    pub(crate) fn resolve(typed: &HuntArguments, folder: &Path) -> Result<Self, Problem> {
+    /// Lay the layers over each other. Where nobody says what steers the hunt, it is the usual.
+    pub(crate) fn resolve(
+        typed: &HuntArguments,
+        folder: &Path,
+        usual: Steerer,
+    ) -> Result<Self, Problem> {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
-        let asked = Asked { tidy: typed.tidy, ..Asked::of(&settings, typed.victim.clone()) };
+        let steering = Steering::of(typed, &settings, usual)?;
+        let asked = Asked::of(&settings, typed, steering);
         let mut reporters = settings.reporter.unwrap_or_default();
         if typed.has_junit_reporter() {
             return Err(Problem::usage(
@@ -69,7 +91,8 @@ impl HuntSettings {
             folder: folder.to_path_buf(),
             asked,
             jobs: settings.jobs.map_or(1, |jobs| jobs.max(1) as usize),
-            budget: settings.budget.map(|time| time.0).filter(|time| !time.is_zero()),
+            budget: settings.budget.map(|time| time.0),
+            flaky_result: settings.flaky_result.unwrap_or(FlakyResult::Fail),
             reporters,
             store: match settings.store {
                 Some(path) => Store::File(folder.join(path)),
@@ -82,21 +105,35 @@ impl HuntSettings {
     }
 }
 
+impl HuntSettings {
+    /// How long to go on.
+    pub(crate) fn budget_of(&self, asked: &Asked) -> Option<Duration> {
+        let usual = asked.diff.is_some().then_some(PULL_REQUEST);
+        self.budget.or(usual).filter(|time| !time.is_zero())
+    }
+}
+
 impl Asked {
-    fn of(settings: &RawSettings, victim: Option<String>) -> Self {
+    fn of(settings: &RawSettings, typed: &HuntArguments, steering: Steering) -> Self {
         let default = hunt::HuntSettings::default();
+        let usual_runs = match steering {
+            Steering::Plan { .. } => RUNS_BEFORE_A_PLAN,
+            Steering::Off | Steering::Cannier { .. } => default.runs,
+        };
         let kinds = settings.order_kind.as_ref();
         Self {
-            runs: settings.hunt_runs.unwrap_or(default.runs).max(1),
+            runs: settings.hunt_runs.unwrap_or(usual_runs).max(1),
             orders: settings.orders,
             kinds: kinds.map_or(default.kinds, |kinds| kinds.iter().map(|it| it.0).collect()),
             max_reruns: settings.max_reruns.unwrap_or(default.max_reruns),
             recheck: settings.recheck.map_or(default.recheck, |share| share.0),
             polluters: settings.polluters.unwrap_or(Polluters::Pairs),
-            victim,
+            victim: typed.victim.clone(),
             isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
-            tidy: false,
+            tidy: typed.tidy,
+            steering,
+            diff: typed.diff.clone(),
         }
     }
 
@@ -138,8 +175,10 @@ impl Asked {
             ("--isolation", typed.isolation.is_some_and(|it| it.isolation() != self.isolation)),
             ("--tidy", typed.tidy && !self.tidy),
             ("--timeout", typed.timeout.is_some_and(|it| Some(it.0) != self.timeout)),
+            ("--diff", typed.diff.is_some() && typed.diff != self.diff),
         ];
-        options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name)
+        let other = options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name);
+        other.or_else(|| self.steering.contradicted_by(typed))
     }
 }
 
@@ -161,7 +200,7 @@ mod tests {
 
     fn resolved(words: &str) -> HuntSettings {
         let folder = tempfile::tempdir().unwrap();
-        HuntSettings::resolve(&typed(words), folder.path()).unwrap()
+        HuntSettings::resolve(&typed(words), folder.path(), Steerer::Off).unwrap()
     }
 
     fn suite(tests: usize) -> Suite {
@@ -205,5 +244,76 @@ mod tests {
         assert_eq!(contradiction("-n 6"), Some("--runs"));
         assert_eq!(contradiction("--victim test_2"), Some("--victim"));
         assert_eq!(contradiction("--isolation spawn"), Some("--isolation"));
+        assert_eq!(contradiction("--steer plan"), Some("--steer"));
+        assert_eq!(contradiction("--diff main"), Some("--diff"));
+    }
+
+    fn refused(words: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        HuntSettings::resolve(&typed(words), folder.path(), Steerer::Off).unwrap_err().what
+    }
+
+    #[test]
+    fn a_plan_runs_the_suite_twice_before_it_chooses() {
+        assert_eq!(resolved("--steer plan").asked.runs, 2);
+        assert_eq!(resolved("--steer plan -n 4").asked.runs, 4);
+        assert_eq!(resolved("--steer cannier").asked.runs, 10);
+    }
+
+    #[test]
+    fn the_usual_steers_where_nobody_says_what() {
+        let folder = tempfile::tempdir().unwrap();
+        let steerer = |words: &str| {
+            let settings = HuntSettings::resolve(&typed(words), folder.path(), Steerer::Plan);
+            settings.unwrap().asked.steering.steerer()
+        };
+        assert_eq!(steerer(""), Steerer::Plan);
+        assert_eq!(steerer("--steer off"), Steerer::Off);
+        assert_eq!(steerer("--victim test_1"), Steerer::Off);
+        std::fs::write(folder.path().join("flakeproof.toml"), "steer = 'cannier'").unwrap();
+        assert_eq!(steerer(""), Steerer::Cannier);
+        assert_eq!(steerer("--diff main"), Steerer::Plan);
+    }
+
+    #[test]
+    fn thresholds_are_those_of_the_paper_where_only_one_is_typed() {
+        let thresholds = |words: &str| match resolved(words).asked.steering {
+            Steering::Cannier { thresholds } => thresholds.map(|it| (it.lower(), it.upper())),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(thresholds("--steer cannier"), None);
+        assert_eq!(thresholds("--steer cannier --lower 0.2"), Some((0.2, 1.01)));
+        assert_eq!(thresholds("--steer cannier --upper 0.9"), Some((0.07, 0.9)));
+        assert!(refused("--steer cannier --lower 0.9 --upper 0.1").contains("not in order"));
+    }
+
+    #[test]
+    fn a_number_that_changes_nothing_is_a_mistake() {
+        assert!(refused("--lower 0.1").contains("only with `--steer cannier`"));
+        assert!(refused("--steer cannier --hidden 5%").contains("only with `--steer plan`"));
+        assert!(refused("--steer cannier --diff main").contains("`--diff`"));
+    }
+
+    #[test]
+    fn a_hunt_that_goes_on_keeps_what_steers_it() {
+        let asked = resolved("--steer cannier --lower 0.1 --upper 0.9").asked;
+        let contradiction = |words: &str| asked.contradicted_by(&typed(words));
+        assert_eq!(contradiction("--resume --lower 0.1"), None);
+        assert_eq!(contradiction("--resume --upper 1.01"), Some("--upper"));
+        assert_eq!(contradiction("--resume --hidden 10%"), Some("--hidden"));
+        let kept = serde_json::to_string(&asked).unwrap();
+        assert_eq!(serde_json::from_str::<Asked>(&kept).unwrap(), asked);
+    }
+
+    #[test]
+    fn a_pull_request_waits_five_minutes_unless_it_is_told_otherwise() {
+        let budget = |words: &str| {
+            let settings = resolved(words);
+            settings.budget_of(&settings.asked)
+        };
+        assert_eq!(budget(""), None);
+        assert_eq!(budget("--diff main"), Some(Duration::from_secs(300)));
+        assert_eq!(budget("--diff main --budget 30s"), Some(Duration::from_secs(30)));
+        assert_eq!(budget("--diff main --budget 0"), None);
     }
 }

@@ -8,6 +8,7 @@ mod file;
 mod hunt;
 mod raw;
 mod run;
+mod steering;
 mod values;
 
 pub(crate) use features::FeaturesSettings;
@@ -15,6 +16,7 @@ pub(crate) use file::ConfigurationFile;
 pub(crate) use hunt::{Asked, HuntSettings};
 pub(crate) use raw::RawSettings;
 pub(crate) use run::{RunSettings, Store};
+pub(crate) use steering::{BALANCED_RERUN, Steerer, Steering};
 pub(crate) use values::{
     Confidence, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern,
     Polluters, Reporter, ReporterKind, Share, Was,

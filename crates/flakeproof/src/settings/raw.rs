@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::steering::Steerer;
 use super::values::{
     Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
     Reporter, Share,
@@ -71,4 +72,8 @@ layer! {
     recheck: Share,
     polluters: Polluters,
     budget: HumanDuration,
+    steer: Steerer,
+    lower: f64,
+    upper: f64,
+    hidden: Share,
 }

@@ -9,7 +9,7 @@ use flakeproof_core::{
 use flakeproof_detect::verify::Claim;
 use flakeproof_report::words;
 
-use super::hunt::typeable;
+use super::flaky_test::typeable;
 use super::predictions::count;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use flakeproof_core::{FlakyKind, HuntEnd, HuntFindings, HuntedTest, TestId};
 use flakeproof_report::words::{self, Rest};
 
+use super::flaky_test::{flaky, shortened};
 use super::predictions::count;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
@@ -56,6 +57,7 @@ fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
     headline(&mut text, findings, shown, broken.len());
     if shown.victim.is_none() {
         about_the_rest(&mut text, &rest);
+        about_the_hidden(&mut text, findings);
     }
     closing(&mut text, findings, shown);
     text
@@ -76,64 +78,6 @@ fn of_kind(text: &mut String, findings: &HuntFindings, kind: FlakyKind, shown: &
         flaky(text, test, shown.are_polluters_sought && is_over, NAMED);
     }
     text.push('\n');
-}
-
-/// One flaky test, with what was found out about it, at most so many things of a kind.
-pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool, most: usize) {
-    let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", test.id);
-    if test.all().runs > 0 {
-        line(text, &words::fared(test));
-    }
-    let sets = |sets: &[Vec<TestId>]| sets.iter().map(|set| words::together(set)).collect();
-    let cleaners: Vec<String> = test.cleaners.iter().map(ToString::to_string).collect();
-    let causes: Vec<String> = match test.kind {
-        Some(FlakyKind::Brittle) => sets(&test.setters),
-        Some(FlakyKind::Victim | FlakyKind::Nod) | None => sets(&test.polluters),
-    };
-    match test.kind {
-        Some(FlakyKind::Victim) if causes.is_empty() && is_cause_sought => {
-            line(text, "no test was found that makes it fail each time");
-        }
-        Some(FlakyKind::Brittle) if causes.is_empty() && is_cause_sought => {
-            line(text, "no test was found that makes it pass each time");
-        }
-        Some(FlakyKind::Brittle) => named(text, "passes after", &causes, most),
-        Some(FlakyKind::Victim | FlakyKind::Nod) | None => {
-            named(text, "fails after", &causes, most);
-        }
-    }
-    named(text, "healed by", &cleaners, most);
-    let left: Vec<String> = test.left_behind.iter().map(|it| shortened(&it.to_string())).collect();
-    named(text, "left behind", &left, most);
-    if let Some(failure) = &test.failure {
-        line(text, &format!("{DIM}{}{DIM:#}", shortened(&failure.message)));
-    }
-    if let Some(reproduction) = &test.reproduction {
-        let command = typeable(&reproduction.command, &test.id);
-        line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));
-    }
-}
-
-/// A command that a person would type: the replay where the framework's own is long.
-pub(super) fn typeable(command: &str, test: &TestId) -> String {
-    const LONGEST: usize = 200;
-    if command.chars().count() <= LONGEST {
-        return command.to_owned();
-    }
-    words::command(&["flakeproof".to_owned(), "repro".to_owned(), test.to_string()])
-}
-
-/// A few of many, below each other.
-fn named(text: &mut String, what: &str, all: &[String], most: usize) {
-    let width = what.chars().count() + 2;
-    for (at, one) in all.iter().take(most).enumerate() {
-        let head = if at == 0 { format!("{what}: ") } else { " ".repeat(width) };
-        line(text, &format!("{DIM}{head}{DIM:#}{one}"));
-    }
-    if all.len() > most {
-        let more = all.len() - most;
-        line(text, &format!("{}{DIM}and {more} more{DIM:#}", " ".repeat(width)));
-    }
 }
 
 /// Tests of which little is to be said, a line each.
@@ -192,6 +136,13 @@ fn about_the_rest(text: &mut String, rest: &Rest<'_>) {
     }
 }
 
+/// What a plan may have missed.
+fn about_the_hidden(text: &mut String, findings: &HuntFindings) {
+    if let Some(hidden) = findings.hidden {
+        let _ = writeln!(text, "{}", words::hidden(hidden));
+    }
+}
+
 /// What it took, and what to do next.
 fn closing(text: &mut String, findings: &HuntFindings, shown: &ShownHunt) {
     let (runner, seed) = (&findings.run.runner, findings.run.seed);
@@ -212,25 +163,12 @@ fn closing(text: &mut String, findings: &HuntFindings, shown: &ShownHunt) {
     }
 }
 
-fn line(text: &mut String, words: &str) {
-    let _ = writeln!(text, "      {words}");
-}
-
-pub(super) fn shortened(message: &str) -> String {
-    const LONGEST: usize = 160;
-    let message = message.lines().next().unwrap_or_default();
-    match message.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use flakeproof_core::{
-        ExitCode, Failure, HuntCost, Isolation, LeftBehind, LeftKind, Phase, Reproduction,
+        ExitCode, Failure, Hidden, HuntCost, Isolation, LeftBehind, LeftKind, Phase, Reproduction,
         RunFacts, Seed, Signature, Tally,
     };
 
@@ -366,6 +304,16 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_says_what_remains_hidden() {
+        let mut found = findings(vec![sound("a"), nod()], HuntEnd::Finished);
+        found.hidden = Some(Hidden { expected: 0.4, at_most: 2, failing: 0.05 });
+        let text = plain(&found, &whole());
+        let words = "about 0.4 flaky tests that fail at least 1 time in 20 are expected to be still \
+                     hidden (with 95 %: at most 2)";
+        assert!(text.contains(words), "{text}");
+    }
+
+    #[test]
     fn a_suite_where_everything_fails_is_told_to_be_mended() {
         let text = plain(&findings(vec![broken("a"), broken("b")], HuntEnd::Finished), &whole());
         insta::assert_snapshot!(text);
@@ -386,14 +334,6 @@ mod tests {
             text.starts_with("`a` did not show that it depends on other tests\n1,234"),
             "{text}"
         );
-    }
-
-    #[test]
-    fn a_command_that_nobody_types_becomes_a_replay() {
-        let test = "t.py::test_a[1]".into();
-        assert_eq!(typeable("pytest t.py", &test), "pytest t.py");
-        let long = "pytest ".repeat(40);
-        assert_eq!(typeable(&long, &test), "flakeproof repro 't.py::test_a[1]'");
     }
 
     #[test]

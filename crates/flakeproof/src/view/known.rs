@@ -7,7 +7,7 @@ use flakeproof_core::{FlakyKind, HuntedTest, KnownFlaky};
 use flakeproof_report::words;
 use serde_json::{Value, json};
 
-use super::hunt::flaky;
+use super::flaky_test::flaky;
 use super::predictions::count;
 use super::styles::{CHANCE, DIM, STRONG};
 

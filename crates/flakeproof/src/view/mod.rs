@@ -6,6 +6,7 @@ mod features;
 mod features_progress;
 mod findings;
 mod fix;
+mod flaky_test;
 mod forest;
 mod hunt;
 mod hunt_progress;

@@ -9,7 +9,7 @@ use flakeproof_core::{Failure, Isolation, Tally, TestId};
 use flakeproof_detect::replay::Replay;
 use flakeproof_report::words;
 
-use super::hunt::{shortened, typeable};
+use super::flaky_test::{shortened, typeable};
 use super::predictions::count;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 

@@ -1,14 +1,17 @@
-//! What must be the same for a hunt to go on: the code, the suite, and what they run on.
+//! What must be the same for a hunt to go on: the code, the suite, what they run on, and what
+//! models say about it.
 
 use std::collections::HashSet;
 
 use flakeproof_core::{Suite, Surroundings};
+use flakeproof_detect::hunt::Steer;
 
 use super::super::code::Code;
 
-/// Digests of the code, the suite and what they run on.
+/// Digests of the code, the suite and what they run on, and of what steers the hunt if anything
+/// does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::commands) struct Fingerprint([String; 3]);
+pub(in crate::commands) struct Fingerprint(Vec<String>);
 
 impl Fingerprint {
     /// The fingerprint of what is about to run.
@@ -24,11 +27,23 @@ impl Fingerprint {
         }
         let of_suite = suite.tests.iter().map(|test| test.id.as_str());
         let runtime = surroundings.runtime.iter().map(String::as_str);
-        Self([
+        Self(vec![
             digest(of_code.iter().map(String::as_str)),
             digest(of_suite),
             digest(runtime.chain([surroundings.packages.as_str()])),
         ])
+    }
+
+    /// The same for a hunt that is steered by this.
+    pub(super) fn steered_by(mut self, steer: &Steer) -> Self {
+        self.0.push(match steer {
+            Steer::Off => String::new(),
+            // Every digit of every number is in what it says about itself.
+            Steer::Cannier(_) | Steer::Plan(_) => {
+                digest([format!("{steer:?}").as_str()].into_iter())
+            }
+        });
+        self
     }
 
     /// As one word, to be kept.
@@ -42,10 +57,11 @@ impl Fingerprint {
             "the code changed since",
             "the suite has other tests since",
             "the interpreter or the installed packages changed since",
+            "the models, the measured features or the base of `--diff` changed since",
         ];
         let mut kept = kept.split(':');
         let mut parts = self.0.iter().zip(names);
-        parts.find(|(now, _)| kept.next() != Some(now.as_str())).map(|(_, what)| what)
+        parts.find(|(now, _)| kept.next().unwrap_or_default() != now.as_str()).map(|(_, what)| what)
     }
 }
 
@@ -63,6 +79,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use flakeproof_core::{SuiteTest, TreeState};
+    use flakeproof_detect::hunt::Candidates;
 
     use super::*;
 
@@ -86,6 +103,21 @@ mod tests {
         let suite = changed(of(&[("a.py", "1")], &["xy"], "p"));
         assert_eq!(suite, Some("the suite has other tests since"));
         assert!(changed(of(&[("a.py", "1")], &["x", "y"], "q")).is_some());
+    }
+
+    #[test]
+    fn a_hunt_with_other_models_is_another_hunt() {
+        let steered = |candidates| {
+            Steer::Cannier(Candidates { victims: candidates, ..Candidates::default() })
+        };
+        let now = |steer: &Steer| of(&[], &["x"], "p").steered_by(steer);
+        let kept = now(&steered(Some(vec![true]))).text();
+        assert_eq!(now(&steered(Some(vec![true]))).changed_since(&kept), None);
+        let other = now(&steered(Some(vec![false]))).changed_since(&kept);
+        assert!(other.is_some_and(|what| what.contains("models")), "{other:?}");
+        assert_eq!(of(&[], &["x"], "p").changed_since(&kept), None, "who asks only about code");
+        let unsteered = of(&[], &["x"], "p").text();
+        assert_eq!(now(&Steer::Off).changed_since(&unsteered), None);
     }
 
     #[test]

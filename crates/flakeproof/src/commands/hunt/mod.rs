@@ -1,25 +1,33 @@
 //! `flakeproof hunt`: find the flaky tests, their kinds, and who makes whom fail.
 
+mod by_features;
+mod by_source;
+mod candidates;
+mod ending;
 pub(super) mod fingerprint;
+mod kin;
+mod priors;
 mod reports;
 mod session;
+mod steering;
+mod targets;
 mod tidy;
 
 use std::time::Instant;
 
-use flakeproof_core::{
-    ExitCode, HuntEnd, HuntFindings, Notice, RunFacts, Suite, TestId, TrialRecord,
-};
+use flakeproof_core::{ExitCode, HuntEnd, Suite, TestId, TrialRecord};
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
 use flakeproof_runner::{Adapter, Cancel, Error};
 
+use self::ending::Ending;
 use self::fingerprint::Fingerprint;
 use self::session::Session;
+use self::steering::Steered;
 use self::tidy::Broom;
 use super::code::code_in;
 use super::naming;
-use super::run::{Recorder, interrupt, last_line, trouble};
+use super::run::{Recorder, interrupt, trouble};
 use crate::cli::HuntArguments;
 use crate::problem::Problem;
 use crate::settings::HuntSettings;
@@ -29,7 +37,7 @@ use crate::view::{self, HuntProgress};
 pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     let folder = super::current_folder()?;
-    let settings = HuntSettings::resolve(typed, &folder)?;
+    let settings = HuntSettings::resolve(typed, &folder, steering::usual(&folder))?;
     let mut recorder = Recorder::open(&settings.store);
     let mut session = Session::begin(typed, &settings, &mut recorder)?;
     let cancel = interrupt::listen();
@@ -47,12 +55,28 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         return Err(trouble::no_tests(&settings.command));
     }
     let code = code.wait();
-    session.on(&Fingerprint::of(&code, &suite, &adapter.surroundings()))?;
-    let plan = plan(&settings, &session, &suite)?;
-    let broom = Broom::of(&session, &settings)?;
-    if let Some(notice) = session.other_unfinished(&settings, &mut recorder) {
-        progress.note(&notice);
+    let steered = steered(&settings, &session, &suite, &adapter, &recorder)?;
+    let fingerprint = Fingerprint::of(&code, &suite, &adapter.surroundings());
+    session.on(&fingerprint.steered_by(&steered.steer))?;
+    let plan = plan(&settings, &session, &suite, steered.steer.clone())?;
+    let base = session.asked.diff.clone();
+    let ending = Ending {
+        suite: &suite,
+        victim: plan.victim.as_ref(),
+        steered: &steered,
+        base: base.as_deref(),
+        flaky_result: settings.flaky_result,
+    };
+    if steered.targets.as_ref().is_some_and(|targets| targets.len() == 0) {
+        progress.end();
+        let facts = session.facts(&settings, adapter.can().runner, begin.elapsed(), &code);
+        let findings = ending.without_targets(facts);
+        reports::write(&findings, &settings, &plan, None)?;
+        return Ok(findings.exit);
     }
+    let broom = Broom::of(&session, &settings)?;
+    let unfinished = session.other_unfinished(&settings, &mut recorder);
+    steered.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
     recorder.begin_hunt(&session.record);
 
     let clock = move || begin.elapsed();
@@ -63,7 +87,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let hunted = hunted.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
 
     let facts = session.facts(&settings, adapter.can().runner, begin.elapsed(), &code);
-    let mut findings = findings(hunted, &suite, facts, plan.victim.as_ref());
+    let mut findings = ending.findings(hunted, facts);
     findings.notices.extend(broom.notices());
     recorder.finish_hunt(&findings);
     let is_kept = recorder.hunt_notice().is_none();
@@ -90,11 +114,26 @@ fn adapter_for(
     })
 }
 
+/// What steers the hunt.
+fn steered(
+    settings: &HuntSettings,
+    session: &Session,
+    suite: &Suite,
+    adapter: &PytestAdapter,
+    recorder: &Recorder,
+) -> Result<Steered, Problem> {
+    let folder = &settings.folder;
+    let root = adapter.root().unwrap_or_else(|| folder.clone());
+    let history = recorder.shared();
+    Steered::of(&session.asked, suite, &root, folder, &*history.borrow())
+}
+
 /// What the detector is asked for.
 fn plan(
     settings: &HuntSettings,
     session: &Session,
     suite: &Suite,
+    steer: hunt::Steer,
 ) -> Result<hunt::HuntSettings, Problem> {
     let asked = &session.asked;
     let ids: Vec<&TestId> = suite.tests.iter().map(|test| &test.id).collect();
@@ -109,10 +148,10 @@ fn plan(
         recheck: asked.recheck,
         jobs: settings.jobs,
         isolation: asked.isolation,
-        budget: settings.budget,
+        budget: settings.budget_of(asked),
         polluters: asked.search(),
         victim: victim.transpose()?.map(|at| ids[at].clone()),
-        steer: hunt::Steer::Off,
+        steer,
     })
 }
 
@@ -132,55 +171,4 @@ fn hunt_on(
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let mut sink = |event: HuntEvent| progress.show(&event);
     hunt::hunt(adapter, suite, plan, &mut journal, workplace, cancel, &mut sink)
-}
-
-fn findings(hunted: Hunted, suite: &Suite, run: RunFacts, victim: Option<&TestId>) -> HuntFindings {
-    let mut tests = hunted.tests;
-    if let Some(victim) = victim {
-        // The others ran for its sake; about themselves that says nothing.
-        tests.retain(|test| test.id == *victim);
-    }
-    let mut notices = hunted.notices;
-    notices.extend(suite.problems.iter().map(|problem| Notice {
-        what: format!("{} could not be collected: {}", problem.place, last_line(&problem.text)),
-        next: "its tests were not looked at; mend the import".into(),
-    }));
-    let has_flaky = tests.iter().any(|test| test.kind.is_some());
-    let is_whole = suite.problems.is_empty();
-    let exit = exit_of(hunted.end, has_flaky, is_whole);
-    HuntFindings {
-        run,
-        tests,
-        cost: hunted.cost,
-        end: hunted.end,
-        hidden: hunted.hidden,
-        notices,
-        exit,
-    }
-}
-
-fn exit_of(end: HuntEnd, has_flaky: bool, is_whole: bool) -> ExitCode {
-    match (end, has_flaky) {
-        (HuntEnd::Interrupted, _) => ExitCode::Interrupted,
-        (HuntEnd::Finished | HuntEnd::BudgetSpent, true) => ExitCode::Failures,
-        (HuntEnd::BudgetSpent, false) => ExitCode::Inconclusive,
-        (HuntEnd::Finished, false) if is_whole => ExitCode::Clean,
-        (HuntEnd::Finished, false) => ExitCode::Inconclusive,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hunt_ends_as_it_is_documented() {
-        let exit = |end, has_flaky| exit_of(end, has_flaky, true).number();
-        assert_eq!(exit(HuntEnd::Finished, false), 0);
-        assert_eq!(exit(HuntEnd::Finished, true), 1);
-        assert_eq!(exit(HuntEnd::BudgetSpent, false), 5);
-        assert_eq!(exit(HuntEnd::BudgetSpent, true), 1);
-        assert_eq!(exit(HuntEnd::Interrupted, true), 130);
-        assert_eq!(exit_of(HuntEnd::Finished, false, false).number(), 5);
-    }
 }

@@ -8,9 +8,10 @@ use flakeproof_report::words;
 use super::super::code::Code;
 use super::super::run::{Recorder, entropy};
 use super::fingerprint::Fingerprint;
+use super::priors;
 use crate::cli::HuntArguments;
 use crate::problem::Problem;
-use crate::settings::{Asked, HuntSettings};
+use crate::settings::{Asked, FlakyResult, HuntSettings, Steering};
 
 /// One session of a hunt.
 #[derive(Debug)]
@@ -37,7 +38,12 @@ impl Session {
         let now = jiff::Timestamp::now();
         let chance = entropy(&now);
         let seed = settings.seed.unwrap_or(Seed(chance % 1_000_000_000));
-        let asked = settings.asked.clone();
+        let mut asked = settings.asked.clone();
+        if let Steering::Plan { rates, .. } = &mut asked.steering {
+            // A history that cannot be read knows no rates; that it cannot is told in the end.
+            let known = recorder.shared().borrow().known_flaky().unwrap_or_default();
+            *rates = priors::known_rates(&known);
+        }
         let kept = serde_json::to_string(&asked).map_err(|error| {
             Problem::broken(format!("the settings cannot be kept: {error}"), "please report this")
         })?;
@@ -148,6 +154,11 @@ impl Session {
         let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
         option("--store", typed.store.as_ref().map(path));
         option("--config", typed.config.as_ref().map(path));
+        let result = |result: FlakyResult| match result {
+            FlakyResult::Pass => "pass".to_owned(),
+            FlakyResult::Fail => "fail".to_owned(),
+        };
+        option("--flaky-result", typed.flaky_result.map(result));
         if !typed.command.is_empty() {
             command.push("--".to_owned());
             command.extend(typed.command.iter().cloned());

@@ -1,0 +1,108 @@
+//! What the source of each test says about it, before anything was run or measured.
+
+use std::path::Path;
+
+use flakeproof_core::{Notice, Suite};
+
+use super::super::asking::{self, Detail};
+use super::super::model::ModelSource;
+use super::super::sources::{self, SourceTest};
+use super::super::suite_sources;
+use crate::cli::ThresholdChoice;
+use crate::problem::Problem;
+
+/// What the source of each test says, in the suite's order.
+#[derive(Debug)]
+pub(super) struct BySource {
+    /// How likely it is flaky. All cases of a test have its probability, and a test without source
+    /// the mean of the others.
+    pub(super) flaky: Vec<f64>,
+    /// Where it is written, if that was found.
+    pub(super) written: Vec<Option<SourceTest>>,
+    /// Whether the model calls it flaky.
+    pub(super) is_suspicious: Vec<bool>,
+    /// The model that says so.
+    pub(super) model: String,
+    /// What the reader should know about it.
+    pub(super) notices: Vec<Notice>,
+}
+
+impl BySource {
+    /// Ask the project's own model, else the one inside the program. The places of the tests are
+    /// relative to `root`; the model is looked for in `folder`.
+    pub(super) fn of(suite: &Suite, root: &Path, folder: &Path) -> Result<Self, Problem> {
+        let source = ModelSource::choose(None, folder)?;
+        let model = source.open()?;
+        // A file that cannot be read leaves its tests without source; they still run.
+        let found = sources::read(&suite_sources::files_of(suite, root), root).unwrap_or_default();
+        let threshold = ThresholdChoice::Balanced;
+        let said = asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects);
+        let places = suite_sources::places_of(suite, &found.tests);
+        let probabilities: Vec<Option<f64>> =
+            places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();
+        let is_suspicious =
+            places.iter().map(|place| place.is_some_and(|at| said.tests[at].flaky)).collect();
+        let written = places.iter().map(|place| place.map(|at| found.tests[at].clone())).collect();
+        Ok(Self {
+            flaky: with_gaps_filled(&probabilities, share(model.about.flaky, model.about.tests)),
+            written,
+            is_suspicious,
+            model: if source.is_shipped() {
+                "the model inside flakeproof".to_owned()
+            } else {
+                source.name()
+            },
+            notices: said.notices,
+        })
+    }
+}
+
+/// What is not known is as likely as the rest on average; where nothing is known, as `usual`.
+fn with_gaps_filled(probabilities: &[Option<f64>], usual: f64) -> Vec<f64> {
+    let known: Vec<f64> = probabilities.iter().flatten().copied().collect();
+    let mean = match known.len() {
+        0 => usual,
+        many => known.iter().sum::<f64>() / length(many),
+    };
+    probabilities.iter().map(|it| it.unwrap_or(mean)).collect()
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    length(part) / length(whole.max(1))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no suite has 2^52 tests")]
+fn length(number: usize) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use flakeproof_core::SuiteTest;
+
+    use super::*;
+
+    #[test]
+    fn a_test_without_source_is_as_likely_as_the_rest() {
+        assert_eq!(with_gaps_filled(&[Some(0.2), None, Some(0.4)], 0.9), [0.2, 0.3, 0.4]);
+        assert_eq!(with_gaps_filled(&[None, None], 0.1), [0.1, 0.1]);
+    }
+
+    #[test]
+    fn every_test_of_a_suite_has_a_probability_and_cases_share_theirs() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = "import time\ndef test_a(n):\n    time.sleep(n)\ndef test_b():\n    pass\n";
+        fs::write(folder.path().join("test_x.py"), source).unwrap();
+        let ids = ["test_x.py::test_a[1]", "test_x.py::test_a[2]", "test_x.py::test_b", "made::up"];
+        let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
+        let suite = Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() };
+        let said = BySource::of(&suite, folder.path(), folder.path()).unwrap();
+        assert_eq!(said.flaky.len(), 4);
+        assert_eq!(said.flaky[0].to_bits(), said.flaky[1].to_bits());
+        assert!(said.flaky.iter().all(|it| (0.0..=1.0).contains(it)), "{:?}", said.flaky);
+        assert!(said.written[3].is_none());
+        assert!(said.notices.iter().any(|it| it.what.contains("learned from Java")));
+    }
+}

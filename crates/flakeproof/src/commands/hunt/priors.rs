@@ -1,0 +1,132 @@
+//! What is believed about each test before it runs: from models to the forecast of a plan.
+
+use flakeproof_core::{FlakyKind, KnownFlaky, Suite};
+use flakeproof_detect::hunt::Forecast;
+use flakeproof_detect::plan::FailureRates;
+use flakeproof_learn::cannier::Problem as Question;
+
+use super::by_features::{Answer, ByFeatures};
+use super::by_source::BySource;
+use super::kin;
+
+/// Of 89,668 tests, 1,015 were victims (CANNIER, Table 3).
+const VICTIMS: f64 = 1_015.0 / 89_668.0;
+/// A model that never saw a flaky test like this one is still no proof.
+const LEAST: f64 = 0.0005;
+const MOST: f64 = 1.0 - LEAST;
+/// From so many known flaky tests on, their rates say more than those of other projects.
+const ENOUGH_RATES: usize = 20;
+
+/// How likely each test is flaky, and a victim, in the suite's order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Priors {
+    /// In any order.
+    pub(super) flaky: Vec<f64>,
+    /// By the order.
+    pub(super) victim: Vec<f64>,
+}
+
+impl Priors {
+    /// A forest knows a test by what it does, which is better than by its source.
+    pub(super) fn of(by_source: &BySource, by_features: &ByFeatures) -> Self {
+        let likely = |answer: &Option<Answer>| answer.map(|it| it.probability);
+        let answers = |question| {
+            let said = by_features.on(question);
+            let answer = move |at: usize| said.and_then(|it| it.answers.get(at)).and_then(likely);
+            answer
+        };
+        let (nod, victim) = (answers(Question::Nod), answers(Question::Victim));
+        let flaky = by_source.flaky.iter().enumerate();
+        Self {
+            flaky: flaky.map(|(at, by_source)| doubtful(nod(at).unwrap_or(*by_source))).collect(),
+            victim: (0..by_source.flaky.len())
+                .map(|at| doubtful(victim(at).unwrap_or(VICTIMS)))
+                .collect(),
+        }
+    }
+
+    /// The forecast of a plan for this suite.
+    pub(super) fn forecast(self, suite: &Suite, rates: &[f64], may_stay_hidden: f64) -> Forecast {
+        Forecast {
+            flaky: self.flaky,
+            victim: self.victim,
+            kin: suite.tests.iter().map(|test| kin::of(&test.id)).collect(),
+            rates: if rates.is_empty() {
+                FailureRates::known()
+            } else {
+                FailureRates::learned(rates.iter().copied())
+            },
+            may_stay_hidden,
+        }
+    }
+}
+
+fn doubtful(probability: f64) -> f64 {
+    probability.clamp(LEAST, MOST)
+}
+
+/// How often known flaky tests fail, if enough are known.
+pub(super) fn known_rates(known: &[KnownFlaky]) -> Vec<f64> {
+    let nod = known.iter().map(|it| &it.test).filter(|it| it.kind == Some(FlakyKind::Nod));
+    let measured = nod.filter(|test| test.telling().runs > 0);
+    // Four digits are more than is known, and the same when they are read back.
+    let rates: Vec<f64> =
+        measured.map(|test| (test.rate().mean * 10_000.0).round() / 10_000.0).collect();
+    if rates.len() >= ENOUGH_RATES { rates } else { Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::{HuntRecord, HuntedTest, Tally};
+
+    use super::*;
+
+    fn by_source(flaky: &[f64]) -> BySource {
+        BySource {
+            flaky: flaky.to_vec(),
+            written: flaky.iter().map(|_| None).collect(),
+            is_suspicious: vec![false; flaky.len()],
+            model: String::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn without_forests_the_source_speaks_and_victims_are_as_rare_as_elsewhere() {
+        let priors = Priors::of(&by_source(&[0.2, 0.0]), &ByFeatures::default());
+        assert_eq!(priors.flaky, [0.2, LEAST]);
+        assert!(priors.victim.iter().all(|it| (it - 0.0113).abs() < 0.0001), "{priors:?}");
+    }
+
+    #[test]
+    fn a_forest_replaces_the_source_of_tests_that_were_measured() {
+        let forests = ByFeatures::default()
+            .with(Question::Nod, &[Some(0.9), None])
+            .with(Question::Victim, &[None, Some(1.0)]);
+        let priors = Priors::of(&by_source(&[0.2, 0.3]), &forests);
+        assert_eq!(priors.flaky, [0.9, 0.3]);
+        assert_eq!(priors.victim, [VICTIMS, MOST]);
+    }
+
+    #[test]
+    fn few_known_tests_say_nothing_about_how_often_flaky_tests_fail() {
+        let known = |number: u32| {
+            let mut test = HuntedTest::new(format!("test_{number}").as_str().into(), None);
+            test.kind = Some(FlakyKind::Nod);
+            test.baseline = Tally { runs: 10, failures: 1 + number % 3 };
+            let text = String::new;
+            let hunt = HuntRecord {
+                id: text(),
+                started: text(),
+                command: Vec::new(),
+                fingerprint: text(),
+                seed: text(),
+                settings: text(),
+                version: text(),
+            };
+            KnownFlaky { hunt, test }
+        };
+        let rates = |many: u32| known_rates(&(0..many).map(known).collect::<Vec<_>>()).len();
+        assert_eq!((rates(19), rates(20)), (0, 20));
+    }
+}

@@ -1,0 +1,107 @@
+//! From what was asked for to what steers the detector, and what the reader should know about it.
+
+use std::path::Path;
+
+use flakeproof_core::{History, Notice, Suite};
+use flakeproof_detect::hunt::Steer;
+use flakeproof_learn::cannier::Problem as Question;
+
+use super::super::changed_tests::ChangedTests;
+use super::super::kept_models;
+use super::by_features::ByFeatures;
+use super::by_source::BySource;
+use super::candidates;
+use super::priors::Priors;
+use super::targets::Targets;
+use crate::problem::Problem;
+use crate::settings::{Asked, Steerer, Steering};
+
+/// What steers a hunt.
+#[derive(Debug, Default)]
+pub(super) struct Steered {
+    pub(super) steer: Steer,
+    /// The only tests that are looked at, if not all are.
+    pub(super) targets: Option<Targets>,
+    /// What the reader should know before it begins: which models steer, and which tests are looked at.
+    pub(super) first: Vec<Notice>,
+    /// What the reader should know in the end.
+    pub(super) notices: Vec<Notice>,
+}
+
+/// What steers where nobody says anything: a plan, if the project has a model of its own.
+pub(super) fn usual(folder: &Path) -> Steerer {
+    if kept_models::is_any_in(folder) { Steerer::Plan } else { Steerer::Off }
+}
+
+impl Steered {
+    /// Ask the models about the suite. The places of its tests are relative to `root`; models are
+    /// looked for in `folder`.
+    pub(super) fn of(
+        asked: &Asked,
+        suite: &Suite,
+        root: &Path,
+        folder: &Path,
+        history: &dyn History,
+    ) -> Result<Self, Problem> {
+        if asked.steering == Steering::Off {
+            return Ok(Self::default());
+        }
+        let by_source = BySource::of(suite, root, folder)?;
+        let by_features = ByFeatures::of(suite, folder, history)?;
+        let mut steered = Self {
+            first: vec![models(&asked.steering, &by_source, &by_features)],
+            ..Self::default()
+        };
+        match &asked.steering {
+            Steering::Off => {}
+            Steering::Cannier { thresholds } => {
+                let chosen = candidates::choose(suite, &by_source, &by_features, *thresholds);
+                steered.steer = Steer::Cannier(chosen.candidates);
+                steered.notices = chosen.notices;
+            }
+            Steering::Plan { may_stay_hidden, rates } => {
+                let mut priors = Priors::of(&by_source, &by_features);
+                if let Some(base) = &asked.diff {
+                    let changed = ChangedTests::since(base, root)?;
+                    let targets = Targets::of(suite, &by_source, &changed);
+                    targets.narrow(&mut priors);
+                    steered.first.push(looked_at(&targets, base));
+                    steered.targets = Some(targets);
+                }
+                steered.steer = Steer::Plan(priors.forecast(suite, rates, *may_stay_hidden));
+            }
+        }
+        steered.notices.extend(by_source.notices);
+        Ok(steered)
+    }
+}
+
+fn looked_at(targets: &Targets, base: &str) -> Notice {
+    let (all, changed) = (targets.len(), targets.changed());
+    let suspects = match all - changed {
+        0 => String::new(),
+        suspects => format!(", {suspects} in the same files look flaky"),
+    };
+    Notice {
+        what: format!("{changed} tests were added or changed since `{base}`{suspects}"),
+        next: "only they are looked at; the others run beside them".into(),
+    }
+}
+
+fn models(steering: &Steering, by_source: &BySource, by_features: &ByFeatures) -> Notice {
+    let questions: &[Question] = match steering {
+        Steering::Off => &[],
+        Steering::Plan { .. } => &[Question::Nod, Question::Victim],
+        Steering::Cannier { .. } => &Question::ALL,
+    };
+    let forests = questions.iter().filter_map(|question| by_features.on(*question));
+    let mut names = vec![by_source.model.as_str()];
+    names.extend(forests.map(|said| said.name.as_str()));
+    let (how, next) = match steering {
+        Steering::Off => ("nothing", ""),
+        Steering::Cannier { .. } => ("CANNIER", "`--steer off` reruns every test"),
+        Steering::Plan { .. } => ("a plan", "`--steer off` treats every test alike"),
+    };
+    let what = format!("{how} steers this hunt, by what {} says", names.join(" and "));
+    Notice { what, next: next.to_owned() }
+}
