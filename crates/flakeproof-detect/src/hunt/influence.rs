@@ -238,7 +238,10 @@ impl Hunt<'_, '_> {
             .collect();
         self.lab.begin(HuntStage::Cleaning, known.len());
         for (victim, polluters) in known {
-            let mut candidates = self.orders.original();
+            let mut candidates = match self.settings.steer {
+                Steer::Plan(_) => self.may_clean(victim, &polluters),
+                Steer::Off | Steer::Cannier(_) => self.orders.original(),
+            };
             candidates.retain(|test| *test != victim && !polluters.contains(test));
             candidates.sort_by_key(|test| (test.abs_diff(victim), *test));
             candidates.truncate(MOST_CLEANERS);

@@ -69,6 +69,11 @@ impl Lab<'_, '_> {
         (self.sink)(event);
     }
 
+    /// The position of a test in the suite.
+    pub(crate) fn position(&self, test: &TestId) -> Option<u32> {
+        (0..).zip(self.tests).find(|(_, it)| *it == test).map(|(position, _)| position)
+    }
+
     /// How fresh environments are made.
     pub(crate) fn isolation(&self) -> Isolation {
         self.isolation

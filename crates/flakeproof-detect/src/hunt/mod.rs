@@ -19,6 +19,7 @@ mod planned;
 mod settings;
 mod stages;
 mod steer;
+mod suspects;
 pub(crate) mod trial;
 mod turns;
 

@@ -1,23 +1,21 @@
 //! A hunt that goes where it expects to find something.
 //!
 //! Where it differs from the stages of iDFlakies: how many orders and reruns there are, and of which
-//! tests, follows from an [`Outlook`] that every outcome changes. And a suspect is first tried after
-//! single tests: whoever ran before it when it passed cannot be what makes it fail, so after a few
-//! orders few candidates are left, and two tests cost less than two whole orders.
+//! tests, follows from an [`Outlook`] that every outcome changes; and suspects are paired before they
+//! are classified.
 
 use std::ops::ControlFlow;
 
-use flakeproof_core::{Decision, OrderKind, Tally};
+use flakeproof_core::{OrderKind, Tally};
 
 use super::Hunt;
 use super::lab::{Stop, failed};
-use super::ledger::{OtherOrder, Setting, always_failed, always_passed};
+use super::ledger::{OtherOrder, Setting};
 use super::outlook::{Next, Outlook, StepCosts};
 use super::settings::HuntStage;
 use super::steer::Forecast;
 use super::trial::{Step, Trial, Until};
 use crate::plan::Pick;
-use crate::pollution::{pairs, prefix};
 
 /// The share of the budget after which looking gives way to explaining what was seen.
 const BUDGET_FOR_LOOKING: f64 = 0.6;
@@ -140,84 +138,6 @@ impl Hunt<'_, '_> {
             }
         }
         Ok(())
-    }
-
-    /// Try every suspect after those tests that may be what changes its outcome.
-    fn pair_suspects(&mut self) -> Result<(), Stop> {
-        let all = self.orders.original();
-        let suspects: Vec<(u32, bool)> =
-            all.iter().filter_map(|test| Some((*test, self.suspect_fails_alone(*test)?))).collect();
-        if suspects.is_empty() {
-            return Ok(());
-        }
-        self.lab.begin(HuntStage::Pollution, all.len());
-        let candidates: Vec<Vec<bool>> =
-            suspects.iter().map(|(test, fails)| self.may_change(*test, *fails)).collect();
-        let is_tried = |first: u32, second: u32| {
-            let at = suspects.iter().position(|(test, _)| *test == second);
-            at.is_some_and(|at| candidates[at][first as usize])
-        };
-        for pair in pairs::surprising(&mut self.lab, &all, &suspects, &is_tried)? {
-            if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed
-                && self.is_steady_alone(pair.second, !pair.has_failed)?
-            {
-                self.note_orders(pair.first, pair.second, pair.has_failed);
-                self.note_pair(pair);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a test whose outcome changed fails alone; `None` for tests that are not suspicious.
-    fn suspect_fails_alone(&self, test: u32) -> Option<bool> {
-        let known = self.ledger.test(test);
-        let in_orders = known.baseline + known.shuffled;
-        if known.kind.is_some() {
-            None
-        } else if always_failed(known.alone) {
-            (in_orders.failures < in_orders.runs).then_some(true)
-        } else {
-            (always_passed(known.alone) && in_orders.failures > 0).then_some(false)
-        }
-    }
-
-    /// Whether a test does alone what it did alone before, decided on repeated runs.
-    fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
-        let wanted = if fails { Decision::High } else { Decision::Low };
-        Ok(self.lab.decide(&format!("steady/{test}"), &[test])? == wanted)
-    }
-
-    /// The tests that may be what makes a suspect fail, or pass if it fails alone: all but those that
-    /// ran before it in an order in which it did as it does alone.
-    fn may_change(&self, test: u32, fails_alone: bool) -> Vec<bool> {
-        let mut may = vec![true; self.orders.tests()];
-        may[test as usize] = false;
-        let mut clear = |order: &[u32]| {
-            for other in order.iter().take_while(|other| **other != test) {
-                may[*other as usize] = false;
-            }
-        };
-        let known = self.ledger.test(test);
-        let as_alone =
-            |tally| if fails_alone { always_failed(tally) } else { always_passed(tally) };
-        if as_alone(known.baseline) && self.ledger.is_baseline_whole {
-            clear(&self.orders.original());
-        }
-        for order in self.ledger.whole_orders(test) {
-            let has_failed = self.ledger.failing_orders(test).contains(&order);
-            if has_failed == fails_alone {
-                clear(&self.orders.order(order.kind, order.number));
-            }
-        }
-        may
-    }
-
-    /// How the pair shows what the test does.
-    fn note_orders(&mut self, first: u32, second: u32, has_failed: bool) {
-        let (pair, alone) = (vec![first, second], vec![second]);
-        let (failing, passing) = if has_failed { (pair, alone) } else { (alone, pair) };
-        self.failing_order.entry(second).or_insert(failing);
-        self.passing_order.entry(second).or_insert(passing);
     }
 }
 

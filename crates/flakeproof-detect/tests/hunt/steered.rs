@@ -147,3 +147,19 @@ fn cannier_believes_a_sure_model_about_the_kind() {
     let found = hunted(&suite, &HuntSettings { steer: Steer::Cannier(above), ..settings() });
     assert_eq!(of(&found, "c").kind, Some(FlakyKind::Nod));
 }
+
+#[test]
+fn a_plan_sees_through_a_cleaner_and_asks_whom_else_a_polluter_harms() {
+    // `r` pollutes `c` and `q` until `p` runs; in most orders nobody shows it.
+    let polluted = |moment: &Moment<'_>| {
+        let last = |id: &str| moment.before.iter().rposition(|it| it.as_str() == id);
+        last("r") > last("p") && last("r") > last("f")
+    };
+    let suite = suite(TESTS).fails_if("c", polluted).fails_if("q", polluted);
+    let found = hunted(&suite, &planned());
+    for victim in ["c", "q"] {
+        assert_eq!(of(&found, victim).kind, Some(FlakyKind::Victim));
+        assert_eq!(of(&found, victim).polluters, sets(&[&["r"]]));
+    }
+    assert!(found.tests.iter().flat_map(|test| &test.cleaners).count() > 0);
+}

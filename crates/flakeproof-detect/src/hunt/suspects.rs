@@ -1,0 +1,184 @@
+//! From suspects to victims and brittle tests, by pairs.
+//!
+//! Whoever ran before a test when it passed cannot be what makes it fail, so after a few orders few
+//! candidates are left, and two tests cost less than two whole orders. Where that finds nobody, a
+//! cleaner may have been at work, and all are tried that ran before the test when it failed. What no
+//! pair explains is left to the classification of iDFlakies.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use flakeproof_core::{Decision, FlakyKind, HuntedTest};
+
+use super::Hunt;
+use super::lab::Stop;
+use super::ledger::{always_failed, always_passed};
+use super::settings::HuntStage;
+use crate::pollution::{pairs, prefix};
+
+/// So many polluters are tried before all other tests.
+const MOST_KNOWN_POLLUTERS: usize = 5;
+
+impl Hunt<'_, '_> {
+    /// Try every suspect after those tests that may be what changes its outcome.
+    pub(super) fn pair_suspects(&mut self) -> Result<(), Stop> {
+        let all = self.orders.original();
+        let mut suspects: Vec<(u32, bool)> =
+            all.iter().filter_map(|test| Some((*test, self.suspect_fails_alone(*test)?))).collect();
+        if suspects.is_empty() {
+            return Ok(());
+        }
+        self.lab.begin(HuntStage::Pollution, all.len());
+        let guilty: Vec<Vec<bool>> =
+            suspects.iter().map(|(test, fails)| self.may_change(*test, *fails)).collect();
+        self.try_before(&suspects, &guilty)?;
+        // A cleaner in between makes the guilty look innocent; nobody who ran before is, then.
+        suspects.retain(|(test, _)| !self.first_influence.contains_key(test));
+        let before: Vec<Vec<bool>> =
+            suspects.iter().map(|(test, fails)| self.ran_before(*test, *fails)).collect();
+        self.try_before(&suspects, &before)?;
+        self.try_known_polluters()
+    }
+
+    /// Run each of some tests after those others that are marked for it, and note every pair that
+    /// changes its outcome again and again.
+    fn try_before(&mut self, tests: &[(u32, bool)], marked: &[Vec<bool>]) -> Result<(), Stop> {
+        let is_tried = |first: u32, second: u32| {
+            let at = tests.iter().position(|(test, _)| *test == second);
+            at.is_some_and(|at| marked[at][first as usize])
+        };
+        let all = self.orders.original();
+        for pair in pairs::surprising(&mut self.lab, &all, tests, &is_tried)? {
+            if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed
+                && self.is_steady_alone(pair.second, !pair.has_failed)?
+            {
+                self.note_orders(pair.first, pair.second, pair.has_failed);
+                self.note_pair(pair);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whoever pollutes one test often pollutes others, which no order has shown yet.
+    fn try_known_polluters(&mut self) -> Result<(), Stop> {
+        let mut victims_of: BTreeMap<u32, usize> = BTreeMap::new();
+        for victim in self.ledger.of_kind(FlakyKind::Victim) {
+            for polluter in self.single_polluters(victim) {
+                *victims_of.entry(polluter).or_default() += 1;
+            }
+        }
+        let mut polluters: Vec<u32> = victims_of.keys().copied().collect();
+        polluters.sort_by_key(|polluter| (Reverse(victims_of[polluter]), *polluter));
+        polluters.truncate(MOST_KNOWN_POLLUTERS);
+        if polluters.is_empty() {
+            return Ok(());
+        }
+        let healthy = |test: &HuntedTest| {
+            test.kind.is_none() && always_passed(test.alone) && test.all().failures == 0
+        };
+        let tests: Vec<(u32, bool)> =
+            self.ledger.all(healthy).into_iter().map(|test| (test, false)).collect();
+        let mut marked = vec![false; self.orders.tests()];
+        polluters.iter().for_each(|polluter| marked[*polluter as usize] = true);
+        self.try_before(&tests, &vec![marked; tests.len()])
+    }
+
+    /// The tests that make a victim fail by themselves.
+    fn single_polluters(&self, victim: u32) -> Vec<u32> {
+        let known = &self.ledger.test(victim).polluters;
+        let single = known.iter().filter_map(|set| match set.as_slice() {
+            [only] => self.lab.position(only),
+            _ => None,
+        });
+        single.collect()
+    }
+
+    /// Whether a test whose outcome changed fails alone; `None` for tests that are not suspicious.
+    fn suspect_fails_alone(&self, test: u32) -> Option<bool> {
+        let known = self.ledger.test(test);
+        let in_orders = known.baseline + known.shuffled;
+        if known.kind.is_some() {
+            None
+        } else if always_failed(known.alone) {
+            (in_orders.failures < in_orders.runs).then_some(true)
+        } else {
+            (always_passed(known.alone) && in_orders.failures > 0).then_some(false)
+        }
+    }
+
+    /// Whether a test does alone what it did alone before, decided on repeated runs.
+    fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
+        let wanted = if fails { Decision::High } else { Decision::Low };
+        Ok(self.lab.decide(&format!("steady/{test}"), &[test])? == wanted)
+    }
+
+    /// The tests that may be what makes a suspect fail, or pass if it fails alone: all but those that
+    /// ran before it in an order in which it did as it does alone.
+    fn may_change(&self, test: u32, fails_alone: bool) -> Vec<bool> {
+        let mut may = vec![true; self.orders.tests()];
+        may[test as usize] = false;
+        let mut clear = |order: &[u32]| {
+            for other in order.iter().take_while(|other| **other != test) {
+                may[*other as usize] = false;
+            }
+        };
+        let known = self.ledger.test(test);
+        let as_alone =
+            |tally| if fails_alone { always_failed(tally) } else { always_passed(tally) };
+        if as_alone(known.baseline) && self.ledger.is_baseline_whole {
+            clear(&self.orders.original());
+        }
+        for order in self.ledger.whole_orders(test) {
+            let has_failed = self.ledger.failing_orders(test).contains(&order);
+            if has_failed == fails_alone {
+                clear(&self.orders.order(order.kind, order.number));
+            }
+        }
+        may
+    }
+
+    /// The tests that ran before a suspect in the first order in which it did not do as it does alone.
+    fn ran_before(&self, test: u32, fails_alone: bool) -> Vec<bool> {
+        let known = self.ledger.test(test);
+        let own =
+            if fails_alone { !always_failed(known.baseline) } else { known.baseline.failures > 0 };
+        let failing = self.ledger.failing_orders(test);
+        let mut others = self.ledger.whole_orders(test).into_iter();
+        let other = others.find(|order| failing.contains(order) != fails_alone);
+        let order = match other {
+            Some(order) if !own => self.other_up_to(order, test),
+            _ => self.original_up_to(test),
+        };
+        let mut marked = vec![false; self.orders.tests()];
+        order.iter().for_each(|before| marked[*before as usize] = true);
+        marked[test as usize] = false;
+        marked
+    }
+
+    /// How the pair shows what the test does.
+    fn note_orders(&mut self, first: u32, second: u32, has_failed: bool) {
+        let (pair, alone) = (vec![first, second], vec![second]);
+        let (failing, passing) = if has_failed { (pair, alone) } else { (alone, pair) };
+        self.failing_order.entry(second).or_insert(failing);
+        self.passing_order.entry(second).or_insert(passing);
+    }
+
+    /// The tests that may heal a victim: those between its polluters and it in the shortest stretch
+    /// of an order in which it passed although they had run. Nobody, if that never happened.
+    pub(super) fn may_clean(&self, victim: u32, polluters: &[u32]) -> Vec<u32> {
+        let known = self.ledger.test(victim);
+        let failing = self.ledger.failing_orders(victim);
+        let passing = self.ledger.whole_orders(victim).into_iter();
+        let passing = passing.filter(|order| !failing.contains(order));
+        let mut orders: Vec<Vec<u32>> = passing.map(|it| self.other_up_to(it, victim)).collect();
+        if always_passed(known.baseline) && self.ledger.is_baseline_whole {
+            orders.push(self.original_up_to(victim));
+        }
+        let stretch = |order: Vec<u32>| {
+            let last = order.iter().rposition(|test| polluters.contains(test))?;
+            let ran = polluters.iter().all(|polluter| order.contains(polluter));
+            ran.then(|| order[last + 1..order.len() - 1].to_vec())
+        };
+        orders.into_iter().filter_map(stretch).min_by_key(Vec::len).unwrap_or_default()
+    }
+}
