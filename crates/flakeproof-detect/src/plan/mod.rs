@@ -7,6 +7,7 @@ mod contest;
 mod kinship;
 mod planner;
 mod rates;
+mod remembered_rates;
 mod simulation;
 mod yardstick;
 

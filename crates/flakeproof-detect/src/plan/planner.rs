@@ -13,6 +13,7 @@ use flakeproof_core::{Hidden, Tally};
 
 use super::kinship::Kinship;
 use super::rates::FailureRates;
+use super::remembered_rates::RememberedRates;
 
 /// A test that may be flaky.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +42,7 @@ pub struct Pick {
 pub struct Planner {
     candidates: Vec<Candidate>,
     beliefs: Vec<Belief>,
-    rates: Vec<FailureRates>,
+    rates: Vec<RememberedRates>,
     kinship: Kinship,
     /// The tests of each outermost group.
     members: Vec<Vec<u32>>,
@@ -83,7 +84,9 @@ impl Planner {
         for (test, candidate) in (0..).zip(&candidates) {
             members[kinship.outermost(candidate.group) as usize].push(test);
         }
-        let beliefs = candidates.iter().map(|it| Belief::new(&rates[it.rates], Tally::default()));
+        let mut rates: Vec<RememberedRates> = rates.into_iter().map(RememberedRates::new).collect();
+        let nothing = Tally::default();
+        let beliefs = candidates.iter().map(|it| Belief::new(&mut rates[it.rates], nothing));
         let (beliefs, queue) = (beliefs.collect(), BinaryHeap::new());
         let queued = vec![f64::NAN; candidates.len()];
         let is_aside = candidates.iter().map(|it| it.probability <= 0.0).collect();
@@ -132,7 +135,7 @@ impl Planner {
     pub fn learn(&mut self, test: u32, outcomes: Tally) {
         let at = test as usize;
         let candidate = self.candidates[at];
-        let rates = &self.rates[candidate.rates];
+        let rates = &mut self.rates[candidate.rates];
         let before = self.beliefs[at].seen;
         let seen = before + outcomes;
         self.beliefs[at] = Belief::new(rates, seen);
@@ -179,8 +182,7 @@ impl Planner {
         let odds = self.odds(test);
         let chance = if belief.seen.runs == 0 {
             // One run shows nothing yet: half of what two show.
-            let two = self.rates[candidate.rates].shown_within(2);
-            odds * two / (odds + 1.0) / 2.0
+            odds * self.rates[candidate.rates].shown_by_two() / (odds + 1.0) / 2.0
         } else {
             odds * (belief.now - belief.next) / (odds * belief.now + belief.otherwise())
         };
@@ -233,7 +235,7 @@ impl Planner {
         let unknown = tests.filter(|(test, _)| self.is_open(*test));
         let expected: f64 = unknown
             .map(|(_, (belief, candidate))| {
-                let rates = &self.rates[candidate.rates];
+                let rates = self.rates[candidate.rates].rates();
                 let odds = candidate.odds();
                 let often = odds * rates.chance_of_failing(at_least, belief.seen);
                 often / (odds * belief.now + belief.otherwise())
@@ -252,7 +254,7 @@ impl Candidate {
 }
 
 impl Belief {
-    fn new(rates: &FailureRates, seen: Tally) -> Self {
+    fn new(rates: &mut RememberedRates, seen: Tally) -> Self {
         let fails = u32::from(seen.failures > 0);
         let more = seen + Tally { runs: 1, failures: fails };
         Self { seen, now: rates.chance_of(seen), next: rates.chance_of(more) }
