@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{Rate, failure_rate};
+use crate::statistics::{Rate, failure_rate, poisson_quantile};
 use crate::{ExitCode, Failure, Isolation, LeftBehind, Location, Notice, RunFacts, Tally, TestId};
 
 /// How a test is flaky (CANNIER, section 2).
@@ -254,6 +254,14 @@ pub struct Hidden {
     pub at_most: u32,
     /// Of those that fail at least this often.
     pub failing: f64,
+}
+
+impl Hidden {
+    /// Where so many are expected of those that fail at least this often.
+    #[must_use]
+    pub fn of(expected: f64, failing: f64) -> Self {
+        Self { expected, at_most: poisson_quantile(expected, 0.95), failing }
+    }
 }
 
 /// Why a hunt ended.

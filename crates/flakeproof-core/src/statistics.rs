@@ -92,6 +92,31 @@ pub fn failure_rate(tally: Tally) -> Rate {
     Rate { mean: failures / runs, low, high }
 }
 
+/// The smallest number that a Poisson number does not exceed with some confidence.
+///
+/// ```
+/// use flakeproof_core::statistics::poisson_quantile;
+///
+/// assert_eq!(poisson_quantile(0.05, 0.95), 0);
+/// assert_eq!(poisson_quantile(2.0, 0.95), 5);
+/// ```
+#[must_use]
+pub fn poisson_quantile(mean: f64, confidence: f64) -> u32 {
+    let (mut term, mut sum, mut number) = ((-mean).exp(), 0.0, 0);
+    loop {
+        sum += term;
+        // Beyond what a double can hold, the mean and two deviations will do.
+        if sum >= confidence || term == 0.0 {
+            break;
+        }
+        number += 1;
+        term *= mean / f64::from(number);
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let wide = (mean + 1.65 * mean.sqrt()).ceil() as u32;
+    if sum >= confidence { number } else { wide }
+}
+
 /// Where a beta distribution has this much below it.
 fn beta_quantile(shape: (f64, f64), below: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);

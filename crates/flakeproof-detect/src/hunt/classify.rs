@@ -14,6 +14,7 @@ use super::Hunt;
 use super::lab::{Stop, last_failed};
 use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
+use super::steer::Steer;
 use super::trial::Trial;
 
 /// The most further failures of a test that are checked again.
@@ -74,6 +75,11 @@ impl Hunt<'_, '_> {
     /// What a test is; `None` if it fails only when environments run side by side.
     fn kind_of(&mut self, suspicion: &Suspicion) -> Result<Option<FlakyKind>, Stop> {
         let test = suspicion.test;
+        if let Steer::Cannier(candidates) = &self.settings.steer
+            && let Some(is_nod) = candidates.says_nod(test)
+        {
+            return Ok(Some(if is_nod { FlakyKind::Nod } else { suspicion.kind }));
+        }
         let failing = self.lab.observe(&format!("fails/{test}"), &suspicion.failing)?;
         let passing = self.lab.observe(&format!("passes/{test}"), &suspicion.passing)?;
         let depends_on_order =

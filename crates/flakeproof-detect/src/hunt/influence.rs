@@ -10,6 +10,7 @@ use flakeproof_core::{
 use super::Hunt;
 use super::lab::{Stop, last_failed};
 use super::settings::{HuntEvent, HuntStage, PolluterSearch};
+use super::steer::Steer;
 use super::trial::Trial;
 use crate::pollution::pairs::{self, PairOutcome};
 use crate::pollution::{cleaners, left_behind, prefix};
@@ -28,7 +29,9 @@ impl Hunt<'_, '_> {
     /// Find polluters, state-setters and cleaners, and confirm them.
     pub(super) fn find_influences(&mut self) -> Result<(), Stop> {
         let search = self.settings.polluters;
-        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
+        let is_planned = matches!(self.settings.steer, Steer::Plan(_));
+        // A plan has tried the pairs that may tell something before it called anybody a victim.
+        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) && !is_planned {
             self.try_pairs(search)?;
         }
         let victims = self.ledger.of_kind(FlakyKind::Victim);
@@ -60,7 +63,12 @@ impl Hunt<'_, '_> {
             return Ok(());
         }
         self.lab.begin(HuntStage::Pollution, all.len());
-        for pair in pairs::surprising(&mut self.lab, &all, &targets)? {
+        let steer = &self.settings.steer;
+        let is_tried = |first, second| match steer {
+            Steer::Cannier(candidates) => candidates.is_pair(first, second),
+            Steer::Off | Steer::Plan(_) => true,
+        };
+        for pair in pairs::surprising(&mut self.lab, &all, &targets, &is_tried)? {
             if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed {
                 self.note_pair(pair);
             }
@@ -82,7 +90,7 @@ impl Hunt<'_, '_> {
     }
 
     /// A test that was not suspicious becomes flaky by the first pair that changes its outcome.
-    fn note_pair(&mut self, pair: PairOutcome) {
+    pub(super) fn note_pair(&mut self, pair: PairOutcome) {
         let PairOutcome { first, second, has_failed } = pair;
         if self.ledger.test(second).kind.is_none() {
             let kind = if has_failed { FlakyKind::Victim } else { FlakyKind::Brittle };
@@ -203,15 +211,21 @@ impl Hunt<'_, '_> {
         self.first_influence.remove(&test);
         self.taken_back.push(test);
         if stays {
-            self.ledger.remark(
-                format!("`{id}` passed alone and fails alone now: a test left something on disk"),
-                "remove what `git status` shows that is not yours, and hunt with `--tidy`",
-            );
+            self.remark_left_on_disk(test);
             return;
         }
         self.ledger.remark(
             format!("`{id}` {word} only in copies of the interpreter, not in new processes"),
             "it is not called flaky; `--isolation spawn` hunts without copies",
+        );
+    }
+
+    /// Say that a test that passed alone now fails alone, which no state inside a process explains.
+    pub(super) fn remark_left_on_disk(&mut self, test: u32) {
+        let id = self.ledger.test(test).id.clone();
+        self.ledger.remark(
+            format!("`{id}` passed alone and fails alone now: a test left something on disk"),
+            "remove what `git status` shows that is not yours, and hunt with `--tidy`",
         );
     }
 

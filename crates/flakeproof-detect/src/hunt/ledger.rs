@@ -15,6 +15,12 @@ pub(crate) struct Ledger {
     pub(crate) tests: Vec<HuntedTest>,
     pub(crate) notices: Vec<Notice>,
     failing_orders: Vec<Vec<OtherOrder>>,
+    /// Other orders that ran, the first ones, as long as no environment was lost in them.
+    whole_orders: Vec<OtherOrder>,
+    /// How many other orders ran in all.
+    orders: u32,
+    /// Whether no environment was lost in the suite's own order.
+    pub(crate) is_baseline_whole: bool,
 }
 
 /// Another order than the suite's own.
@@ -38,15 +44,39 @@ impl Ledger {
         let tests: Vec<HuntedTest> =
             tests.map(|test| HuntedTest::new(test.id.clone(), test.location.clone())).collect();
         let failing_orders = vec![Vec::new(); tests.len()];
-        Self { tests, notices: Vec::new(), failing_orders }
+        Self {
+            tests,
+            notices: Vec::new(),
+            failing_orders,
+            whole_orders: Vec::new(),
+            orders: 0,
+            is_baseline_whole: true,
+        }
     }
 
     /// Count every outcome of a trial.
     pub(crate) fn enter(&mut self, trial: &Trial, record: &TrialRecord, setting: Setting) {
+        self.enter_order(record, setting);
         for (branch, outcomes) in trial.branches().zip(&record.outcomes) {
             for (test, outcome) in branch.iter().zip(outcomes) {
                 self.count(*test, *outcome, setting);
             }
+        }
+    }
+
+    /// What ran after an environment was lost did not run after all that came before it.
+    fn enter_order(&mut self, record: &TrialRecord, setting: Setting) {
+        let mut outcomes = record.outcomes.iter().flatten();
+        let is_whole = outcomes.all(|it| it.is_some_and(|outcome| !outcome.ends_environment()));
+        match setting {
+            Setting::Baseline => self.is_baseline_whole &= is_whole,
+            Setting::Shuffled(order) => {
+                self.orders += 1;
+                if is_whole && self.orders as usize <= MOST_FAILING_ORDERS {
+                    self.whole_orders.push(order);
+                }
+            }
+            Setting::Alone => {}
         }
     }
 
@@ -71,6 +101,13 @@ impl Ledger {
         &self.failing_orders[test as usize]
     }
 
+    /// The first orders in which all tests up to this one ran in one environment; none if the test did
+    /// not always run.
+    pub(crate) fn whole_orders(&self, test: u32) -> Vec<OtherOrder> {
+        let ran_always = self.test(test).shuffled.runs == self.orders;
+        if ran_always { self.whole_orders.clone() } else { Vec::new() }
+    }
+
     pub(crate) fn test(&self, test: u32) -> &HuntedTest {
         &self.tests[test as usize]
     }
@@ -83,6 +120,12 @@ impl Ledger {
     pub(crate) fn all(&self, holds: impl Fn(&HuntedTest) -> bool) -> Vec<u32> {
         let tests = (0..).zip(&self.tests);
         tests.filter(|(_, test)| holds(test)).map(|(position, _)| position).collect()
+    }
+
+    /// The positions for which something holds.
+    pub(crate) fn all_at(&self, holds: impl Fn(usize) -> bool) -> Vec<u32> {
+        let places = (0..).zip(0..self.tests.len());
+        places.filter(|(_, at)| holds(*at)).map(|(position, _)| position).collect()
     }
 
     /// The tests of a kind.

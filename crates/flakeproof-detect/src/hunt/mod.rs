@@ -14,6 +14,8 @@ mod classify;
 mod influence;
 pub(crate) mod lab;
 mod ledger;
+mod outlook;
+mod planned;
 mod settings;
 mod stages;
 mod steer;
@@ -77,10 +79,15 @@ pub fn hunt(
         taken_back: Vec::new(),
         is_cut: false,
         hidden: None,
+        seconds_alone: vec![0.0; tests.len()],
+        seconds_in_order: 0.0,
     };
     let stages = match &settings.victim {
         Some(victim) => hunt.one_victim(position(&tests, victim)?),
-        None => hunt.stages(),
+        None => match &settings.steer {
+            Steer::Plan(forecast) => hunt.planned_stages(forecast),
+            Steer::Off | Steer::Cannier(_) => hunt.stages(),
+        },
     };
     hunt.end(stages)
 }
@@ -127,6 +134,9 @@ struct Hunt<'a, 'j> {
     is_cut: bool,
     /// What a plan believes that it missed.
     hidden: Option<Hidden>,
+    /// What one run of each test took alone, and one of the suite, in seconds.
+    seconds_alone: Vec<f64>,
+    seconds_in_order: f64,
 }
 
 impl Hunt<'_, '_> {

@@ -8,13 +8,16 @@ use std::ops::{ControlFlow, RangeInclusive};
 use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
 
 use super::Hunt;
-use super::lab::Stop;
+use super::lab::{Stop, last_failed};
 use super::ledger::{OtherOrder, Setting, always_passed};
 use super::settings::{HuntEvent, HuntStage};
+use super::steer::Steer;
 use super::trial::{Step, Trial, Until};
 
 /// So many tests alone are one trial.
 const ALONE_TOGETHER: usize = 20;
+/// A test that failed alone and then fails so often again does not fail by chance.
+const FAILURES_FOR_GOOD: u32 = 6;
 /// The shares of the budget after which looking gives way to classifying what was seen.
 const BUDGET_FOR_ORDERS: f64 = 0.5;
 const BUDGET_FOR_RERUNS: f64 = 0.8;
@@ -55,9 +58,10 @@ impl Hunt<'_, '_> {
         let (original, isolation) = (self.orders.original(), self.lab.isolation());
         let trials = numbers
             .map(|number| Trial::order(format!("{name}/{number}"), original.clone(), isolation));
-        let ledger = &mut self.ledger;
+        let (ledger, seconds) = (&mut self.ledger, &mut self.seconds_in_order);
         let mut take = |trial: &Trial, record: &TrialRecord| {
             ledger.enter(trial, record, Setting::Baseline);
+            *seconds = record.duration.as_secs_f64();
             ControlFlow::Continue(())
         };
         match side_by_side {
@@ -83,8 +87,13 @@ impl Hunt<'_, '_> {
     /// Each test once alone, in a fresh environment.
     pub(super) fn alone(&mut self) -> Result<(), Stop> {
         let all = self.orders.original();
-        self.lab.begin(HuntStage::Alone, all.len().div_ceil(ALONE_TOGETHER));
-        self.run_alone("alone", &all)
+        self.alone_of(&all)
+    }
+
+    /// Some tests once alone, each in a fresh environment.
+    pub(super) fn alone_of(&mut self, tests: &[u32]) -> Result<(), Stop> {
+        self.lab.begin(HuntStage::Alone, tests.len().div_ceil(ALONE_TOGETHER));
+        self.run_alone("alone", tests)
     }
 
     fn run_alone(&mut self, name: &str, tests: &[u32]) -> Result<(), Stop> {
@@ -95,9 +104,11 @@ impl Hunt<'_, '_> {
             isolation,
             until: Until::Done,
         });
-        let ledger = &mut self.ledger;
+        let (ledger, seconds) = (&mut self.ledger, &mut self.seconds_alone);
         self.lab.each(trials, &mut |trial, record| {
             ledger.enter(trial, record, Setting::Alone);
+            let each = record.duration.as_secs_f64() / f64::from(record.executions.max(1));
+            trial.branches().flatten().for_each(|test| seconds[*test as usize] = each);
             ControlFlow::Continue(())
         })
     }
@@ -130,7 +141,7 @@ impl Hunt<'_, '_> {
     }
 
     /// The kinds of orders take turns, as long as each has another order to give.
-    fn planned_orders(&self) -> Vec<OtherOrder> {
+    pub(super) fn planned_orders(&self) -> Vec<OtherOrder> {
         let kinds = &self.settings.kinds;
         let wanted = self.settings.orders as usize;
         let rounds = (0..).take(wanted);
@@ -150,11 +161,14 @@ impl Hunt<'_, '_> {
                 break;
             }
             let is_steady = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
-            let steady = self.ledger.all(is_steady);
+            let mut steady = self.ledger.all(is_steady);
+            if let Steer::Cannier(candidates) = &self.settings.steer {
+                steady.retain(|test| candidates.is_rerun(*test));
+            }
             self.run_alone(&format!("rerun/{round}"), &steady)?;
             for test in steady {
                 if self.ledger.test(test).alone.is_inconsistent() && self.fails_undisturbed(test)? {
-                    self.call_one_flaky(test, FlakyKind::Nod);
+                    self.call_nod_unless_for_good(test)?;
                 }
             }
         }
@@ -171,6 +185,31 @@ impl Hunt<'_, '_> {
             self.disturbed.push(test);
         }
         Ok(seen.tally.failures > 0)
+    }
+
+    /// Call a test NOD that passed and failed alone, unless it does nothing but fail from now on: then
+    /// something that outlives every process has changed, and no chance was at work.
+    pub(super) fn call_nod_unless_for_good(&mut self, test: u32) -> Result<(), Stop> {
+        let isolation = self.lab.isolation();
+        let trials = (1..=FAILURES_FOR_GOOD)
+            .map(|number| Trial::order(format!("for good/{test}/{number}"), vec![test], isolation));
+        let mut seen = Tally::default();
+        self.lab.one_by_one(trials, &mut |_, record| match last_failed(record) {
+            Some(has_failed) => {
+                seen.count(has_failed);
+                if has_failed { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            }
+            None => ControlFlow::Break(()),
+        })?;
+        let known = self.ledger.test_mut(test);
+        known.alone = known.alone + seen;
+        if seen.failures < FAILURES_FOR_GOOD {
+            self.call_one_flaky(test, FlakyKind::Nod);
+        } else {
+            self.taken_back.push(test);
+            self.remark_left_on_disk(test);
+        }
+        Ok(())
     }
 
     /// Give a kind to tests that have none yet.

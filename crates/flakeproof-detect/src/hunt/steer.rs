@@ -50,4 +50,35 @@ pub struct Forecast {
 impl Forecast {
     /// A flaky test that fails less often than this is not waited for.
     pub const OFTEN: f64 = 0.05;
+
+    /// Whether anybody asks about the test at this place.
+    pub(super) fn is_asked(&self, at: usize) -> bool {
+        let likely = |chances: &[f64]| chances.get(at).is_some_and(|chance| *chance > 0.0);
+        likely(&self.flaky) || likely(&self.victim)
+    }
+}
+
+impl Candidates {
+    /// Whether RERUN runs a test.
+    pub(super) fn is_rerun(&self, test: u32) -> bool {
+        let region = self.reruns.as_ref().and_then(|it| it.get(test as usize));
+        region.is_none_or(|region| *region == Region::Ambiguous)
+    }
+
+    /// Whether a model is sure that a test that failed in some order is NOD, or that it is not.
+    pub(super) fn says_nod(&self, test: u32) -> Option<bool> {
+        match self.kinds.as_ref()?.get(test as usize)? {
+            Region::Above => Some(true),
+            Region::Below => Some(false),
+            Region::Ambiguous => None,
+        }
+    }
+
+    /// Whether PAIRWISE runs one test before another.
+    pub(super) fn is_pair(&self, first: u32, second: u32) -> bool {
+        let is_one = |all: &Option<Vec<bool>>, test: u32| {
+            all.as_ref().and_then(|it| it.get(test as usize)).is_none_or(|is| *is)
+        };
+        is_one(&self.polluters, first) && is_one(&self.victims, second)
+    }
 }

@@ -48,6 +48,8 @@ pub struct Planner {
     queue: BinaryHeap<Entry>,
     /// The worth with which each test stands in the queue.
     queued: Vec<f64>,
+    /// Tests that are not asked about.
+    is_aside: Vec<bool>,
 }
 
 /// What a test has shown so far, and what a flaky one would have.
@@ -83,8 +85,10 @@ impl Planner {
         }
         let beliefs = candidates.iter().map(|it| Belief::new(&rates[it.rates], Tally::default()));
         let (beliefs, queue) = (beliefs.collect(), BinaryHeap::new());
-        let queued = vec![0.0; candidates.len()];
-        let mut planner = Self { candidates, beliefs, rates, kinship, members, queue, queued };
+        let queued = vec![f64::NAN; candidates.len()];
+        let is_aside = candidates.iter().map(|it| it.probability <= 0.0).collect();
+        let mut planner =
+            Self { candidates, beliefs, rates, kinship, members, queue, queued, is_aside };
         (0..).take(planner.queued.len()).for_each(|test| planner.enqueue(test));
         planner
     }
@@ -93,21 +97,35 @@ impl Planner {
     ///
     /// The test stays out of the queue until [`learn`](Self::learn) says how it fared.
     pub fn pick(&mut self) -> Option<Pick> {
-        while let Some(top) = self.queue.pop() {
+        self.best()?;
+        let test = self.queue.pop()?.test;
+        self.queued[test as usize] = f64::NAN;
+        let runs = (self.beliefs[test as usize].seen.runs / RUNS_PER_LOOK).max(1);
+        Some(Pick { test, runs })
+    }
+
+    /// What the next pick is worth.
+    pub fn best(&mut self) -> Option<f64> {
+        while let Some(top) = self.queue.peek().copied() {
             // Whoever was queued anew stands there twice.
-            if self.queued[top.test as usize].to_bits() != top.worth.to_bits() {
-                continue;
-            }
+            let is_old = self.queued[top.test as usize].to_bits() != top.worth.to_bits();
             // Runs of its kin may have lowered it since.
-            if self.worth(top.test) < top.worth * NEARLY {
-                self.enqueue(top.test);
-                continue;
+            let has_fallen = !is_old && self.worth(top.test) < top.worth * NEARLY;
+            if !is_old && !has_fallen {
+                return Some(top.worth);
             }
-            self.queued[top.test as usize] = f64::NAN;
-            let runs = (self.beliefs[top.test as usize].seen.runs / RUNS_PER_LOOK).max(1);
-            return Some(Pick { test: top.test, runs });
+            self.queue.pop();
+            if has_fallen {
+                self.enqueue(top.test);
+            }
         }
         None
+    }
+
+    /// Do not pick or count a test any more: something else is known about it.
+    pub fn set_aside(&mut self, test: u32) {
+        self.is_aside[test as usize] = true;
+        self.queued[test as usize] = f64::NAN;
     }
 
     /// Take in how a test fared.
@@ -145,6 +163,9 @@ impl Planner {
     }
 
     fn enqueue(&mut self, test: u32) {
+        if self.is_aside[test as usize] {
+            return;
+        }
         let worth = self.worth(test);
         self.queued[test as usize] = worth;
         self.queue.push(Entry { worth, test });
@@ -172,11 +193,16 @@ impl Planner {
         self.beliefs[test as usize].seen.is_inconsistent()
     }
 
+    /// Whether a test is asked about, and has not shown itself.
+    fn is_open(&self, test: u32) -> bool {
+        !self.is_aside[test as usize] && !self.has_shown(test)
+    }
+
     /// How many tests one more run of every test is expected to show.
     #[must_use]
     pub fn gain(&self) -> f64 {
         let tests = (0..).zip(&self.candidates);
-        let unknown = tests.filter(|(test, _)| !self.has_shown(*test));
+        let unknown = tests.filter(|(test, _)| self.is_open(*test));
         unknown.map(|(test, candidate)| self.worth(test) * candidate.cost).sum()
     }
 
@@ -203,17 +229,17 @@ impl Planner {
     /// silence for health would promise too much.
     #[must_use]
     pub fn hidden(&self, at_least: f64) -> Hidden {
-        let unknown = self.beliefs.iter().zip(&self.candidates);
-        let unknown = unknown.filter(|(belief, _)| !belief.seen.is_inconsistent());
+        let tests = (0..).zip(self.beliefs.iter().zip(&self.candidates));
+        let unknown = tests.filter(|(test, _)| self.is_open(*test));
         let expected: f64 = unknown
-            .map(|(belief, candidate)| {
+            .map(|(_, (belief, candidate))| {
                 let rates = &self.rates[candidate.rates];
                 let odds = candidate.odds();
                 let often = odds * rates.chance_of_failing(at_least, belief.seen);
                 often / (odds * belief.now + belief.otherwise())
             })
             .sum();
-        Hidden { expected, at_most: poisson_quantile(expected, 0.95), failing: at_least }
+        Hidden::of(expected, at_least)
     }
 }
 
@@ -236,23 +262,6 @@ impl Belief {
     fn otherwise(&self) -> f64 {
         if self.seen.failures > 0 { BROKEN } else { 1.0 }
     }
-}
-
-/// The smallest number that a Poisson number does not exceed with some confidence.
-fn poisson_quantile(mean: f64, confidence: f64) -> u32 {
-    let (mut term, mut sum, mut number) = ((-mean).exp(), 0.0, 0);
-    loop {
-        sum += term;
-        // Beyond what a double can hold, the mean and two deviations will do.
-        if sum >= confidence || term == 0.0 {
-            break;
-        }
-        number += 1;
-        term *= mean / f64::from(number);
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    let wide = (mean + 1.65 * mean.sqrt()).ceil() as u32;
-    if sum >= confidence { number } else { wide }
 }
 
 /// A test in the queue: the highest worth first, then the earlier test.
@@ -344,6 +353,17 @@ mod tests {
         plan.learn(0, FAILURE);
         assert_eq!(plan.pick(), None);
         assert!(plan.hidden(0.0).expected.abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn who_is_set_aside_is_neither_picked_nor_counted() {
+        let mut plan = planner(&[0.9, 0.1, 0.0], false);
+        plan.set_aside(0);
+        assert!((plan.hidden(0.0).expected - 0.1).abs() < 1e-9, "nor is who cannot be flaky");
+        assert!(plan.best().is_some_and(|worth| worth > 0.0));
+        assert_eq!(plan.pick().map(|pick| pick.test), Some(1));
+        plan.learn(0, PASS);
+        assert_eq!(plan.pick(), None);
     }
 
     #[test]

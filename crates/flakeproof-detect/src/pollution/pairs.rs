@@ -15,14 +15,20 @@ pub(crate) struct PairOutcome {
     pub(crate) has_failed: bool,
 }
 
-/// Run every target after every candidate; give those pairs in which it does not do as expected.
+/// Run every target after every candidate that is to be tried before it; give those pairs in which it
+/// does not do as expected.
 pub(crate) fn surprising(
     lab: &mut Lab<'_, '_>,
     candidates: &[u32],
     targets: &[(u32, bool)],
+    is_tried: &dyn Fn(u32, u32) -> bool,
 ) -> Result<Vec<PairOutcome>, Stop> {
     let isolation = lab.isolation();
-    let trials = candidates.iter().map(|first| after(*first, targets, isolation));
+    let trials = candidates.iter().filter_map(|first| {
+        let others = targets.iter().map(|(target, _)| *target).filter(|target| target != first);
+        let tried: Vec<u32> = others.filter(|target| is_tried(*first, *target)).collect();
+        (!tried.is_empty()).then(|| after(*first, &tried, isolation))
+    });
     let mut found = Vec::new();
     lab.each(trials, &mut |trial, record| {
         let Some(Step::Run(before)) = trial.steps.first() else {
@@ -43,9 +49,8 @@ pub(crate) fn surprising(
     Ok(found)
 }
 
-fn after(first: u32, targets: &[(u32, bool)], isolation: Isolation) -> Trial {
-    let others = targets.iter().map(|(target, _)| *target).filter(|target| *target != first);
+fn after(first: u32, targets: &[u32], isolation: Isolation) -> Trial {
     let mut steps = vec![Step::Run(vec![first])];
-    steps.extend(others.map(|target| Step::Branch(vec![target])));
+    steps.extend(targets.iter().map(|target| Step::Branch(vec![*target])));
     Trial { name: "pairs".into(), steps, isolation, until: Until::Done }
 }

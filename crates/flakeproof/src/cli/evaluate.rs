@@ -30,18 +30,8 @@ pub(crate) enum EvaluateModel {
 /// Nearest neighbours over the words of a test (FLAST).
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateFlast {
-    /// A file of labelled tests, JSON Lines, also compressed (`.zst`). Repeatable.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
-    pub(crate) data: Vec<PathBuf>,
-    /// Leave out this project of the data. Repeatable.
-    #[arg(long, value_name = "PROJECT")]
-    pub(crate) without: Vec<String>,
-    /// Which tests are asked, and which may be learned from.
-    #[arg(long, value_name = "NAME", default_value = "project")]
-    pub(crate) protocol: ProtocolName,
-    /// How many folds (`random` and `class`).
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) folds: usize,
+    #[command(flatten)]
+    pub(crate) labelled: LabelledFolds,
     /// Learn and ask within each project alone, as the FLAST paper does.
     #[arg(long)]
     pub(crate) within_project: bool,
@@ -56,6 +46,23 @@ pub(crate) struct EvaluateFlast {
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: EvaluationFormat,
+}
+
+/// Labelled tests, and how they are parted.
+#[derive(Debug, Args)]
+pub(crate) struct LabelledFolds {
+    /// A file of labelled tests, JSON Lines, also compressed (`.zst`). Repeatable.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) data: Vec<PathBuf>,
+    /// Leave out this project of the data. Repeatable.
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) without: Vec<String>,
+    /// Which tests are asked, and which may be learned from.
+    #[arg(long, value_name = "NAME", default_value = "project")]
+    pub(crate) protocol: ProtocolName,
+    /// How many folds (`random` and `class`).
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) folds: usize,
 }
 
 /// Which tests are asked, and which may be learned from.

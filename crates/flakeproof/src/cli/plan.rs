@@ -7,26 +7,15 @@ use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
 
 use super::EvaluationFormat;
-use super::evaluate::ProtocolName;
+use super::evaluate::LabelledFolds;
 
 /// The planner of `hunt` against plain reruns, CANNIER and an oracle.
 ///
-/// Nothing is run: chance decides, by the failing and passing runs that the data names.
+/// Nothing is run: chance decides, by the `failing_runs` and `passing_runs` of each test in the data.
 #[derive(Debug, Args)]
 pub(crate) struct EvaluatePlan {
-    /// A file of labelled tests with `failing_runs` and `passing_runs`, JSON Lines, also compressed
-    /// (`.zst`). Repeatable.
-    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
-    pub(crate) data: Vec<PathBuf>,
-    /// Leave out this project of the data. Repeatable.
-    #[arg(long, value_name = "PROJECT")]
-    pub(crate) without: Vec<String>,
-    /// Which tests the model is asked about, and which it may learn from.
-    #[arg(long, value_name = "NAME", default_value = "project")]
-    pub(crate) protocol: ProtocolName,
-    /// How many folds (`random` and `class`).
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub(crate) folds: usize,
+    #[command(flatten)]
+    pub(crate) labelled: LabelledFolds,
     /// What a run of each test costs.
     #[arg(long, value_name = "NAME", default_value = "equal")]
     pub(crate) cost: CostName,

@@ -3,6 +3,7 @@
 //! What the numbers are on real data is asked in `flast_real_data.rs`.
 
 mod evaluate;
+mod evaluate_plan;
 mod explain;
 mod labelled;
 mod model_file;

@@ -15,11 +15,11 @@ use crate::view::{self, Evaluation, ProjectLine};
 
 /// Run the command.
 pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
-    let tests = training_data::of_files(&typed.data, &typed.without)?;
+    let tests = training_data::of_files(&typed.labelled.data, &typed.labelled.without)?;
     let params = ValidationParams {
         recipe: typed.recipe.resolve()?,
-        protocol: typed.protocol.into(),
-        folds: typed.folds,
+        protocol: typed.labelled.protocol.into(),
+        folds: typed.labelled.folds,
         seed: typed.seed,
         with_probabilities: false,
     };

@@ -27,12 +27,12 @@ const MAX_RERUNS: [u32; 13] = [2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5
 
 /// Run the command.
 pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
-    let mut tests = training_data::of_files(&typed.data, &typed.without)?;
+    let mut tests = training_data::of_files(&typed.labelled.data, &typed.labelled.without)?;
     tests.retain(|test| test.runs.is_some_and(|it| it.runs > 0));
     let params = ValidationParams {
         recipe: Recipe::rarity(),
-        protocol: typed.protocol.into(),
-        folds: typed.folds,
+        protocol: typed.labelled.protocol.into(),
+        folds: typed.labelled.folds,
         seed: typed.seed,
         with_probabilities: true,
     };
