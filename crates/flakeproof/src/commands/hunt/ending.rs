@@ -74,6 +74,8 @@ impl Ending<'_> {
             what: format!("no test was added or changed since `{base}`, so nothing was run"),
             next: "`flakeproof hunt` without `--diff` looks at the whole suite".into(),
         };
+        let is_whole = self.suite.problems.is_empty();
+        let outcome = Outcome { end: HuntEnd::Finished, has_flaky: false, is_whole };
         HuntFindings {
             run,
             tests: Vec::new(),
@@ -81,7 +83,7 @@ impl Ending<'_> {
             end: HuntEnd::Finished,
             hidden: None,
             notices: std::iter::once(nothing).chain(self.uncollected()).collect(),
-            exit: ExitCode::Clean,
+            exit: exit_of_pull_request(outcome, self.flaky_result),
         }
     }
 
