@@ -78,6 +78,40 @@ fn a_model_of_its_own_steers_a_project_by_default() {
     assert!(!off.text().contains("steers this hunt"), "{}", off.text());
 }
 
+/// A test that fails every second time; it counts in a file that git ignores.
+const SECOND: &str = "
+import pathlib
+RUNS = pathlib.Path(__file__).with_name('runs')
+
+def test_every_second_time():
+    before = len(RUNS.read_text()) if RUNS.exists() else 0
+    RUNS.write_text('x' * (before + 1))
+    assert before % 2 == 0
+
+def test_words(): assert 'shop'.upper() == 'SHOP'
+def test_sum(): assert 1 + 1 == 2
+def test_list(): assert [1][0] == 1
+";
+
+#[test]
+fn a_forest_steers_once_features_were_measured() {
+    let project = empty().file("test_a.py", SECOND).file(".gitignore", "runs\n__pycache__/\n");
+    project.commit();
+    let (python, no_cache) = (project.python(), ["-p", "no:cacheprovider"]);
+    let measure = ["features", "-n", "4", "--", &python, "-m", "pytest"];
+    assert_says(
+        &flakeproof(&project, &[&measure[..], &no_cache].concat()),
+        0,
+        &["4 tests measured"],
+    );
+    let train = ["train", "forest", "--problem", "nod", "--history", "--balance", "none"];
+    assert_says(&flakeproof(&project, &train), 0, &["1 NOD flaky of 4 tests"]);
+    let ran = hunt_as_typed(&project, &["--seed", "7"]);
+    assert_says(&ran, 1, &["a plan steers this hunt", " and ", "nod.forest say", "NOD (1)"]);
+    let ran = hunt_as_typed(&project, &["--seed", "7", "--steer", "cannier", "--max-reruns", "2"]);
+    assert_says(&ran, 1, &["CANNIER steers", "no thresholds are kept for nod", "NOD (1)"]);
+}
+
 #[test]
 fn cannier_reruns_only_the_tests_between_its_thresholds() {
     let project = shop();

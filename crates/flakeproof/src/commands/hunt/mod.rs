@@ -111,7 +111,7 @@ impl Prepared<'_> {
         let explain = |error| trouble::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
         findings.notices.extend(broom.notices());
-        recorder.finish_hunt(&findings);
+        recorder.finish_hunt(&self.ending().to_keep(&findings));
         let is_kept = recorder.hunt_notice().is_none();
         findings.notices.extend(recorder.hunt_notice());
         let can_go_on = is_kept && findings.end != HuntEnd::Finished;

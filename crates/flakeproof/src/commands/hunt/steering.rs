@@ -107,6 +107,7 @@ fn models(steering: &Steering, by_source: &BySource, by_features: &ByFeatures) -
         Steering::Cannier { .. } => ("CANNIER", "`--steer off` reruns every test"),
         Steering::Plan { .. } => ("a plan", "`--steer off` treats every test alike"),
     };
-    let what = format!("{how} steers this hunt, by what {} says", names.join(" and "));
+    let say = if names.len() == 1 { "says" } else { "say" };
+    let what = format!("{how} steers this hunt, by what {} {say}", names.join(" and "));
     Notice { what, next: next.to_owned() }
 }
