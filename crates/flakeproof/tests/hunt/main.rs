@@ -1,10 +1,12 @@
 //! `flakeproof hunt` and what follows from it, on real suites with the real program.
 
 mod bad_input;
+mod diff;
 mod finding;
 mod going_on;
 mod kill;
 mod known;
 mod program;
+mod steered;
 mod tidy;
 mod verify;

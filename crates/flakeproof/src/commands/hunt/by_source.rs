@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_test_without_source_is_as_likely_as_the_rest() {
-        assert_eq!(with_gaps_filled(&[Some(0.2), None, Some(0.4)], 0.9), [0.2, 0.3, 0.4]);
+        assert_eq!(with_gaps_filled(&[Some(0.25), None, Some(0.75)], 0.9), [0.25, 0.5, 0.75]);
         assert_eq!(with_gaps_filled(&[None, None], 0.1), [0.1, 0.1]);
     }
 

@@ -1,7 +1,9 @@
 //! How a hunt ends: what of its findings is shown, and with which exit code.
 
-use flakeproof_core::{ExitCode, HuntCost, HuntEnd, HuntFindings, Notice, RunFacts, Suite, TestId};
-use flakeproof_detect::hunt::Hunted;
+use flakeproof_core::{
+    ExitCode, HuntCost, HuntEnd, HuntFindings, HuntedTest, Notice, RunFacts, Suite, TestId,
+};
+use flakeproof_detect::hunt::{HuntSettings, Hunted, Steer};
 use flakeproof_report::words;
 
 use super::super::run::last_line;
@@ -67,6 +69,17 @@ impl Ending<'_> {
         findings
     }
 
+    /// What the history keeps: a test that a plan hardly looked at is not thereby sound, and stays
+    /// known as flaky if it was.
+    pub(super) fn to_keep(&self, findings: &HuntFindings) -> HuntFindings {
+        let mut kept = findings.clone();
+        match self.steered.steer {
+            Steer::Plan(_) => kept.tests.retain(is_judged),
+            Steer::Off | Steer::Cannier(_) => {}
+        }
+        kept
+    }
+
     /// The findings if a pull request has no test to look at.
     pub(super) fn without_targets(&self, run: RunFacts) -> HuntFindings {
         let base = self.base.unwrap_or_default();
@@ -74,6 +87,8 @@ impl Ending<'_> {
             what: format!("no test was added or changed since `{base}`, so nothing was run"),
             next: "`flakeproof hunt` without `--diff` looks at the whole suite".into(),
         };
+        let is_whole = self.suite.problems.is_empty();
+        let outcome = Outcome { end: HuntEnd::Finished, has_flaky: false, is_whole };
         HuntFindings {
             run,
             tests: Vec::new(),
@@ -81,7 +96,7 @@ impl Ending<'_> {
             end: HuntEnd::Finished,
             hidden: None,
             notices: std::iter::once(nothing).chain(self.uncollected()).collect(),
-            exit: ExitCode::Clean,
+            exit: exit_of_pull_request(outcome, self.flaky_result),
         }
     }
 
@@ -91,6 +106,12 @@ impl Ending<'_> {
             next: "its tests were not looked at; mend the import".into(),
         })
     }
+}
+
+/// Whether a test is flaky, or ran as often as in a hunt that treats all alike.
+fn is_judged(test: &HuntedTest) -> bool {
+    let usual = HuntSettings::default();
+    test.kind.is_some() || test.all().runs >= usual.runs + usual.orders
 }
 
 /// A pull request does not fail because time ran out, but its author should know.
@@ -126,6 +147,8 @@ fn exit_of_pull_request(outcome: Outcome, flaky_result: FlakyResult) -> ExitCode
 
 #[cfg(test)]
 mod tests {
+    use flakeproof_core::{FlakyKind, Tally};
+
     use super::*;
 
     fn outcome(end: HuntEnd, has_flaky: bool) -> Outcome {
@@ -142,6 +165,18 @@ mod tests {
         assert_eq!(exit(HuntEnd::Interrupted, true), 130);
         let part = Outcome { is_whole: false, ..outcome(HuntEnd::Finished, false) };
         assert_eq!(exit_of(part).number(), 5);
+    }
+
+    #[test]
+    fn a_test_that_hardly_ran_is_not_judged() {
+        let mut test = HuntedTest::new("a".into(), None);
+        test.baseline = Tally { runs: 5, failures: 0 };
+        assert!(!is_judged(&test));
+        test.alone = Tally { runs: 25, failures: 0 };
+        assert!(is_judged(&test));
+        let mut found = HuntedTest::new("b".into(), None);
+        found.kind = Some(FlakyKind::Nod);
+        assert!(is_judged(&found));
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod tidy;
 
 use std::time::Instant;
 
-use flakeproof_core::{ExitCode, HuntEnd, Suite, TestId, TrialRecord};
+use flakeproof_core::{ExitCode, HuntEnd, RunFacts, Suite, TestId, TrialRecord};
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
 use flakeproof_runner::{Adapter, Cancel, Error};
@@ -25,7 +25,7 @@ use self::fingerprint::Fingerprint;
 use self::session::Session;
 use self::steering::Steered;
 use self::tidy::Broom;
-use super::code::code_in;
+use super::code::{Code, code_in};
 use super::naming;
 use super::run::{Recorder, interrupt, trouble};
 use crate::cli::HuntArguments;
@@ -59,43 +59,105 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let fingerprint = Fingerprint::of(&code, &suite, &adapter.surroundings());
     session.on(&fingerprint.steered_by(&steered.steer))?;
     let plan = plan(&settings, &session, &suite, steered.steer.clone())?;
-    let base = session.asked.diff.clone();
-    let ending = Ending {
+    let hunt = Prepared {
+        typed,
+        settings: &settings,
+        session: &session,
+        adapter: &adapter,
         suite: &suite,
-        victim: plan.victim.as_ref(),
+        code: &code,
         steered: &steered,
-        base: base.as_deref(),
-        flaky_result: settings.flaky_result,
+        plan: &plan,
+        begin,
     };
     if steered.targets.as_ref().is_some_and(|targets| targets.len() == 0) {
         progress.end();
-        let facts = session.facts(&settings, adapter.can().runner, begin.elapsed(), &code);
-        let findings = ending.without_targets(facts);
-        reports::write(&findings, &settings, &plan, None)?;
-        return Ok(findings.exit);
+        return hunt.without_targets();
     }
-    let broom = Broom::of(&session, &settings)?;
-    let unfinished = session.other_unfinished(&settings, &mut recorder);
-    steered.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
-    recorder.begin_hunt(&session.record);
+    hunt.run(recorder, &cancel, progress)
+}
 
-    let clock = move || begin.elapsed();
-    let tidy = || broom.tidy();
-    let workplace = Workplace { clock: &clock, tidy: broom.is_used().then_some(&tidy) };
-    let hunted = hunt_on(&adapter, &suite, &plan, &mut recorder, workplace, &cancel, &mut progress);
-    progress.end();
-    let hunted = hunted.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+/// A hunt of which everything is known but what it finds.
+struct Prepared<'a> {
+    typed: &'a HuntArguments,
+    settings: &'a HuntSettings,
+    session: &'a Session,
+    adapter: &'a PytestAdapter,
+    suite: &'a Suite,
+    code: &'a Code,
+    steered: &'a Steered,
+    plan: &'a hunt::HuntSettings,
+    begin: Instant,
+}
 
-    let facts = session.facts(&settings, adapter.can().runner, begin.elapsed(), &code);
-    let mut findings = ending.findings(hunted, facts);
-    findings.notices.extend(broom.notices());
-    recorder.finish_hunt(&findings);
-    let is_kept = recorder.hunt_notice().is_none();
-    findings.notices.extend(recorder.hunt_notice());
-    let resume =
-        (is_kept && findings.end != HuntEnd::Finished).then(|| session.resume_command(typed));
-    reports::write(&findings, &settings, &plan, resume)?;
-    Ok(findings.exit)
+impl Prepared<'_> {
+    fn run(
+        &self,
+        mut recorder: Recorder,
+        cancel: &Cancel,
+        mut progress: HuntProgress,
+    ) -> Result<ExitCode, Problem> {
+        let broom = Broom::of(self.session, self.settings)?;
+        let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
+        self.steered.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
+        recorder.begin_hunt(&self.session.record);
+
+        let begin = self.begin;
+        let clock = move || begin.elapsed();
+        let tidy = || broom.tidy();
+        let workplace = Workplace { clock: &clock, tidy: broom.is_used().then_some(&tidy) };
+        let hunted = self.hunt_on(&mut recorder, workplace, cancel, &mut progress);
+        progress.end();
+        let explain = |error| trouble::explain_after_start(error, &self.adapter.output());
+        let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
+        findings.notices.extend(broom.notices());
+        recorder.finish_hunt(&self.ending().to_keep(&findings));
+        let is_kept = recorder.hunt_notice().is_none();
+        findings.notices.extend(recorder.hunt_notice());
+        let can_go_on = is_kept && findings.end != HuntEnd::Finished;
+        let resume = can_go_on.then(|| self.session.resume_command(self.typed));
+        reports::write(&findings, self.settings, self.plan, resume)?;
+        Ok(findings.exit)
+    }
+
+    /// A pull request that changes no test is reported without running any.
+    fn without_targets(&self) -> Result<ExitCode, Problem> {
+        let findings = self.ending().without_targets(self.facts());
+        reports::write(&findings, self.settings, self.plan, None)?;
+        Ok(findings.exit)
+    }
+
+    /// Hunt, and keep every trial as it comes.
+    fn hunt_on(
+        &self,
+        recorder: &mut Recorder,
+        workplace: Workplace<'_>,
+        cancel: &Cancel,
+        progress: &mut HuntProgress,
+    ) -> flakeproof_runner::Result<Hunted> {
+        let history = recorder.shared();
+        let recall = |key: &str| history.borrow().trial(key).ok().flatten();
+        let mut keep = |key: &str, trial: &TrialRecord| recorder.trial(key, trial);
+        let mut journal = Journal { recall: &recall, keep: &mut keep };
+        let mut sink = |event: HuntEvent| progress.show(&event);
+        let (adapter, suite, plan) = (self.adapter, self.suite, self.plan);
+        hunt::hunt(adapter, suite, plan, &mut journal, workplace, cancel, &mut sink)
+    }
+
+    fn ending(&self) -> Ending<'_> {
+        Ending {
+            suite: self.suite,
+            victim: self.plan.victim.as_ref(),
+            steered: self.steered,
+            base: self.session.asked.diff.as_deref(),
+            flaky_result: self.settings.flaky_result,
+        }
+    }
+
+    fn facts(&self) -> RunFacts {
+        let runner = self.adapter.can().runner;
+        self.session.facts(self.settings, runner, self.begin.elapsed(), self.code)
+    }
 }
 
 fn adapter_for(
@@ -153,22 +215,4 @@ fn plan(
         victim: victim.transpose()?.map(|at| ids[at].clone()),
         steer,
     })
-}
-
-/// Hunt, and keep every trial as it comes.
-fn hunt_on(
-    adapter: &PytestAdapter,
-    suite: &Suite,
-    plan: &hunt::HuntSettings,
-    recorder: &mut Recorder,
-    workplace: Workplace<'_>,
-    cancel: &Cancel,
-    progress: &mut HuntProgress,
-) -> flakeproof_runner::Result<Hunted> {
-    let history = recorder.shared();
-    let recall = |key: &str| history.borrow().trial(key).ok().flatten();
-    let mut keep = |key: &str, trial: &TrialRecord| recorder.trial(key, trial);
-    let mut journal = Journal { recall: &recall, keep: &mut keep };
-    let mut sink = |event: HuntEvent| progress.show(&event);
-    hunt::hunt(adapter, suite, plan, &mut journal, workplace, cancel, &mut sink)
 }

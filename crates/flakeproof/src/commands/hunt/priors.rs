@@ -5,7 +5,7 @@ use flakeproof_detect::hunt::Forecast;
 use flakeproof_detect::plan::FailureRates;
 use flakeproof_learn::cannier::Problem as Question;
 
-use super::by_features::{Answer, ByFeatures};
+use super::by_features::{Answer, ByFeatures, ForestSays};
 use super::by_source::BySource;
 use super::kin;
 
@@ -29,19 +29,16 @@ pub(super) struct Priors {
 impl Priors {
     /// A forest knows a test by what it does, which is better than by its source.
     pub(super) fn of(by_source: &BySource, by_features: &ByFeatures) -> Self {
-        let likely = |answer: &Option<Answer>| answer.map(|it| it.probability);
-        let answers = |question| {
-            let said = by_features.on(question);
-            let answer = move |at: usize| said.and_then(|it| it.answers.get(at)).and_then(likely);
-            answer
+        let (nod, victim) = (by_features.on(Question::Nod), by_features.on(Question::Victim));
+        let likely = |said: Option<&ForestSays>, at: usize| {
+            let answer: Answer = (*said?.answers.get(at)?)?;
+            Some(answer.probability)
         };
-        let (nod, victim) = (answers(Question::Nod), answers(Question::Victim));
-        let flaky = by_source.flaky.iter().enumerate();
+        let flaky = |(at, by_source): (usize, &f64)| likely(nod, at).unwrap_or(*by_source);
+        let tests = by_source.flaky.iter().enumerate();
         Self {
-            flaky: flaky.map(|(at, by_source)| doubtful(nod(at).unwrap_or(*by_source))).collect(),
-            victim: (0..by_source.flaky.len())
-                .map(|at| doubtful(victim(at).unwrap_or(VICTIMS)))
-                .collect(),
+            flaky: tests.clone().map(flaky).map(doubtful).collect(),
+            victim: tests.map(|(at, _)| doubtful(likely(victim, at).unwrap_or(VICTIMS))).collect(),
         }
     }
 

@@ -80,10 +80,15 @@ fn looked_at(targets: &Targets, base: &str) -> Notice {
     let (all, changed) = (targets.len(), targets.changed());
     let suspects = match all - changed {
         0 => String::new(),
-        suspects => format!(", {suspects} in the same files look flaky"),
+        1 => ", and 1 in the same files looks flaky".to_owned(),
+        suspects => format!(", and {suspects} in the same files look flaky"),
+    };
+    let changed = match changed {
+        1 => "1 test was".to_owned(),
+        changed => format!("{changed} tests were"),
     };
     Notice {
-        what: format!("{changed} tests were added or changed since `{base}`{suspects}"),
+        what: format!("{changed} added or changed since `{base}`{suspects}"),
         next: "only they are looked at; the others run beside them".into(),
     }
 }
@@ -102,6 +107,7 @@ fn models(steering: &Steering, by_source: &BySource, by_features: &ByFeatures) -
         Steering::Cannier { .. } => ("CANNIER", "`--steer off` reruns every test"),
         Steering::Plan { .. } => ("a plan", "`--steer off` treats every test alike"),
     };
-    let what = format!("{how} steers this hunt, by what {} says", names.join(" and "));
+    let say = if names.len() == 1 { "says" } else { "say" };
+    let what = format!("{how} steers this hunt, by what {} {say}", names.join(" and "));
     Notice { what, next: next.to_owned() }
 }
