@@ -19,6 +19,9 @@ use crate::plan::Pick;
 
 /// The share of the budget after which looking gives way to explaining what was seen.
 const BUDGET_FOR_LOOKING: f64 = 0.6;
+/// Whatever a plan expects of a whole suite, it looks at so many other orders: in a small one it expects
+/// little.
+const FEWEST_ORDERS: usize = 5;
 /// No step is free.
 const LEAST_COST: f64 = 1e-6;
 
@@ -34,33 +37,40 @@ impl Hunt<'_, '_> {
         self.find_influences()
     }
 
-    /// Run what promises most until little is expected to be hidden.
+    /// Run what promises most until little is expected to be hidden, and say what still is.
     fn look(&mut self, forecast: &Forecast) -> Result<(), Stop> {
         let mut outlook = Outlook::new(forecast, &self.step_costs());
         self.tell_what_is_known(&mut outlook);
-        let mut orders = self.promising_orders().into_iter().peekable();
-        self.lab.begin(HuntStage::Running, orders.len());
-        let mut round = 0;
-        let ended = loop {
-            if self.lab.is_spent(BUDGET_FOR_LOOKING) {
-                self.is_cut = true;
-                break Ok(());
-            }
-            round += 1;
-            let step = match outlook.next(orders.peek().is_some()) {
-                Next::Nothing => break Ok(()),
-                Next::Order => match orders.next() {
-                    Some(order) => self.run_other(order, &mut outlook),
-                    None => break Ok(()),
-                },
-                Next::Tests(picks) => self.run_picks(round, &picks, &mut outlook),
-            };
-            if let Err(stop) = step {
-                break Err(stop);
-            }
-        };
+        let ended = self.take_steps(forecast, &mut outlook);
         self.hidden = Some(outlook.hidden());
         ended
+    }
+
+    fn take_steps(&mut self, forecast: &Forecast, outlook: &mut Outlook) -> Result<(), Stop> {
+        let orders = self.promising_orders();
+        self.lab.begin(HuntStage::Running, orders.len());
+        let is_whole = self.ledger.all_at(|at| !forecast.is_asked(at)).is_empty();
+        let fewest = if is_whole { FEWEST_ORDERS.min(orders.len()) } else { 0 };
+        let mut done = 0;
+        for round in 1.. {
+            if self.lab.is_spent(BUDGET_FOR_LOOKING) {
+                self.is_cut = true;
+                break;
+            }
+            let next = match outlook.next(done < orders.len()) {
+                Next::Nothing if done < fewest => Next::Order,
+                next => next,
+            };
+            match next {
+                Next::Nothing => break,
+                Next::Order => {
+                    self.run_other(orders[done], outlook)?;
+                    done += 1;
+                }
+                Next::Tests(picks) => self.run_picks(round, &picks, outlook)?,
+            }
+        }
+        Ok(())
     }
 
     fn step_costs(&self) -> StepCosts {
