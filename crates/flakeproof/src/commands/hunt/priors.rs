@@ -1,6 +1,8 @@
 //! What is believed about each test before it runs: from models to the forecast of a plan.
 
-use flakeproof_core::{FlakyKind, KnownFlaky, Suite};
+use std::collections::HashMap;
+
+use flakeproof_core::{FlakyKind, KnownFlaky, Suite, TestId};
 use flakeproof_detect::hunt::Forecast;
 use flakeproof_detect::plan::FailureRates;
 use flakeproof_learn::cannier::Problem as Question;
@@ -14,6 +16,8 @@ const VICTIMS: f64 = 1_015.0 / 89_668.0;
 /// A model that never saw a flaky test like this one is still no proof.
 const LEAST: f64 = 0.0005;
 const MOST: f64 = 1.0 - LEAST;
+/// A test that was flaky when it was last hunted may have been mended since.
+const KNOWN: f64 = 0.8;
 /// From so many known flaky tests on, their rates say more than those of other projects.
 const ENOUGH_RATES: usize = 20;
 
@@ -39,6 +43,22 @@ impl Priors {
         Self {
             flaky: tests.clone().map(flaky).map(doubtful).collect(),
             victim: tests.map(|(at, _)| doubtful(likely(victim, at).unwrap_or(VICTIMS))).collect(),
+        }
+    }
+
+    /// Tests that a hunt found flaky before most likely still are.
+    pub(super) fn recall(&mut self, suite: &Suite, known: &[KnownFlaky]) {
+        let kinds: HashMap<&TestId, Option<FlakyKind>> =
+            known.iter().map(|it| (&it.test.id, it.test.kind)).collect();
+        for (at, test) in suite.tests.iter().enumerate() {
+            let prior = match kinds.get(&test.id) {
+                Some(Some(FlakyKind::Nod)) => self.flaky.get_mut(at),
+                Some(Some(FlakyKind::Victim | FlakyKind::Brittle)) => self.victim.get_mut(at),
+                Some(None) | None => None,
+            };
+            if let Some(prior) = prior {
+                *prior = prior.max(KNOWN);
+            }
         }
     }
 
@@ -74,7 +94,7 @@ pub(super) fn known_rates(known: &[KnownFlaky]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use flakeproof_core::{HuntRecord, HuntedTest, Tally};
+    use flakeproof_core::{HuntRecord, HuntedTest, SuiteTest, Tally};
 
     use super::*;
 
@@ -105,25 +125,38 @@ mod tests {
         assert_eq!(priors.victim, [VICTIMS, MOST]);
     }
 
+    fn known(id: &str, kind: FlakyKind, failures: u32) -> KnownFlaky {
+        let mut test = HuntedTest::new(id.into(), None);
+        test.kind = Some(kind);
+        test.baseline = Tally { runs: 10, failures };
+        let text = String::new;
+        let hunt = HuntRecord {
+            id: text(),
+            started: text(),
+            command: Vec::new(),
+            fingerprint: text(),
+            seed: text(),
+            settings: text(),
+            version: text(),
+        };
+        KnownFlaky { hunt, test }
+    }
+
     #[test]
     fn few_known_tests_say_nothing_about_how_often_flaky_tests_fail() {
-        let known = |number: u32| {
-            let mut test = HuntedTest::new(format!("test_{number}").as_str().into(), None);
-            test.kind = Some(FlakyKind::Nod);
-            test.baseline = Tally { runs: 10, failures: 1 + number % 3 };
-            let text = String::new;
-            let hunt = HuntRecord {
-                id: text(),
-                started: text(),
-                command: Vec::new(),
-                fingerprint: text(),
-                seed: text(),
-                settings: text(),
-                version: text(),
-            };
-            KnownFlaky { hunt, test }
-        };
-        let rates = |many: u32| known_rates(&(0..many).map(known).collect::<Vec<_>>()).len();
+        let one = |number: u32| known(&format!("test_{number}"), FlakyKind::Nod, 1 + number % 3);
+        let rates = |many: u32| known_rates(&(0..many).map(one).collect::<Vec<_>>()).len();
         assert_eq!((rates(19), rates(20)), (0, 20));
+    }
+
+    #[test]
+    fn who_was_flaky_before_is_expected_to_be() {
+        let test = |id: &str| SuiteTest { id: id.into(), location: None };
+        let suite = Suite { tests: ["a", "b", "c"].map(test).to_vec(), problems: Vec::new() };
+        let mut priors = Priors::of(&by_source(&[0.9, 0.1, 0.1]), &ByFeatures::default());
+        let hunted = [known("a", FlakyKind::Nod, 1), known("c", FlakyKind::Brittle, 1)];
+        priors.recall(&suite, &hunted);
+        assert_eq!(priors.flaky, [0.9, 0.1, 0.1]);
+        assert_eq!(priors.victim, [VICTIMS, VICTIMS, KNOWN]);
     }
 }

@@ -61,6 +61,8 @@ impl Steered {
             }
             Steering::Plan { may_stay_hidden, rates } => {
                 let mut priors = Priors::of(&by_source, &by_features);
+                // Without a history nobody is known.
+                priors.recall(suite, &history.known_flaky().unwrap_or_default());
                 if let Some(base) = &asked.diff {
                     let changed = ChangedTests::since(base, root)?;
                     let targets = Targets::of(suite, &by_source, &changed);
