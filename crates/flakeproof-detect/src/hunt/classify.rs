@@ -37,7 +37,12 @@ impl Hunt<'_, '_> {
             self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
         self.lab.begin(HuntStage::Classification, suspicions.len());
         for suspicion in suspicions {
+            let passed_alone = always_passed(self.ledger.test(suspicion.test).alone);
             match self.kind_of(&suspicion)? {
+                // What passed alone before may do nothing but fail by now.
+                Some(FlakyKind::Nod) if passed_alone => {
+                    self.call_nod_unless_for_good(suspicion.test)?;
+                }
                 Some(kind) => {
                     self.failing_order.insert(suspicion.test, suspicion.failing);
                     self.passing_order.insert(suspicion.test, suspicion.passing);

@@ -88,6 +88,27 @@ fn a_test_that_fails_at_random_depends_on_no_order() {
 }
 
 #[test]
+fn a_test_that_fails_for_good_since_some_order_is_not_called_flaky() {
+    // The suite's own order and the first runs alone are clean; then `h` leaves a file for ever.
+    let has_left = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let leaves = has_left.clone();
+    let leaves = move |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        let is_after_j = moment.before.last().is_some_and(|it| it.as_str() == "j");
+        leaves.fetch_or(is_after_j, std::sync::atomic::Ordering::Relaxed);
+        false
+    };
+    let meets = move |_: &flakeproof_testkit::scripted::Moment<'_>| {
+        has_left.load(std::sync::atomic::Ordering::Relaxed)
+    };
+    let suite = suite(TESTS).fails_if("h", leaves).fails_if("c", meets);
+    let hunted = hunted(&suite, &HuntSettings { orders: 30, ..settings() });
+    let changed = of(&hunted, "c");
+    assert!(changed.all().is_inconsistent(), "{changed:?}");
+    assert_eq!(changed.kind, None);
+    assert!(hunted.notices.iter().any(|notice| notice.what.contains("left something on disk")));
+}
+
+#[test]
 fn a_random_failure_makes_nobody_a_polluter() {
     // Often enough to be seen after many candidates, seldom enough to be taken for a victim.
     for seed in 0..10 {
