@@ -16,7 +16,7 @@ use crate::pollution::pairs::{self, PairOutcome};
 use crate::pollution::{cleaners, left_behind, prefix};
 
 /// More pairs than this are not all tried.
-const MOST_PAIRS: usize = 250_000;
+pub(super) const MOST_PAIRS: usize = 250_000;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
 /// So many tests are tried before a single victim, one by one, before whole orders are.
@@ -31,7 +31,7 @@ impl Hunt<'_, '_> {
         let search = self.settings.polluters;
         let is_planned = matches!(self.settings.steer, Steer::Plan(_));
         // A plan has tried the pairs that may tell something before it called anybody a victim.
-        if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) && !is_planned {
+        if search == PolluterSearch::All || search == PolluterSearch::Pairs && !is_planned {
             self.try_pairs(search)?;
         }
         let victims = self.ledger.of_kind(FlakyKind::Victim);
@@ -129,10 +129,14 @@ impl Hunt<'_, '_> {
     fn note_influence(&mut self, set: Vec<u32>, test: u32) {
         let ids: Vec<TestId> = set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
         let known = self.ledger.test_mut(test);
-        match known.kind {
-            Some(FlakyKind::Brittle) => known.setters.push(ids.clone()),
-            Some(FlakyKind::Victim | FlakyKind::Nod) | None => known.polluters.push(ids.clone()),
+        let sets = match known.kind {
+            Some(FlakyKind::Brittle) => &mut known.setters,
+            Some(FlakyKind::Victim | FlakyKind::Nod) | None => &mut known.polluters,
+        };
+        if sets.contains(&ids) {
+            return;
         }
+        sets.push(ids.clone());
         let id = known.id.clone();
         self.first_influence.entry(test).or_insert(set);
         self.lab.tell(HuntEvent::Influence(ids, id));

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use flakeproof_core::{Decision, FlakyKind, HuntedTest};
 
 use super::Hunt;
+use super::influence::MOST_PAIRS;
 use super::lab::Stop;
 use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
@@ -29,26 +30,43 @@ impl Hunt<'_, '_> {
             return Ok(());
         }
         self.lab.begin(HuntStage::Pollution, all.len());
-        let guilty: Vec<Vec<bool>> =
-            suspects.iter().map(|(test, fails)| self.may_change(*test, *fails)).collect();
-        self.try_before(&suspects, &guilty)?;
+        let guilty = suspects.iter().map(|(test, fails)| (*test, self.may_change(*test, *fails)));
+        let guilty = guilty.collect();
+        self.try_marked(&suspects, &guilty)?;
         // A cleaner in between makes the guilty look innocent; nobody who ran before is, then.
         suspects.retain(|(test, _)| !self.first_influence.contains_key(test));
-        let before: Vec<Vec<bool>> =
-            suspects.iter().map(|(test, fails)| self.ran_before(*test, *fails)).collect();
-        self.try_before(&suspects, &before)?;
+        let before = suspects.iter().map(|(test, fails)| (*test, self.ran_before(*test, *fails)));
+        let before = before.collect();
+        self.try_marked(&suspects, &before)?;
         self.try_known_polluters()
     }
 
-    /// Run each of some tests after those others that are marked for it, and note every pair that
-    /// changes its outcome again and again.
-    fn try_before(&mut self, tests: &[(u32, bool)], marked: &[Vec<bool>]) -> Result<(), Stop> {
-        let is_tried = |first: u32, second: u32| {
-            let at = tests.iter().position(|(test, _)| *test == second);
-            at.is_some_and(|at| marked[at][first as usize])
-        };
+    /// Run suspects after the tests that are marked for each; too many pairs are left to the
+    /// classification.
+    fn try_marked(
+        &mut self,
+        suspects: &[(u32, bool)],
+        marked: &BTreeMap<u32, Vec<bool>>,
+    ) -> Result<(), Stop> {
+        let pairs = marked.values().flatten().filter(|is_marked| **is_marked).count();
+        if pairs > MOST_PAIRS {
+            return Ok(());
+        }
         let all = self.orders.original();
-        for pair in pairs::surprising(&mut self.lab, &all, tests, &is_tried)? {
+        let is_tried = |first: u32, second: u32| {
+            marked.get(&second).is_some_and(|marks| marks[first as usize])
+        };
+        self.try_before(&all, suspects, &is_tried)
+    }
+
+    /// Run tests after candidates, and note every pair that changes an outcome again and again.
+    fn try_before(
+        &mut self,
+        candidates: &[u32],
+        tests: &[(u32, bool)],
+        is_tried: &dyn Fn(u32, u32) -> bool,
+    ) -> Result<(), Stop> {
+        for pair in pairs::surprising(&mut self.lab, candidates, tests, is_tried)? {
             if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed
                 && self.is_steady_alone(pair.second, !pair.has_failed)?
             {
@@ -70,17 +88,12 @@ impl Hunt<'_, '_> {
         let mut polluters: Vec<u32> = victims_of.keys().copied().collect();
         polluters.sort_by_key(|polluter| (Reverse(victims_of[polluter]), *polluter));
         polluters.truncate(MOST_KNOWN_POLLUTERS);
-        if polluters.is_empty() {
-            return Ok(());
-        }
         let healthy = |test: &HuntedTest| {
             test.kind.is_none() && always_passed(test.alone) && test.all().failures == 0
         };
         let tests: Vec<(u32, bool)> =
             self.ledger.all(healthy).into_iter().map(|test| (test, false)).collect();
-        let mut marked = vec![false; self.orders.tests()];
-        polluters.iter().for_each(|polluter| marked[*polluter as usize] = true);
-        self.try_before(&tests, &vec![marked; tests.len()])
+        self.try_before(&polluters, &tests, &|_, _| true)
     }
 
     /// The tests that make a victim fail by themselves.

@@ -1,5 +1,6 @@
 //! PAIRWISE: every test before every target, the first of each pair run once for all of them.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use flakeproof_core::Isolation;
@@ -24,6 +25,7 @@ pub(crate) fn surprising(
     is_tried: &dyn Fn(u32, u32) -> bool,
 ) -> Result<Vec<PairOutcome>, Stop> {
     let isolation = lab.isolation();
+    let expected: HashMap<u32, bool> = targets.iter().copied().collect();
     let trials = candidates.iter().filter_map(|first| {
         let others = targets.iter().map(|(target, _)| *target).filter(|target| target != first);
         let tried: Vec<u32> = others.filter(|target| is_tried(*first, *target)).collect();
@@ -36,9 +38,8 @@ pub(crate) fn surprising(
         };
         for (branch, outcomes) in trial.branches().zip(&record.outcomes) {
             let ([first], [second]) = (before.as_slice(), branch) else { continue };
-            let expected = targets.iter().find(|(target, _)| target == second);
             let outcome = failed(outcomes.last().copied().flatten());
-            if let (Some((_, fails)), Some(has_failed)) = (expected, outcome)
+            if let (Some(fails), Some(has_failed)) = (expected.get(second), outcome)
                 && *fails != has_failed
             {
                 found.push(PairOutcome { first: *first, second: *second, has_failed });

@@ -163,3 +163,24 @@ fn a_plan_sees_through_a_cleaner_and_asks_whom_else_a_polluter_harms() {
     }
     assert!(found.tests.iter().flat_map(|test| &test.cleaners).count() > 0);
 }
+
+#[test]
+fn a_plan_tries_every_pair_where_that_is_asked_for() {
+    // Only directly after `r` does `c` fail: orders hardly ever show it.
+    let directly = |moment: &Moment<'_>| moment.before.last().is_some_and(|it| it.as_str() == "r");
+    let suite = suite(TESTS).fails_if("c", directly).with_polluter("e", "t");
+    let found = hunted(&suite, &HuntSettings { polluters: PolluterSearch::All, ..planned() });
+    assert_eq!(of(&found, "c").polluters, sets(&[&["r"]]));
+    assert_eq!(of(&found, "e").polluters, sets(&[&["t"]]), "each is told once");
+}
+
+#[test]
+fn a_large_suite_with_a_polluter_is_planned_in_no_time() {
+    let names: Vec<String> = (0..3000).map(|number| format!("test_{number}")).collect();
+    let suite = suite(names.iter().map(String::as_str)).with_polluter("test_7", "test_2900");
+    let (flaky, victim) = (vec![0.0001; 3000], vec![0.01; 3000]);
+    let kin = vec![vec!["suite".to_owned()]; 3000];
+    let forecast = Forecast { flaky, victim, kin, may_stay_hidden: 0.5, ..forecast() };
+    let settings = HuntSettings { runs: 1, steer: Steer::Plan(forecast), ..planned() };
+    assert_eq!(of(&hunted(&suite, &settings), "test_7").polluters, sets(&[&["test_2900"]]));
+}
