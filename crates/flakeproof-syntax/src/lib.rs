@@ -7,6 +7,7 @@
 
 mod depth;
 mod finder;
+pub mod flow;
 mod language;
 mod languages;
 mod layout;

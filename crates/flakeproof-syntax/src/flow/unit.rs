@@ -1,0 +1,141 @@
+//! A file, and what it declares.
+
+use flakeproof_core::TestId;
+
+use super::{Expression, Statement};
+use crate::Language;
+
+/// A piece of a file's text. The text itself stays with its [`Unit`], so that a large project costs
+/// little more than its text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last.
+    pub end: u32,
+    /// The line it begins on, counted from 1.
+    pub line: u32,
+}
+
+/// A file in the form data flow needs.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Where it is, relative to the project's root, with `/`.
+    pub path: String,
+    /// Its language.
+    pub language: Language,
+    /// All of it.
+    pub text: String,
+    /// What other files call the place its declarations live in: `com.acme.orders`,
+    /// `tests.test_orders`, `github.com/acme/orders`, `orders::basket`.
+    pub package: String,
+    /// What it takes from elsewhere.
+    pub imports: Vec<Import>,
+    /// Its classes and what is like them, outer before inner.
+    pub types: Vec<TypeDeclaration>,
+    /// Its functions and methods, in the order of the text; lambdas are inside of them.
+    pub functions: Vec<Function>,
+    /// Its variables outside of every class.
+    pub fields: Vec<Field>,
+}
+
+/// What a file takes from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// What it is called here; `*` for everything of the path.
+    pub name: String,
+    /// Where it comes from, in the words of [`Unit::package`], its own name included unless it is
+    /// `*`.
+    pub path: String,
+    /// Whether a function or a constant is meant (`import static`, `from a import b` may be either).
+    pub is_member: bool,
+}
+
+/// A class, an interface, an enum, a struct, an `impl`, a `describe` block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TypeDeclaration {
+    /// Its name with those of the classes around it: `Outer.Inner`.
+    pub name: String,
+    /// What it is derived from, as written there, without type arguments, its superclass first.
+    pub bases: Vec<String>,
+    /// Its variables.
+    pub fields: Vec<Field>,
+    /// The lines it covers.
+    pub lines: (u32, u32),
+}
+
+/// A variable of a class or of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: Span,
+    /// Its declared type, where one is written.
+    pub declared: Option<Span>,
+    /// Its first value, where one is written.
+    pub value: Option<Expression>,
+}
+
+/// A function, a method, a constructor, a lambda or a test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function {
+    /// Its own name; the title of a test that has one; empty for a lambda.
+    pub name: String,
+    /// The class it belongs to, by its place in [`Unit::types`].
+    pub owner: Option<u32>,
+    /// When it runs.
+    pub role: Role,
+    /// Its parameters, `self` left out.
+    pub parameters: Vec<Parameter>,
+    /// The declared type of what it gives back.
+    pub returns: Option<Span>,
+    /// Its annotations, decorators and attributes, each whole, such as
+    /// `@Test(expected = IOException.class)`.
+    pub marks: Vec<Span>,
+    /// All of it, annotations included.
+    pub span: Span,
+    /// The last line of it.
+    pub last_line: u32,
+    /// What it does.
+    pub body: Vec<Statement>,
+}
+
+/// When a function runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// By itself: it is a test.
+    Test(TestId),
+    /// Before each test of its class or before all of them.
+    Before,
+    /// After each test or after all of them.
+    After,
+    /// When a test names it as a parameter.
+    Fixture,
+    /// When it is called.
+    Plain,
+}
+
+/// A parameter of a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Span,
+    /// Its declared type, where one is written.
+    pub declared: Option<Span>,
+}
+
+/// A function of a project: its file and its place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Declared {
+    /// The file, by its place in the project.
+    pub unit: u32,
+    /// The function, by its place in [`Unit::functions`].
+    pub function: u32,
+}
+
+impl Unit {
+    /// The text a span covers.
+    #[must_use]
+    pub fn text_of(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+    }
+}
