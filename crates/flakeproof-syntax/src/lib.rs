@@ -5,6 +5,7 @@
 //! gives the tests that can still be read, and [`Issue`]s. A language is one file in `languages`
 //! and one line that lists it.
 
+pub mod dependence;
 mod depth;
 mod finder;
 pub mod flow;
@@ -13,6 +14,7 @@ mod languages;
 mod layout;
 pub mod metrics;
 mod outline;
+pub mod project;
 mod reach;
 mod source;
 mod tree;

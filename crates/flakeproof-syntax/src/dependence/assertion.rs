@@ -1,0 +1,205 @@
+//! What an assertion looks at.
+
+use super::builder::{Builder, Input, Through};
+use super::graph::{NodeId, NodeKind, Words};
+use super::value::Nested;
+use crate::flow::{Declared, Expression, Operation, Span};
+
+/// A literal flows into this many of the values it is compared with.
+const MOST_COMPARED: usize = 4;
+
+/// What an assertion looks at, as it is gathered.
+struct Looked {
+    id: u32,
+    /// Values that something flows into.
+    values: Vec<NodeId>,
+    /// Literals and constants.
+    literals: Vec<NodeId>,
+    /// What has no node of the assertion's own.
+    loose: Vec<Input>,
+}
+
+impl<'p> Builder<'p> {
+    /// An assertion; `raised` flows into it too.
+    pub(super) fn assertion(
+        &mut self,
+        words: &'p [Span],
+        operands: &'p [Expression],
+        raised: Vec<Input>,
+    ) {
+        if self.follow_assertion(words, operands) && raised.is_empty() {
+            return;
+        }
+        let through = self.through_assertion(words);
+        if !self.counts_assertions {
+            for operand in operands {
+                self.flow(operand, through, Nested::Plain, &mut Vec::new());
+            }
+            return;
+        }
+        let id = self.open_assertion(through.words);
+        let mut looked = Looked { id, values: Vec::new(), literals: Vec::new(), loose: raised };
+        for operand in operands {
+            self.look_at_literals(operand, &mut looked);
+        }
+        for operand in operands {
+            self.look_at(operand, through, &mut looked);
+        }
+        self.close_assertion(through, looked);
+    }
+
+    /// An assertion that the test code itself defines is what it does inside. Says whether anything
+    /// was asserted there.
+    fn follow_assertion(&mut self, words: &'p [Span], operands: &'p [Expression]) -> bool {
+        let [name] = words else { return false };
+        let target = self.frames.last().and_then(|frame| frame.calls.at(*name));
+        let callee = target.and_then(|target| self.callee(target));
+        let Some((declared, object)) = callee.filter(|(it, _)| self.may_follow(*it)) else {
+            return false;
+        };
+        let before = self.graph.assertions.len();
+        let through =
+            Through { words: Words::new(self.unit(), &[*name]), code: None, is_plain: false };
+        let given: Vec<Vec<Input>> = operands
+            .iter()
+            .map(|operand| {
+                let mut inputs = Vec::new();
+                self.flow(operand, through, Nested::Argument, &mut inputs);
+                inputs
+            })
+            .collect();
+        self.follow(declared, &given, object);
+        self.graph.assertions.len() > before
+    }
+
+    fn through_assertion(&self, words: &[Span]) -> Through {
+        let calls = self.frames.last().map(|frame| frame.calls);
+        let resolved = |word: &Span| -> Option<Declared> {
+            let target = calls.and_then(|calls| calls.at(*word))?;
+            target.functions.first().copied().filter(|it| !self.project.is_test_code(*it))
+        };
+        let code = words.iter().rev().find_map(resolved);
+        Through { words: Words::new(self.unit(), words), code, is_plain: false }
+    }
+
+    /// Literals come first, so that edges lead from earlier to later nodes.
+    fn look_at_literals(&mut self, operand: &'p Expression, looked: &mut Looked) {
+        if !self.descend() {
+            return;
+        }
+        match operand {
+            Expression::Literal(span) => {
+                let node = self.add_node(NodeKind::Literal, self.unit(), *span, &[]);
+                looked.literals.push(node);
+            }
+            Expression::Combine { operation, operands, .. } if *operation != Operation::Index => {
+                for operand in operands {
+                    self.look_at_literals(operand, looked);
+                }
+            }
+            Expression::Member { object, name } => {
+                if self.own_field(object, *name).is_none() {
+                    looked.literals.extend(self.constant(object, *name));
+                }
+            }
+            Expression::Combine { .. }
+            | Expression::Name(_)
+            | Expression::Call { .. }
+            | Expression::Lambda(_) => {}
+        }
+        self.depth -= 1;
+    }
+
+    fn look_at(&mut self, operand: &'p Expression, through: Through, looked: &mut Looked) {
+        if !self.descend() {
+            return;
+        }
+        match operand {
+            Expression::Literal(_) => {}
+            Expression::Name(span) => self.look_at_variable(operand, *span, through, looked),
+            Expression::Member { object, name } => {
+                let first = if object.span().start < name.start { object.span() } else { *name };
+                let span = Span { start: first.start, end: name.end, line: first.line };
+                if self.own_field(object, *name).is_some() {
+                    self.look_at_variable(operand, span, through, looked);
+                } else if self.constant(object, *name).is_none() {
+                    let inner = Words::new(self.unit(), &[*name]);
+                    let words = through.words.spans().iter().fold(inner, |all, it| all.and(*it));
+                    let through = Through { words, ..through };
+                    self.look_at_variable(object, span, through, looked);
+                }
+            }
+            Expression::Call { .. } => {
+                let mut inputs = Vec::new();
+                let passed = self.call_inputs(operand, &mut inputs);
+                let node = self.call_node(operand, &inputs);
+                if inputs.is_empty() {
+                    looked.loose.push(Input { node, through, is_argument: false });
+                } else {
+                    looked.values.push(node);
+                }
+                self.note_call(operand, passed, inputs);
+            }
+            Expression::Combine { operation, word, operands } => {
+                let through = match operation {
+                    Operation::Pass | Operation::Index => through,
+                    Operation::Arithmetic
+                    | Operation::Compare
+                    | Operation::Gather
+                    | Operation::Choose => through.inner(*word),
+                };
+                for operand in operands {
+                    self.look_at(operand, through, looked);
+                }
+            }
+            Expression::Lambda(function) => {
+                let returned = self.lambda(function, &[]);
+                let returned = returned.into_iter().map(|input| Input { through, ..input });
+                looked.loose.extend(returned);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn look_at_variable(
+        &mut self,
+        value: &'p Expression,
+        span: Span,
+        through: Through,
+        looked: &mut Looked,
+    ) {
+        let mut inputs = Vec::new();
+        self.flow(value, through, Nested::Plain, &mut inputs);
+        if !inputs.is_empty() {
+            let unit = self.unit();
+            looked.values.push(self.add_node(NodeKind::Variable, unit, span, &inputs));
+        }
+    }
+
+    fn close_assertion(&mut self, through: Through, mut looked: Looked) {
+        let literal = |node: &NodeId| Input { node: *node, through, is_argument: false };
+        let literals: Vec<Input> = looked.literals.iter().map(literal).collect();
+        for value in looked.values.iter().take(MOST_COMPARED) {
+            self.connect(&literals, *value);
+        }
+        if looked.values.is_empty() {
+            looked.loose.extend(&literals);
+            // `fail("…")` looks at nothing: what it is about is the call before it.
+            if let Some(last) = &self.last_call {
+                looked.loose.extend(&last.inputs);
+            }
+        }
+        let mut nodes: Vec<NodeId> =
+            looked.literals.iter().chain(&looked.values).copied().collect();
+        if let (false, Some(span)) = (looked.loose.is_empty(), through.words.spans().first()) {
+            let unit = through.words.unit;
+            nodes.push(self.add_node(NodeKind::Assertion, unit, *span, &looked.loose));
+        }
+        let place = |node: &NodeId| self.graph.node(*node).map(|node| node.span.start);
+        nodes.sort_by_key(|node| (place(node), *node));
+        nodes.dedup();
+        for node in nodes {
+            self.look_at_node(looked.id, node);
+        }
+    }
+}

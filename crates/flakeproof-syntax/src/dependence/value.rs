@@ -1,0 +1,259 @@
+//! Where the value of an expression comes from.
+
+use super::builder::{Builder, Input, Through};
+use super::environment::Variable;
+use super::extent::of_call;
+use super::graph::{NodeId, NodeKind, Words};
+use crate::flow::{Expression, Function, Operation, Span};
+use crate::project::is_this;
+
+impl<'p> Builder<'p> {
+    /// What flows into what is named by this value. A call at its top is no node of its own: what
+    /// it takes in flows on, through it.
+    pub(super) fn top_value(
+        &mut self,
+        value: &'p Expression,
+        through: Through,
+        out: &mut Vec<Input>,
+    ) {
+        match transparent(value) {
+            call @ Expression::Call { .. } => {
+                if !self.descend() {
+                    return;
+                }
+                let from = out.len();
+                let passed = self.call_inputs(call, out);
+                if out.len() == from {
+                    let node = self.call_node(call, &[]);
+                    out.push(Input { node, through: passed, is_argument: false });
+                }
+                self.note_call(call, passed, out.get(from..).unwrap_or_default().to_vec());
+                self.depth -= 1;
+            }
+            other => self.flow(other, through, Nested::Plain, out),
+        }
+    }
+
+    /// What flows through `through` out of an expression.
+    pub(super) fn flow(
+        &mut self,
+        expression: &'p Expression,
+        through: Through,
+        nested: Nested,
+        out: &mut Vec<Input>,
+    ) {
+        if !self.descend() {
+            return;
+        }
+        let is_argument = nested == Nested::Argument;
+        match expression {
+            Expression::Name(span) => {
+                let nodes = self.definitions(*span);
+                out.extend(nodes.into_iter().map(|node| Input { node, through, is_argument }));
+            }
+            Expression::Literal(span) => {
+                let node = self.add_node(NodeKind::Literal, self.unit(), *span, &[]);
+                out.push(Input { node, through, is_argument });
+            }
+            Expression::Call { .. } => {
+                let mut inner = Vec::new();
+                self.call_inputs(expression, &mut inner);
+                let node = self.call_node(expression, &inner);
+                out.push(Input { node, through, is_argument: false });
+                // The paper's example also draws what an argument's own arguments give.
+                let arguments = inner.iter().filter(|input| is_argument && input.is_argument);
+                let again = |input: &Input| Input { node: input.node, through, is_argument: false };
+                out.extend(arguments.map(again));
+            }
+            Expression::Member { object, name } => self.member(object, *name, through, out),
+            Expression::Combine { operation, word, operands } => {
+                self.combination(*operation, *word, operands, through, nested, out);
+            }
+            Expression::Lambda(function) => {
+                let returned = self.lambda(function, &[]);
+                out.extend(returned.into_iter().map(|input| Input { through, ..input }));
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn member(
+        &mut self,
+        object: &'p Expression,
+        name: Span,
+        through: Through,
+        out: &mut Vec<Input>,
+    ) {
+        let nodes = match self.own_field(object, name) {
+            Some(Variable::Field(number, name)) => self.field(number, name),
+            _ => match self.constant(object, name) {
+                Some(node) => vec![node],
+                None => return self.flow(object, through.inner(name), Nested::Plain, out),
+            },
+        };
+        out.extend(nodes.into_iter().map(|node| Input { node, through, is_argument: false }));
+    }
+
+    /// `this.x` as a field.
+    pub(super) fn own_field(&self, object: &Expression, name: Span) -> Option<Variable<'p>> {
+        let Expression::Name(span) = object else { return None };
+        let number = self.frames.last().map_or(0, |frame| frame.object);
+        is_this(self.text(*span)).then(|| Variable::Field(number, self.text(name)))
+    }
+
+    /// `Color.RED`: a value of a class, where the value begins.
+    pub(super) fn constant(&mut self, object: &'p Expression, name: Span) -> Option<NodeId> {
+        let first = leading_name(object)?;
+        let text = self.text(first);
+        let (unit, owner) = (self.unit(), self.owner());
+        let is_value = is_this(text) || self.variable(text).is_some();
+        if is_value || !self.project.is_class_or_package(unit, owner, text) {
+            return None;
+        }
+        let span = Span { start: first.start, end: name.end, line: first.line };
+        let constant = Variable::Local(0, self.text(span));
+        if let Some(node) = self.environment.definitions(constant).first() {
+            return Some(*node);
+        }
+        let node = self.add_node(NodeKind::Variable, unit, span, &[]);
+        self.environment.remember(constant, node);
+        Some(node)
+    }
+
+    fn combination(
+        &mut self,
+        operation: Operation,
+        word: Span,
+        operands: &'p [Expression],
+        through: Through,
+        nested: Nested,
+        out: &mut Vec<Input>,
+    ) {
+        let through = match operation {
+            Operation::Pass | Operation::Index => through,
+            Operation::Arithmetic | Operation::Compare | Operation::Gather | Operation::Choose => {
+                through.inner(word)
+            }
+        };
+        for (place, operand) in operands.iter().enumerate() {
+            // Which element of an array is taken is no value of its own, as in the paper.
+            let is_number = matches!(operand, Expression::Literal(_));
+            if operation == Operation::Index && place > 0 && is_number {
+                continue;
+            }
+            self.flow(operand, through, nested, out);
+        }
+    }
+
+    /// A node for what a call gives back.
+    pub(super) fn call_node(&mut self, call: &'p Expression, inputs: &[Input]) -> NodeId {
+        let unit = self.unit();
+        let span = self.frames.last().map_or_else(|| call.span(), |it| of_call(it.file, call));
+        self.add_node(NodeKind::Call, unit, span, inputs)
+    }
+
+    /// What flows into a call: what it is called on, and its arguments; what comes out of its body
+    /// where that is test code. Gives what the values pass.
+    pub(super) fn call_inputs(&mut self, call: &'p Expression, out: &mut Vec<Input>) -> Through {
+        let Expression::Call { name, receiver, arguments, .. } = call else {
+            return self.plain(call.span());
+        };
+        let target = self.frames.last().and_then(|frame| frame.calls.at(*name));
+        let callee = target.and_then(|target| self.callee(target));
+        let followed = callee.filter(|(declared, _)| self.may_follow(*declared));
+        let code = if followed.is_some() { None } else { callee.map(|(declared, _)| declared) };
+        let words = Words::new(self.unit(), &[*name]);
+        let through = Through { words, code, is_plain: false };
+        let from = out.len();
+        if let Some(receiver) = receiver {
+            self.flow(receiver, through, Nested::Plain, out);
+        }
+        let mut given: Vec<Vec<Input>> = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let mut inputs = Vec::new();
+            if !matches!(argument, Expression::Lambda(_)) {
+                self.flow(argument, through, Nested::Argument, &mut inputs);
+            }
+            given.push(inputs);
+        }
+        out.extend(given.iter().flatten());
+        for argument in arguments {
+            if let Expression::Lambda(function) = argument {
+                let sources = out.get(from..).unwrap_or_default().to_vec();
+                let returned = self.lambda(function, &sources);
+                out.extend(returned.into_iter().map(|input| Input { through, ..input }));
+            }
+        }
+        if let Some((declared, object)) = followed {
+            let returned = self.follow(declared, &given, object);
+            if !returned.is_empty() {
+                let arguments = given.iter().map(Vec::len).sum::<usize>();
+                let kept = out.len().saturating_sub(from + arguments);
+                if kept == 0 {
+                    out.truncate(from);
+                }
+                out.extend(returned.into_iter().map(|input| {
+                    let through = if input.through.is_plain { through } else { input.through };
+                    Input { through, is_argument: false, ..input }
+                }));
+            }
+        }
+        through
+    }
+
+    /// A function without a name, read where it stands. Its parameters come from `sources`; what
+    /// it gives back flows on, or what flows into its last call.
+    pub(super) fn lambda(&mut self, function: &'p Function, sources: &[Input]) -> Vec<Input> {
+        if !self.descend() {
+            return Vec::new();
+        }
+        for parameter in &function.parameters {
+            let variable = Variable::Local(self.run(), self.text(parameter.name));
+            self.define(variable, parameter.name, sources);
+        }
+        let outer = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.returned));
+        let last_call = self.last_call.take();
+        self.block(&function.body);
+        let mut returned = match self.frames.last_mut() {
+            Some(frame) => std::mem::replace(&mut frame.returned, outer.unwrap_or_default()),
+            None => Vec::new(),
+        };
+        if returned.is_empty()
+            && let Some(last) = &self.last_call
+        {
+            returned.clone_from(&last.inputs);
+        }
+        self.last_call = self.last_call.take().or(last_call);
+        self.depth -= 1;
+        returned
+    }
+}
+
+/// Where an expression stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nested {
+    /// Among the arguments of a call.
+    Argument,
+    /// Anywhere else.
+    Plain,
+}
+
+/// An expression without casts, `await` and brackets around it.
+pub(super) fn transparent(mut expression: &Expression) -> &Expression {
+    while let Expression::Combine { operation: Operation::Pass, operands, .. } = expression {
+        let [only] = operands.as_slice() else { break };
+        expression = only;
+    }
+    expression
+}
+
+/// The first of names joined by dots; nothing if anything else is among them.
+fn leading_name(mut expression: &Expression) -> Option<Span> {
+    loop {
+        match expression {
+            Expression::Name(span) => return Some(*span),
+            Expression::Member { object, .. } => expression = object,
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The index itself: types, functions and fields of all files, by name.
+
+use flakeproof_core::TestId;
+use rustc_hash::FxHashMap;
+
+use super::call::CallCache;
+use super::kind::Value;
+use super::names::{Name, Names};
+use super::scope::Scope;
+use super::test_code;
+use crate::Language;
+use crate::flow::{Declared, Field, Function, Role, Unit};
+
+/// A class of a project, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub(super) u32);
+
+impl TypeId {
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+}
+
+/// The files of a project, indexed.
+///
+/// Equal units in equal order give an equal index. Everything is read through `&self`, from as
+/// many threads as you like.
+#[derive(Debug)]
+pub struct Project {
+    pub(super) units: Vec<Unit>,
+    pub(super) names: Names,
+    pub(super) types: Vec<Type>,
+    /// The class of each declaration of each file.
+    pub(super) declarations: Vec<Vec<TypeId>>,
+    /// Classes by package and name.
+    pub(super) types_by_name: FxHashMap<(Name, Name), Vec<TypeId>>,
+    /// Classes by their own name alone.
+    pub(super) types_by_simple_name: FxHashMap<Name, Vec<TypeId>>,
+    /// Classes by the class around them.
+    pub(super) inner_types: FxHashMap<(TypeId, Name), TypeId>,
+    /// Functions outside of classes, by package and name.
+    pub(super) package_functions: FxHashMap<(Name, Name), Vec<Declared>>,
+    /// All functions, by their name alone.
+    pub(super) functions_by_name: FxHashMap<Name, Vec<Declared>>,
+    /// The last parts of the packages of Python: `orders.basket` for `src.orders.basket`.
+    pub(super) package_ends: FxHashMap<Name, Name>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) tests: FxHashMap<TestId, Declared>,
+    pub(super) fixtures: FxHashMap<Name, Vec<Declared>>,
+    /// What runs before or after the tests of each file, outside of its classes.
+    pub(super) hooks: Vec<Vec<Declared>>,
+    /// What is assigned to `self.x` where no type is written.
+    pub(super) attributes: FxHashMap<(TypeId, Name), Value>,
+    /// From which byte on each file is test code.
+    pub(super) test_code: Vec<Option<u32>>,
+    pub(super) calls: CallCache,
+}
+
+/// A class, with all that is declared of it.
+#[derive(Debug)]
+pub(super) struct Type {
+    /// Its file and its place there; several where a language lets it be opened again.
+    pub(super) parts: Vec<(u32, u32)>,
+    pub(super) simple_name: Name,
+    /// The class around it.
+    pub(super) outer: Option<TypeId>,
+    /// What it is derived from, itself left out, nearest first.
+    pub(super) ancestors: Vec<TypeId>,
+    /// What is derived from it directly.
+    pub(super) subtypes: Vec<TypeId>,
+    pub(super) functions: FxHashMap<Name, Vec<Declared>>,
+    /// Its functions that run before or after tests, in the order of the text.
+    pub(super) hooks: Vec<Declared>,
+    /// Its variables: file, declaration, place.
+    pub(super) fields: FxHashMap<Name, (u32, u32, u32)>,
+}
+
+impl Project {
+    /// The index of these files.
+    #[must_use]
+    pub fn of(units: Vec<Unit>) -> Self {
+        let mut project = Self {
+            calls: CallCache::of(&units),
+            test_code: units.iter().map(test_code::begin).collect(),
+            scopes: Vec::with_capacity(units.len()),
+            units: Vec::new(),
+            names: Names::default(),
+            types: Vec::new(),
+            declarations: Vec::with_capacity(units.len()),
+            types_by_name: FxHashMap::default(),
+            types_by_simple_name: FxHashMap::default(),
+            inner_types: FxHashMap::default(),
+            package_functions: FxHashMap::default(),
+            functions_by_name: FxHashMap::default(),
+            package_ends: FxHashMap::default(),
+            tests: FxHashMap::default(),
+            fixtures: FxHashMap::default(),
+            hooks: Vec::with_capacity(units.len()),
+            attributes: FxHashMap::default(),
+        };
+        for (unit, file) in (0..).zip(&units) {
+            project.add_types(unit, file);
+            project.add_functions(unit, file);
+        }
+        project.units = units;
+        project.add_scopes();
+        project.add_ancestors();
+        project.add_attributes();
+        project
+    }
+
+    /// The files, in the order they were given.
+    #[must_use]
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// The file a function is in.
+    #[must_use]
+    pub fn unit(&self, declared: Declared) -> Option<&Unit> {
+        self.units.get(declared.unit as usize)
+    }
+
+    /// A function.
+    #[must_use]
+    pub fn function(&self, declared: Declared) -> Option<&Function> {
+        self.unit(declared)?.functions.get(declared.function as usize)
+    }
+
+    /// The class a function belongs to.
+    #[must_use]
+    pub fn owner(&self, declared: Declared) -> Option<TypeId> {
+        let owner = self.function(declared)?.owner?;
+        self.declaration(declared.unit, owner)
+    }
+
+    /// Whether a function is test code: in a file of tests, or in a folder of them.
+    #[must_use]
+    pub fn is_test_code(&self, declared: Declared) -> bool {
+        let begin = self.test_code.get(declared.unit as usize).copied().flatten();
+        let start = self.function(declared).map(|function| function.span.start);
+        begin.zip(start).is_some_and(|(begin, start)| begin <= start)
+    }
+
+    pub(super) fn declaration(&self, unit: u32, index: u32) -> Option<TypeId> {
+        self.declarations.get(unit as usize)?.get(index as usize).copied()
+    }
+
+    /// The class declared at a place of a file.
+    pub(crate) fn class_at(&self, unit: u32, declaration: Option<u32>) -> Option<TypeId> {
+        self.declaration(unit, declaration?)
+    }
+
+    pub(super) fn class(&self, class: TypeId) -> Option<&Type> {
+        self.types.get(class.0 as usize)
+    }
+
+    /// A variable of a class or, without one, of a file, by where it is declared.
+    pub(super) fn field(&self, unit: u32, declaration: Option<u32>, place: u32) -> Option<&Field> {
+        let unit = self.units.get(unit as usize)?;
+        let fields = match declaration {
+            Some(index) => &unit.types.get(index as usize)?.fields,
+            None => &unit.fields,
+        };
+        fields.get(place as usize)
+    }
+
+    fn add_types(&mut self, unit: u32, file: &Unit) {
+        let package = self.names.intern(&file.package);
+        let mut declared: Vec<TypeId> = Vec::with_capacity(file.types.len());
+        for (index, declaration) in (0..).zip(&file.types) {
+            let full = self.names.intern(&declaration.name);
+            let (around, simple) = match declaration.name.rsplit_once('.') {
+                Some((around, simple)) => (Some(around), simple),
+                None => (None, declaration.name.as_str()),
+            };
+            let simple_name = self.names.intern(simple);
+            let outer = around.and_then(|around| {
+                let place = file.types.iter().position(|other| other.name == around)?;
+                declared.get(place).copied()
+            });
+            let known = self.types_by_name.entry((package, full)).or_default();
+            let id = match known.first() {
+                Some(first) if may_be_opened_again(file.language) => *first,
+                _ => {
+                    let id = TypeId(u32::try_from(self.types.len()).unwrap_or(u32::MAX));
+                    known.push(id);
+                    self.types_by_simple_name.entry(simple_name).or_default().push(id);
+                    self.types.push(Type::new(simple_name, outer));
+                    id
+                }
+            };
+            if let Some(outer) = outer {
+                self.inner_types.entry((outer, simple_name)).or_insert(id);
+            }
+            declared.push(id);
+            let names: Vec<Name> = declaration
+                .fields
+                .iter()
+                .map(|field| self.names.intern(file.text_of(field.name)))
+                .collect();
+            if let Some(class) = self.types.get_mut(id.0 as usize) {
+                class.parts.push((unit, index));
+                for (place, name) in (0..).zip(names) {
+                    class.fields.entry(name).or_insert((unit, index, place));
+                }
+            }
+        }
+        self.declarations.push(declared);
+    }
+
+    fn add_functions(&mut self, unit: u32, file: &Unit) {
+        let package = self.names.intern(&file.package);
+        let mut hooks = Vec::new();
+        for (place, function) in (0..).zip(&file.functions) {
+            let declared = Declared { unit, function: place };
+            let name = self.names.intern(&function.name);
+            let class = function.owner.and_then(|owner| self.declaration(unit, owner));
+            match class.and_then(|class| self.types.get_mut(class.0 as usize)) {
+                Some(class) => {
+                    class.functions.entry(name).or_default().push(declared);
+                    if matches!(function.role, Role::Before | Role::After) {
+                        class.hooks.push(declared);
+                    }
+                }
+                None => {
+                    self.package_functions.entry((package, name)).or_default().push(declared);
+                    if matches!(function.role, Role::Before | Role::After) {
+                        hooks.push(declared);
+                    }
+                }
+            }
+            match &function.role {
+                Role::Test(id) => {
+                    self.tests.entry(id.clone()).or_insert(declared);
+                }
+                Role::Fixture => self.fixtures.entry(name).or_default().push(declared),
+                Role::Before | Role::After | Role::Plain => {
+                    self.functions_by_name.entry(name).or_default().push(declared);
+                }
+            }
+        }
+        self.hooks.push(hooks);
+    }
+}
+
+impl Type {
+    fn new(simple_name: Name, outer: Option<TypeId>) -> Self {
+        Self {
+            parts: Vec::new(),
+            simple_name,
+            outer,
+            ancestors: Vec::new(),
+            subtypes: Vec::new(),
+            functions: FxHashMap::default(),
+            hooks: Vec::new(),
+            fields: FxHashMap::default(),
+        }
+    }
+}
+
+/// Whether a class may be declared in several places: the `impl`s of Rust, the methods of Go.
+fn may_be_opened_again(language: Language) -> bool {
+    matches!(language, Language::Go | Language::Rust | Language::Ruby)
+}

@@ -1,0 +1,31 @@
+//! A whole project, indexed once: which function a call means, and what a test reaches.
+//!
+//! A [`Project`] is made of the [`Unit`](crate::flow::Unit)s of all its files. It resolves calls by
+//! import, by the type of what they are called on and by their arguments, as far as the text alone
+//! tells; what it cannot tell it leaves open. Nothing is scanned per call: names are interned and
+//! looked up, and what one function calls is resolved once and kept.
+
+mod call;
+mod chain;
+mod hooks;
+mod index;
+mod kind;
+mod lookup;
+mod names;
+mod overload;
+mod reach;
+mod reader;
+mod resolve;
+mod scope;
+mod test_code;
+mod values;
+mod vocabulary;
+
+pub(crate) use reader::is_this;
+pub(crate) use values::FieldPlace;
+pub(crate) use vocabulary::words_of;
+
+pub use call::{Calls, Target};
+pub use hooks::Surroundings;
+pub use index::{Project, TypeId};
+pub use reach::{ReachLimits, Reached};

@@ -1,0 +1,157 @@
+//! What a call means: by what it is made on, by imports, by its arguments.
+
+use super::call::Target;
+use super::index::{Project, TypeId};
+use super::kind::{Kind, Value};
+use super::names::{Name, written};
+use super::overload::Arguments;
+use super::reader::{Receiver, Site};
+use crate::flow::{Declared, Expression, Statement};
+
+impl Project {
+    /// What a call at a place of a file means; nothing where it leaves the project.
+    pub(super) fn resolve(
+        &self,
+        unit: u32,
+        owner: Option<TypeId>,
+        site: &Site<'_>,
+    ) -> Option<Target> {
+        if site.creates {
+            let class = self.find_type(unit, owner, written(site.name).name)?;
+            return Some(self.creation(class, site.arguments));
+        }
+        match site.on {
+            Receiver::Nothing => self.resolve_plain(unit, owner, site),
+            Receiver::This => self.resolve_in(owner?, site, true).or_else(|| self.by_name(site)),
+            Receiver::Super => {
+                let ancestors = &self.class(owner?)?.ancestors;
+                ancestors.iter().find_map(|class| self.resolve_in(*class, site, false))
+            }
+            Receiver::Value(value) => match value.kind {
+                Kind::Object(class) | Kind::Class(class) => {
+                    self.resolve_in(class, site, false).or_else(|| {
+                        let class = self.inner_types.get(&(class, self.names.get(site.name)?))?;
+                        Some(self.creation(*class, site.arguments))
+                    })
+                }
+                Kind::Package(package) => self.resolve_in_package(unit, package, site),
+                Kind::Unknown => self.by_name(site),
+                Kind::Foreign(_) => None,
+            },
+        }
+    }
+
+    /// A call on nothing: the own class, those around it, imports, the package, a class.
+    fn resolve_plain(&self, unit: u32, owner: Option<TypeId>, site: &Site<'_>) -> Option<Target> {
+        let name = self.names.get(site.name);
+        let mut around = owner;
+        let mut is_own = true;
+        for _ in 0..16 {
+            let Some(class) = around else { break };
+            if let Some(target) = self.resolve_in(class, site, is_own) {
+                return Some(target);
+            }
+            is_own = false;
+            around = self.class(class)?.outer;
+        }
+        let imported = self.imported_functions(unit, name?);
+        if let Some(found) = self.best(&imported, site.arguments) {
+            return Some(self.target(found, false));
+        }
+        if let Some(package) = self.scopes.get(unit as usize)?.package
+            && let Some(target) = self.resolve_in_package(unit, package, site)
+        {
+            return Some(target);
+        }
+        let class = self.find_type(unit, owner, site.name)?;
+        Some(self.creation(class, site.arguments))
+    }
+
+    fn resolve_in(&self, class: TypeId, site: &Site<'_>, on_this: bool) -> Option<Target> {
+        let name = self.names.get(site.name)?;
+        let found = self.best(&self.functions_named(class, name), site.arguments)?;
+        Some(self.target(found, on_this))
+    }
+
+    fn resolve_in_package(&self, unit: u32, package: Name, site: &Site<'_>) -> Option<Target> {
+        let name = self.names.get(site.name)?;
+        if let Some(functions) = self.package_functions.get(&(package, name)) {
+            // A file of scripts is a package of its own; where several share one, the own comes first.
+            let mut functions = functions.clone();
+            functions.sort_by_key(|found| (found.unit != unit, *found));
+            if let Some(found) = self.best(&functions, site.arguments) {
+                return Some(self.target(found, false));
+            }
+        }
+        let class = self.nearest(unit, self.types_by_name.get(&(package, name))?)?;
+        Some(self.creation(class, site.arguments))
+    }
+
+    /// Where nothing is known of what a call is made on: the only function of that name that takes
+    /// so many arguments.
+    fn by_name(&self, site: &Site<'_>) -> Option<Target> {
+        let Arguments::Known(values) = site.arguments else { return None };
+        let named = self.functions_by_name.get(&self.names.get(site.name)?)?;
+        let fits = |declared: &&Declared| {
+            let function = self.function(**declared);
+            function.is_some_and(|function| {
+                function.parameters.len() == values.len() && function.owner.is_some()
+            })
+        };
+        let mut found = named.iter().filter(fits);
+        match (found.next(), found.next()) {
+            (Some(only), None) => Some(self.target(*only, false)),
+            _ => None,
+        }
+    }
+
+    fn target(&self, declared: Declared, on_this: bool) -> Target {
+        Target { functions: self.with_bodies(declared), created: None, on_this }
+    }
+
+    /// The making of an object: its constructor, if one is written.
+    fn creation(&self, class: TypeId, arguments: Arguments<'_>) -> Target {
+        let constructors = self.constructors(class);
+        let found = self.best(&constructors, arguments);
+        Target { functions: found.into_iter().collect(), created: Some(class), on_this: false }
+    }
+
+    pub(super) fn constructors(&self, class: TypeId) -> Vec<Declared> {
+        let Some(declared) = self.class(class) else { return Vec::new() };
+        let named = ["__init__", "constructor", "initialize", "<init>"];
+        let named = named.iter().filter_map(|name| self.names.get(name));
+        let mut names = std::iter::once(declared.simple_name).chain(named);
+        let found = names.find_map(|name| declared.functions.get(&name)).cloned();
+        found.unwrap_or_default()
+    }
+
+    /// What a resolved call gives back.
+    pub(super) fn value_of(&self, target: &Target, site: &Site<'_>) -> Value {
+        if let Some(class) = target.created {
+            return Value::object(class);
+        }
+        let Some(declared) = target.functions.first() else { return Value::unknown() };
+        let Some(function) = self.function(*declared) else { return Value::unknown() };
+        let owner = self.owner(*declared);
+        let given = match function.returns {
+            Some(span) => self.declared_value(declared.unit, owner, span),
+            None => self.inferred(*declared),
+        };
+        let (Receiver::Value(on), Kind::Unknown) = (site.on, given.kind) else { return given };
+        // A type variable: what the object holds, or the object itself of a fluent interface.
+        on.element.map_or(given, Value::object)
+    }
+
+    /// What a function without a written type gives back, if it makes it where it returns.
+    fn inferred(&self, declared: Declared) -> Value {
+        let Some(function) = self.function(declared) else { return Value::unknown() };
+        let Some(unit) = self.unit(declared) else { return Value::unknown() };
+        let Some(Statement::Return(Some(Expression::Call { name, receiver: None, .. }))) =
+            function.body.last()
+        else {
+            return Value::unknown();
+        };
+        let class = self.find_type(declared.unit, self.owner(declared), unit.text_of(*name));
+        class.map_or(Value::unknown(), Value::object)
+    }
+}
