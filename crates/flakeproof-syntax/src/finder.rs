@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, Parser, Tree};
 
 use crate::depth::too_deep;
-use crate::languages::Grammar;
+use crate::flow::Unit;
+use crate::languages::{Grammar, Lowering};
 use crate::metrics::{Measured, of_tests};
 use crate::outline::{Function, Outline, Reading, Role};
 use crate::reach::Reach;
@@ -40,6 +41,15 @@ impl Default for Effort {
     fn default() -> Self {
         Self::new(2_000, 60)
     }
+}
+
+/// A file in the form that data flow is followed in.
+#[derive(Debug, Clone)]
+pub struct Lowered {
+    /// What was understood of the file.
+    pub unit: Unit,
+    /// What could not be read.
+    pub issues: Vec<Issue>,
 }
 
 /// Says whether to give up on the file being parsed.
@@ -99,6 +109,45 @@ impl Finder {
     pub fn measure<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> Measured<'a> {
         let (found, features) = self.read(file, layout, of_tests);
         Measured { found, features }
+    }
+
+    /// A file in the form that data flow is followed in; it need not hold tests.
+    ///
+    /// What cannot be read is left out and named by an issue: at worst the unit has a text and
+    /// nothing else. Kotlin, C# and Ruby give such a unit without an issue, because no graphs are
+    /// drawn for them, and so does a file of no known language, which counts as Java, with one.
+    ///
+    /// ```
+    /// use flakeproof_syntax::{Finder, Layout, SourceFile};
+    ///
+    /// let text = "class Sums { int twice(int n) { return n + n; } }";
+    /// let file = SourceFile { path: "Sums.java", text };
+    /// let lowered = Finder::default().lower(&file, &Layout::default());
+    /// assert_eq!(lowered.unit.functions[0].name, "twice");
+    /// ```
+    #[must_use]
+    pub fn lower(&mut self, file: &SourceFile<'_>, layout: &Layout) -> Lowered {
+        let known = Language::of_path(file.path);
+        let language = known.unwrap_or(Language::Java);
+        let unit = Unit::empty(file.path, language, file.text);
+        let unread = |kind, line| Issue { kind, line };
+        if known.is_none() {
+            return Lowered { unit, issues: vec![unread(IssueKind::UnknownLanguage, 1)] };
+        }
+        let rules = language.rules();
+        let Some(lower) = rules.lower else { return Lowered { unit, issues: Vec::new() } };
+        if let Some(line) = too_deep(file.text) {
+            return Lowered { unit, issues: vec![unread(IssueKind::TooDeep, line)] };
+        }
+        let grammar = rules.grammar(file.path);
+        let Some(tree) = self.parse(grammar, file.text) else {
+            return Lowered { unit, issues: vec![unread(IssueKind::GaveUp, 1)] };
+        };
+        let reading = Reading { root: tree.root_node(), text: file.text, path: file.path, layout };
+        let outline = (rules.outline)(&reading);
+        let issues = issues(&tree, &outline);
+        let unit = lower(Lowering::new(reading, outline, unit));
+        Lowered { unit, issues }
     }
 
     /// Find the tests of a file, and look at them once more while their tree is there.

@@ -20,7 +20,7 @@ mod source;
 mod tree;
 pub mod words;
 
-pub use finder::{Effort, Finder};
+pub use finder::{Effort, Finder, Lowered};
 pub use language::{Language, may_hold_tests};
 pub use layout::Layout;
 pub use source::{Found, Helper, Issue, IssueKind, SourceFile, TestSource};

@@ -4,9 +4,9 @@
 //! This is the whole interface between the languages and the rest: a language turns a syntax tree
 //! into an outline and says which nodes are calls; everything else is the same for all.
 
-use flakeproof_core::TestId;
 use tree_sitter::Node;
 
+pub(crate) use crate::flow::Role;
 use crate::tree::Extent;
 use crate::{IssueKind, Layout};
 
@@ -60,21 +60,6 @@ pub(crate) struct Function<'t> {
     pub(crate) extent: Extent,
     /// Where its calls are looked for.
     pub(crate) node: Node<'t>,
-}
-
-/// When a function runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// By itself: it is a test.
-    Test(TestId),
-    /// Before each test of its scope, or before all of them.
-    Before,
-    /// After each test of its scope, or after all of them.
-    After,
-    /// When a test names it as a parameter.
-    Fixture,
-    /// When it is called.
-    Plain,
 }
 
 /// A place in a function that runs another function.

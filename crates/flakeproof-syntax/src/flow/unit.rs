@@ -133,6 +133,21 @@ pub struct Declared {
 }
 
 impl Unit {
+    /// A file of which nothing is known but its text.
+    #[must_use]
+    pub fn empty(path: &str, language: Language, text: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            language,
+            text: text.to_owned(),
+            package: String::new(),
+            imports: Vec::new(),
+            types: Vec::new(),
+            functions: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+
     /// The text a span covers.
     #[must_use]
     pub fn text_of(&self, span: Span) -> &str {

@@ -6,11 +6,14 @@ mod java;
 mod javascript;
 mod junit;
 mod kotlin;
+mod lowering;
 mod python;
 mod ruby;
 mod rust;
 
+pub(crate) use self::lowering::Lowering;
 use crate::Language;
+use crate::flow::Unit;
 use crate::language::extension;
 use crate::outline::{Outline, Reading};
 use crate::reach::CallReader;
@@ -40,7 +43,12 @@ pub(crate) struct Rules {
     pub(crate) outline: for<'t, 'a> fn(&Reading<'t, 'a>) -> Outline<'t>,
     /// The calls a node makes, nodes below it left out.
     pub(crate) read_calls: CallReader,
+    /// The file in the form data flow needs; no graph is drawn for a language without it.
+    pub(crate) lower: Option<Lower>,
 }
+
+/// Writes the unit of a file.
+pub(crate) type Lower = for<'t, 'a> fn(Lowering<'t, 'a>) -> Unit;
 
 /// A grammar of tree-sitter.
 pub(crate) struct Grammar {

@@ -12,6 +12,7 @@ pub(super) const RULES: Rules = Rules {
     may_hold_tests,
     outline,
     read_calls,
+    lower: None,
 };
 
 /// Class names lead to one another over at most this many bases.

@@ -12,6 +12,7 @@ pub(super) const RULES: Rules = Rules {
     may_hold_tests,
     outline,
     read_calls,
+    lower: None,
 };
 
 fn may_hold_tests(_path: &str, text: &str) -> bool {

@@ -13,6 +13,7 @@ pub(super) const JAVASCRIPT: Rules = Rules {
     may_hold_tests,
     outline: outline::outline,
     read_calls: calls::read_calls,
+    lower: None,
 };
 
 pub(super) const TYPESCRIPT: Rules = Rules {
@@ -20,6 +21,7 @@ pub(super) const TYPESCRIPT: Rules = Rules {
     may_hold_tests,
     outline: outline::outline,
     read_calls: calls::read_calls,
+    lower: None,
 };
 
 const PLAIN: Grammar =

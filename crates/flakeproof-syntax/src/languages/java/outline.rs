@@ -1,20 +1,12 @@
-//! Java: JUnit 3, 4 and 5, and TestNG.
+//! The classes, methods and tests of a Java file.
 
 use tree_sitter::Node;
 
-use super::junit::{self, Mark, Place, Style};
-use super::{Grammar, Rules};
+use crate::languages::junit::{self, Mark, Place, Style};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
-    grammars: &[("java", Grammar { name: "java", load: || tree_sitter_java::LANGUAGE.into() })],
-    may_hold_tests: junit::may_hold_tests,
-    outline,
-    read_calls,
-};
-
-fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
+pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
     let mut java = Java {
         reading: *reading,
         package: String::new(),
@@ -267,12 +259,12 @@ impl Head<'_> {
 }
 
 /// `TestCase` of `extends junit.framework.TestCase<X>`.
-fn simple_base(superclass: &str) -> &str {
+pub(super) fn simple_base(superclass: &str) -> &str {
     let name = superclass.trim_start_matches("extends").split('<').next().unwrap_or_default();
     name.rsplit('.').next().unwrap_or(name).trim()
 }
 
-fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
+pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     let (object, name) = match node.kind() {
         "method_invocation" => {
             (node.child_by_field_name("object"), node.child_by_field_name("name"))

@@ -1,0 +1,327 @@
+//! What lowering to the flow form is in every language: where things stand, who runs when, which
+//! statements are being written, and how deep it may go.
+//!
+//! A language walks its tree with functions that call one another, so depth is counted here: what
+//! lies deeper than [`DEEPEST`] is not followed but gathered, name by name, into one value.
+
+use std::collections::HashMap;
+
+use tree_sitter::Node;
+
+use crate::flow::{
+    Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
+    TypeDeclaration, Unit,
+};
+use crate::outline::{Outline, Reading, ScopeId};
+use crate::tree::{Extent, line, text_of};
+
+/// Expressions, statements and classes in one another: nobody writes more.
+const DEEPEST: u32 = 200;
+/// Names that are kept of what lies too deep.
+const MOST_GATHERED: usize = 256;
+
+/// The unit being written, and what writing it needs.
+pub(crate) struct Lowering<'t, 'a> {
+    pub(crate) reading: Reading<'t, 'a>,
+    pub(crate) outline: Outline<'t>,
+    pub(crate) unit: Unit,
+    /// The class that functions found now belong to.
+    pub(crate) owner: Option<u32>,
+    /// Outlined functions that were not lowered yet, by where they stand.
+    waiting: HashMap<(usize, usize), usize>,
+    statements: Vec<Statement>,
+    depth: u32,
+}
+
+/// A function as its outline knows it.
+pub(crate) struct Outlined {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) scope: ScopeId,
+}
+
+/// What is known of a function before its body is read.
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) returns: Option<Span>,
+    pub(crate) marks: Vec<Span>,
+    pub(crate) extent: Extent,
+}
+
+impl Head {
+    /// A function without a name.
+    pub(crate) fn lambda(parameters: Vec<Parameter>, node: Node<'_>) -> Self {
+        Self {
+            name: String::new(),
+            role: Role::Plain,
+            parameters,
+            returns: None,
+            marks: Vec::new(),
+            extent: Extent::of(node),
+        }
+    }
+}
+
+impl<'t, 'a> Lowering<'t, 'a> {
+    pub(crate) fn new(reading: Reading<'t, 'a>, outline: Outline<'t>, unit: Unit) -> Self {
+        let extents = outline.functions.iter().enumerate();
+        let waiting = extents.map(|(index, f)| ((f.extent.start, f.extent.end), index)).collect();
+        Self { reading, outline, unit, owner: None, waiting, statements: Vec::new(), depth: 0 }
+    }
+
+    /// The unit, its functions in the order of the text.
+    pub(crate) fn finish(mut self) -> Unit {
+        self.unit.functions.sort_by_key(|function| (function.span.start, function.span.end));
+        self.unit
+    }
+
+    pub(crate) fn text(&self, node: Node<'_>) -> &'a str {
+        text_of(node, self.reading.text)
+    }
+
+    /// What the outline says of the function that stands there, asked once for each.
+    pub(crate) fn outlined(&mut self, extent: Extent) -> Option<Outlined> {
+        let index = self.waiting.remove(&(extent.start, extent.end))?;
+        let function = self.outline.functions.get(index)?;
+        let (name, role) = (function.name.clone(), function.role.clone());
+        Some(Outlined { name, role, scope: function.scope })
+    }
+
+    /// Functions that only the outline found: those the parser could not put together.
+    pub(crate) fn unread(&self) -> Vec<(Extent, Node<'t>)> {
+        let mut unread: Vec<usize> = self.waiting.values().copied().collect();
+        unread.sort_unstable();
+        let functions = &self.outline.functions;
+        unread.into_iter().filter_map(|at| functions.get(at)).map(|f| (f.extent, f.node)).collect()
+    }
+
+    /// The class of an outline's scope, declared now if it was not.
+    pub(crate) fn owner_of(&mut self, scope: ScopeId, extent: Extent) -> Option<u32> {
+        if scope == ScopeId::FILE {
+            return None;
+        }
+        let name = self.outline.enclosing(scope).join(".");
+        let known = self.unit.types.iter().position(|known| known.name == name);
+        if let Some(index) = known {
+            return u32::try_from(index).ok();
+        }
+        let bases = self.outline.scope(scope).bases.clone();
+        Some(self.push_type(name, bases, extent))
+    }
+
+    /// Declare a class inside the one that is being read.
+    pub(crate) fn declare_type(&mut self, name: &str, bases: Vec<String>, node: Node<'_>) -> u32 {
+        let outer = self.owner.and_then(|owner| self.unit.types.get(owner as usize));
+        let name = outer.map_or_else(|| name.to_owned(), |outer| format!("{}.{name}", outer.name));
+        self.push_type(name, bases, Extent::of(node))
+    }
+
+    fn push_type(&mut self, name: String, bases: Vec<String>, extent: Extent) -> u32 {
+        let lines = (extent.first_line, extent.last_line);
+        self.unit.types.push(TypeDeclaration { name, bases, fields: Vec::new(), lines });
+        u32::try_from(self.unit.types.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// Add a variable to the class that is being read, or to the file.
+    pub(crate) fn add_field(&mut self, field: Field) {
+        let owner = self.owner.and_then(|owner| self.unit.types.get_mut(owner as usize));
+        match owner {
+            Some(owner) => owner.fields.push(field),
+            None => self.unit.fields.push(field),
+        }
+    }
+
+    pub(crate) fn add_import(&mut self, name: &str, path: String, is_member: bool) {
+        self.unit.imports.push(Import { name: name.to_owned(), path, is_member });
+    }
+
+    /// A function of the class that is being read.
+    pub(crate) fn function(&self, head: Head, body: Vec<Statement>) -> Function {
+        let Head { name, role, parameters, returns, marks, extent } = head;
+        Function {
+            name,
+            owner: self.owner,
+            role,
+            parameters,
+            returns,
+            marks,
+            span: span_of(extent),
+            last_line: extent.last_line,
+            body,
+        }
+    }
+
+    /// Begin a list of statements; the one begun before goes on after [`close`](Self::close).
+    pub(crate) fn open(&mut self) -> Vec<Statement> {
+        std::mem::take(&mut self.statements)
+    }
+
+    /// End a list of statements and go on with the outer one.
+    pub(crate) fn close(&mut self, outer: Vec<Statement>) -> Vec<Statement> {
+        let mut written = std::mem::replace(&mut self.statements, outer);
+        written.shrink_to_fit();
+        written
+    }
+
+    /// Write a statement.
+    pub(crate) fn emit(&mut self, statement: Statement) {
+        self.statements.push(statement);
+    }
+
+    /// Write that a value gets a name.
+    pub(crate) fn bind(&mut self, target: Expression, operator: Span, value: Option<Expression>) {
+        self.bind_typed(target, None, operator, value);
+    }
+
+    pub(crate) fn bind_typed(
+        &mut self,
+        target: Expression,
+        declared: Option<Span>,
+        operator: Span,
+        value: Option<Expression>,
+    ) {
+        self.emit(Statement::Bind { targets: vec![target], declared, operator, value });
+    }
+
+    /// Go one level deeper; `false`, and no level deeper, at the deepest one.
+    pub(crate) fn enter(&mut self) -> bool {
+        let may = self.depth < DEEPEST;
+        self.depth += u32::from(may);
+        may
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
+/// Where a node stands.
+pub(crate) fn span(node: Node<'_>) -> Span {
+    Span {
+        start: offset(node.start_byte()),
+        end: offset(node.end_byte()),
+        line: line(node.start_position().row),
+    }
+}
+
+pub(crate) fn span_of(extent: Extent) -> Span {
+    Span { start: offset(extent.start), end: offset(extent.end), line: extent.first_line }
+}
+
+/// The empty place behind a node, for an operator that is not written.
+pub(crate) fn behind(node: Node<'_>) -> Span {
+    let end = offset(node.end_byte());
+    Span { start: end, end, line: line(node.end_position().row) }
+}
+
+fn offset(byte: usize) -> u32 {
+    u32::try_from(byte).unwrap_or(u32::MAX)
+}
+
+pub(crate) fn name(node: Node<'_>) -> Expression {
+    Expression::Name(span(node))
+}
+
+pub(crate) fn literal(node: Node<'_>) -> Expression {
+    Expression::Literal(span(node))
+}
+
+pub(crate) fn combine(operation: Operation, word: Span, operands: Vec<Expression>) -> Expression {
+    Expression::Combine { operation, word, operands }
+}
+
+/// The names and literals below a node, for what is not read more closely.
+pub(crate) fn gathered(node: Node<'_>) -> Expression {
+    let mut operands = Vec::new();
+    let mut cursor = node.walk();
+    'below: loop {
+        let here = cursor.node();
+        let leaf = leaf(here);
+        if let Some(leaf) = leaf {
+            operands.push(leaf);
+        } else if cursor.goto_first_child() {
+            continue;
+        }
+        if operands.len() >= MOST_GATHERED {
+            break;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                break 'below;
+            }
+        }
+    }
+    match (operands.pop(), operands.is_empty()) {
+        (Some(only), true) => only,
+        (last, _) => {
+            operands.extend(last);
+            combine(Operation::Gather, span(node), operands)
+        }
+    }
+}
+
+/// A name or a literal, by what grammars call them.
+fn leaf(node: Node<'_>) -> Option<Expression> {
+    let kind = node.kind();
+    if !node.is_named() {
+        return None;
+    }
+    if kind.ends_with("identifier") && node.named_child_count() == 0 || kind == "this" {
+        return Some(name(node));
+    }
+    let is_literal = kind.ends_with("_literal")
+        || matches!(
+            kind,
+            "string" | "integer" | "float" | "number" | "true" | "false" | "none" | "null" | "nil"
+        );
+    is_literal.then(|| literal(node))
+}
+
+/// The statements of code that is handed to an assertion to be run by it, or any other value as it
+/// was.
+///
+/// # Errors
+///
+/// The value, where it is no such code: it takes parameters or is no code at all.
+pub(crate) fn in_place(value: Expression) -> Result<Vec<Statement>, Expression> {
+    match value {
+        Expression::Lambda(function)
+            if function.parameters.is_empty() && function.name.is_empty() =>
+        {
+            Ok(function.body.into_iter().map(without_return).collect())
+        }
+        other => Err(other),
+    }
+}
+
+/// A statement whose `return` leaves the code that was handed over, not the function around it.
+fn without_return(statement: Statement) -> Statement {
+    match statement {
+        Statement::Return(Some(value)) => Statement::Evaluate(value),
+        Statement::Nested { block, heads, body } => {
+            let body = body.into_iter().map(without_return).collect();
+            Statement::Nested { block, heads, body }
+        }
+        other => other,
+    }
+}
+
+/// The named children of a node without comments, in order.
+pub(crate) fn parts<'n>(node: Node<'n>) -> Vec<Node<'n>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).filter(|child| !child.is_extra()).collect()
+}
+
+/// The first named child that is no comment.
+pub(crate) fn first_part<'n>(node: Node<'n>) -> Option<Node<'n>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).find(|child| !child.is_extra())
+}
+
+/// A type as it is compared: without type arguments and blanks.
+pub(crate) fn bare_type(text: &str) -> String {
+    let text = text.split(['<', '[']).next().unwrap_or(text);
+    text.split_whitespace().collect()
+}
