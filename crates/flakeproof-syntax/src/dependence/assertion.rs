@@ -4,6 +4,7 @@ use super::builder::{Builder, Input, Through};
 use super::graph::{NodeId, NodeKind, Words};
 use super::value::Nested;
 use crate::flow::{Declared, Expression, Operation, Span};
+use crate::project::has_subject;
 
 /// A literal flows into this many of the values it is compared with.
 const MOST_COMPARED: usize = 4;
@@ -31,6 +32,9 @@ impl<'p> Builder<'p> {
             return;
         }
         let through = self.through_assertion(words);
+        if self.expects_exception(words) {
+            return self.expect_exception(through, operands);
+        }
         if !self.counts_assertions {
             for operand in operands {
                 self.flow(operand, through, Nested::Plain, &mut Vec::new());
@@ -62,6 +66,7 @@ impl<'p> Builder<'p> {
             Through { words: Words::new(self.unit(), &[*name]), code: None, is_plain: false };
         let given: Vec<Vec<Input>> = operands
             .iter()
+            .skip(usize::from(has_subject(*name, operands)))
             .map(|operand| {
                 let mut inputs = Vec::new();
                 self.flow(operand, through, Nested::Argument, &mut inputs);
@@ -70,6 +75,35 @@ impl<'p> Builder<'p> {
             .collect();
         self.follow(declared, &given, object);
         self.graph.assertions.len() > before
+    }
+
+    /// Whether a rule of JUnit 4 is told which exception will come.
+    fn expects_exception(&self, words: &[Span]) -> bool {
+        let Some((first, frame)) = words.first().zip(self.frames.last()) else { return false };
+        if !self.counts_assertions || !self.text(*first).starts_with("expect") {
+            return false;
+        }
+        let before = frame.file.text.get(..first.start as usize).unwrap_or_default();
+        let Some(before) = before.trim_end().strip_suffix('.') else { return false };
+        let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+        let rule = before.get(start..).unwrap_or_default();
+        let place = self.project.find_field(self.unit(), self.owner(), rule);
+        let field = place.and_then(|place| Some((place, self.project.field_at(place)?)));
+        field.is_some_and(|(place, field)| {
+            let file = self.project.units().get(place.unit as usize);
+            let declared = file.zip(field.declared).map(|(file, span)| file.text_of(span));
+            declared.is_some_and(|text| text.contains("ExpectedException"))
+        })
+    }
+
+    /// From here on each call may be the one that raises; the test ends in the exception.
+    fn expect_exception(&mut self, through: Through, operands: &'p [Expression]) {
+        let mut inputs = self.raising.take().unwrap_or_default();
+        for operand in operands {
+            self.flow(operand, through, Nested::Plain, &mut inputs);
+        }
+        self.expected = Some(through.words);
+        self.raising = Some(inputs);
     }
 
     fn through_assertion(&self, words: &[Span]) -> Through {

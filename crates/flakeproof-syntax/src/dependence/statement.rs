@@ -3,7 +3,6 @@
 use super::builder::{Builder, Input, LastCall, Through};
 use super::environment::Variable;
 use super::extent::of_call;
-use super::graph::Words;
 use super::value::{Nested, transparent};
 use crate::flow::{Block, Expression, Operation, Span, Statement};
 
@@ -194,14 +193,9 @@ impl<'p> Builder<'p> {
 
     /// A call whose value nobody takes: it changes what it is called on, or what it is given.
     fn dropped_call(&mut self, call: &'p Expression) {
-        let Expression::Call { receiver, arguments, name, .. } = call else { return };
+        let Expression::Call { receiver, arguments, .. } = call else { return };
         let mut inputs = Vec::new();
         let passed = self.call_inputs(call, &mut inputs);
-        if self.expects_exception(receiver.as_deref(), *name) {
-            self.expected = Some(Words::new(self.unit(), &[*name]));
-            self.raising = Some(Vec::new());
-            return;
-        }
         self.note_call(call, passed, inputs.clone());
         let root = receiver.as_deref().and_then(|receiver| self.root(receiver));
         if let Some((variable, span)) = root {
@@ -215,22 +209,6 @@ impl<'p> Builder<'p> {
                 self.define(variable, *span, &inputs);
             }
         }
-    }
-
-    /// Whether a rule of JUnit 4 is told which exception will come.
-    fn expects_exception(&self, receiver: Option<&Expression>, name: Span) -> bool {
-        let Some(Expression::Name(rule)) = receiver else { return false };
-        if !self.counts_assertions || !self.text(name).starts_with("expect") {
-            return false;
-        }
-        let rule = self.text(*rule);
-        let place = self.project.find_field(self.unit(), self.owner(), rule);
-        let field = place.and_then(|place| Some((place, self.project.field_at(place)?)));
-        field.is_some_and(|(place, field)| {
-            let file = self.project.units().get(place.unit as usize);
-            let declared = file.zip(field.declared).map(|(file, span)| file.text_of(span));
-            declared.is_some_and(|text| text.contains("ExpectedException"))
-        })
     }
 
     fn give_back(&mut self, value: &'p Expression) {

@@ -21,7 +21,7 @@ mod test_code;
 mod values;
 mod vocabulary;
 
-pub(crate) use reader::is_this;
+pub(crate) use reader::{has_subject, is_this};
 pub(crate) use values::FieldPlace;
 pub(crate) use vocabulary::words_of;
 

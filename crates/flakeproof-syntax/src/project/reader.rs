@@ -141,8 +141,9 @@ impl<'p> Reader<'p> {
         let values: Vec<Value> = operands.iter().map(|value| self.expression(value)).collect();
         let Some((first, rest)) = words.split_first() else { return };
         let on = self.receiver_before(*first);
+        let values = values.get(usize::from(has_subject(*first, operands))..).unwrap_or_default();
         let arguments = if rest.is_empty() {
-            Arguments::Known(&values)
+            Arguments::Known(values)
         } else {
             Arguments::Known(values.get(..1).unwrap_or_default())
         };
@@ -218,6 +219,13 @@ impl<'p> Reader<'p> {
         let values: Vec<Value> = arguments.iter().map(|value| self.expression(value)).collect();
         let text = self.text(name);
         let arguments = Arguments::Known(&values);
+        if creates && let Some(outer) = receiver.and_then(|outer| dotted(outer, self.file)) {
+            let whole = format!("{outer}.{text}");
+            let site = Site { name: &whole, on: Receiver::Nothing, arguments, creates };
+            if let Some(value) = self.resolve(name, &site) {
+                return value;
+            }
+        }
         let site = Site { name: text, on, arguments, creates };
         self.resolve(name, &site).unwrap_or_else(|| match on {
             Receiver::Value(value) => value.after(text),
@@ -290,6 +298,11 @@ impl<'p> Reader<'p> {
     fn text(&self, span: Span) -> &'p str {
         self.file.map_or("", |file| file.text_of(span))
     }
+}
+
+/// Whether the first operand of an assertion is what its first word is called on.
+pub(crate) fn has_subject(word: Span, operands: &[Expression]) -> bool {
+    operands.first().is_some_and(|operand| operand.span().start < word.start)
 }
 
 /// Whether a name means the object whose code this is.

@@ -17,7 +17,11 @@ impl Project {
         site: &Site<'_>,
     ) -> Option<Target> {
         if site.creates {
-            let class = self.find_type(unit, owner, written(site.name).name)?;
+            let class = match site.name {
+                "this" => owner?,
+                "super" => *self.class(owner?)?.ancestors.first()?,
+                name => self.find_type(unit, owner, written(name).name)?,
+            };
             return Some(self.creation(class, site.arguments));
         }
         match site.on {

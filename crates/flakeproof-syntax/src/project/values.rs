@@ -120,7 +120,10 @@ impl Project {
         // Only what is made here: anything more could lead back to this field.
         match &field.value {
             Some(Expression::Call { name, receiver: None, .. }) => {
+                // A constant of an enum is lowered as made by its own name.
+                let is_constant = file.text_of(*name) == file.text_of(field.name);
                 let class = self.find_type(unit, owner, file.text_of(*name));
+                let class = class.or(owner.filter(|_| is_constant));
                 class.map_or(Value::unknown(), Value::object)
             }
             Some(Expression::Literal(span)) => Value::of_literal(file.text_of(*span)),
