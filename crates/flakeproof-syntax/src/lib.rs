@@ -16,6 +16,7 @@ pub mod metrics;
 mod outline;
 pub mod project;
 mod reach;
+pub mod smells;
 mod source;
 mod tree;
 pub mod words;

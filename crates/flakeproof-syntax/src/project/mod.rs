@@ -11,6 +11,7 @@ mod hooks;
 mod index;
 mod kind;
 mod lookup;
+mod mention;
 mod names;
 mod overload;
 mod reach;
