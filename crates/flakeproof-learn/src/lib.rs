@@ -3,6 +3,7 @@
 //! Nothing here reads files or runs a test: values in, values out.
 
 pub mod balance;
+pub mod boost;
 pub mod cannier;
 mod chance;
 pub mod evaluate;
@@ -10,6 +11,7 @@ pub mod flast;
 pub mod forest;
 pub mod knn;
 pub mod labelled;
+pub mod linear;
 pub mod model_file;
 
 pub use chance::Chance;

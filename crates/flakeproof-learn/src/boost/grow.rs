@@ -1,0 +1,180 @@
+//! One tree, grown leaf by leaf where a cut gains the most.
+
+use rayon::prelude::*;
+
+use super::bins::Bins;
+use super::model::{Split, Tree};
+use super::params::BoostParams;
+
+/// The sums of gradients, of their slopes, and of rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    gradient: f64,
+    slope: f64,
+    rows: u32,
+}
+
+/// A cut of a leaf: after this bin of this column.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    gain: f64,
+    column: u32,
+    bin: u8,
+}
+
+/// A leaf that may still be cut.
+struct Leaf {
+    node: usize,
+    rows: Vec<u32>,
+    cut: Option<Cut>,
+}
+
+/// Grows a tree from gradients.
+pub(super) struct Grower<'a> {
+    params: &'a BoostParams,
+    bins: &'a Bins,
+    gradients: &'a [(f64, f64)],
+    columns: &'a [u32],
+}
+
+/// A tree whose cuts are between bins.
+pub(super) struct BinnedTree {
+    nodes: Vec<BinnedNode>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct BinnedNode {
+    /// The column and the bin after which it is cut, and the place of the left child.
+    cut: Option<(u32, u8, u32)>,
+    value: f64,
+    cover: f64,
+}
+
+impl<'a> Grower<'a> {
+    pub(super) fn new(
+        params: &'a BoostParams,
+        bins: &'a Bins,
+        gradients: &'a [(f64, f64)],
+        columns: &'a [u32],
+    ) -> Self {
+        Self { params, bins, gradients, columns }
+    }
+
+    pub(super) fn grow(&self, rows: Vec<u32>) -> BinnedTree {
+        let mut tree = BinnedTree { nodes: Vec::new() };
+        let sums = self.sums(&rows);
+        let mut leaves = vec![self.leaf(&mut tree, rows, sums)];
+        for _ in 1..self.params.leaves {
+            let best = leaves
+                .iter()
+                .enumerate()
+                .filter_map(|(at, leaf)| leaf.cut.map(|cut| (at, cut)))
+                .max_by(|(a_at, a), (b_at, b)| a.gain.total_cmp(&b.gain).then(b_at.cmp(a_at)));
+            let Some((at, cut)) = best else { break };
+            let leaf = leaves.swap_remove(at);
+            let bins = &self.bins.columns[cut.column as usize];
+            let (left, right): (Vec<u32>, Vec<u32>) =
+                leaf.rows.iter().partition(|row| bins[**row as usize] <= cut.bin);
+            let (left_sums, right_sums) = (self.sums(&left), self.sums(&right));
+            let child = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
+            tree.nodes[leaf.node].cut = Some((cut.column, cut.bin, child));
+            leaves.push(self.leaf(&mut tree, left, left_sums));
+            leaves.push(self.leaf(&mut tree, right, right_sums));
+        }
+        tree
+    }
+
+    fn leaf(&self, tree: &mut BinnedTree, rows: Vec<u32>, sums: Sums) -> Leaf {
+        let value = -sums.gradient / (sums.slope + self.params.penalty);
+        let cover = f64::from(sums.rows);
+        tree.nodes.push(BinnedNode { cut: None, value: value * self.params.learning_rate, cover });
+        let cut = self.best_cut(&rows, sums);
+        Leaf { node: tree.nodes.len() - 1, rows, cut }
+    }
+
+    fn sums(&self, rows: &[u32]) -> Sums {
+        let mut sums = Sums::default();
+        rows.iter().for_each(|row| sums.add(self.gradients[*row as usize]));
+        sums
+    }
+
+    /// The cut that gains the most; of equal ones that of the first column.
+    fn best_cut(&self, rows: &[u32], all: Sums) -> Option<Cut> {
+        let cuts: Vec<Option<Cut>> =
+            self.columns.par_iter().map(|column| self.best_cut_of(*column, rows, all)).collect();
+        cuts.into_iter().flatten().reduce(|best, cut| if cut.gain > best.gain { cut } else { best })
+    }
+
+    fn best_cut_of(&self, column: u32, rows: &[u32], all: Sums) -> Option<Cut> {
+        let bins = &self.bins.columns[column as usize];
+        let edges = self.bins.edges[column as usize].len();
+        let mut histogram = vec![Sums::default(); edges + 1];
+        for row in rows {
+            histogram[bins[*row as usize] as usize].add(self.gradients[*row as usize]);
+        }
+        let fewest = u32::try_from(self.params.fewest_rows).unwrap_or(u32::MAX);
+        let mut left = Sums::default();
+        let mut best: Option<Cut> = None;
+        for (bin, sums) in (0..).zip(&histogram[..edges]) {
+            left.plus(*sums);
+            let right = all.minus(left);
+            if left.rows < fewest || right.rows < fewest {
+                continue;
+            }
+            let gain = self.worth(left) + self.worth(right) - self.worth(all);
+            if gain > 1e-9 && best.is_none_or(|best| gain > best.gain) {
+                best = Some(Cut { gain, column, bin });
+            }
+        }
+        best
+    }
+
+    fn worth(&self, sums: Sums) -> f64 {
+        sums.gradient * sums.gradient / (sums.slope + self.params.penalty)
+    }
+}
+
+impl Sums {
+    fn add(&mut self, (gradient, slope): (f64, f64)) {
+        self.gradient += gradient;
+        self.slope += slope;
+        self.rows += 1;
+    }
+
+    fn plus(&mut self, other: Self) {
+        self.gradient += other.gradient;
+        self.slope += other.slope;
+        self.rows += other.rows;
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            gradient: self.gradient - other.gradient,
+            slope: self.slope - other.slope,
+            rows: self.rows - other.rows,
+        }
+    }
+}
+
+impl BinnedTree {
+    /// What the tree adds for a row, given its bin in each column.
+    pub(super) fn value(&self, bin: impl Fn(usize) -> u8) -> f64 {
+        let mut at = 0;
+        while let Some((column, cut, child)) = self.nodes[at].cut {
+            at = child as usize + usize::from(bin(column as usize) > cut);
+        }
+        self.nodes[at].value
+    }
+
+    /// The tree with the numbers of the bins' edges.
+    pub(super) fn unbinned(&self, edges: &[Vec<f32>]) -> Tree {
+        let node = |node: &BinnedNode| Split {
+            cut: node
+                .cut
+                .map(|(column, bin, child)| (column, edges[column as usize][bin as usize], child)),
+            value: node.value,
+            cover: node.cover,
+        };
+        Tree { nodes: self.nodes.iter().map(node).collect() }
+    }
+}

@@ -1,0 +1,221 @@
+//! Boosted trees that have learned, what they answer, and why.
+
+use super::bins::number;
+use crate::model_file::{Arrays, ModelFile, ModelFileError};
+
+/// Boosted trees that have learned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Boosted {
+    base: f64,
+    trees: Vec<Tree>,
+    columns: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tree {
+    pub(super) nodes: Vec<Split>,
+}
+
+/// A node: where it is cut, or what it adds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Split {
+    /// The column, the highest number that goes to the left, and the place of the left child; the
+    /// right one is behind it.
+    pub(super) cut: Option<(u32, f32, u32)>,
+    /// What a row that ends here gets.
+    pub(super) value: f64,
+    /// How many rows of the training came by.
+    pub(super) cover: f64,
+}
+
+impl Boosted {
+    pub(super) fn new(base: f64, trees: Vec<Tree>, columns: usize) -> Self {
+        Self { base, trees, columns }
+    }
+
+    /// How many columns it learned from.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The logarithm of the odds that a row is positive. A number that is not there counts as
+    /// missing.
+    #[must_use]
+    pub fn margin(&self, row: &[f32]) -> f64 {
+        self.trees.iter().fold(self.base, |sum, tree| sum + tree.nodes[tree.walk(row)].value)
+    }
+
+    /// What each column adds to the margin of a row: along each tree, the difference that each cut
+    /// makes to the mean of what lies below it (Saabas, 2014). They and the margin of a row that
+    /// nothing is known about add up to the margin.
+    #[must_use]
+    pub fn contributions(&self, row: &[f32]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.columns];
+        for tree in &self.trees {
+            let means = tree.means();
+            let mut at = 0;
+            while let Some((column, _, _)) = tree.nodes[at].cut {
+                let next = tree.step(at, row);
+                sums[column as usize] += means[next] - means[at];
+                at = next;
+            }
+        }
+        sums
+    }
+
+    /// Put it into a model file.
+    pub(crate) fn save(&self, arrays: &mut Arrays) {
+        let nodes = || self.trees.iter().flat_map(|tree| &tree.nodes);
+        let lengths: Vec<u32> =
+            self.trees.iter().map(|tree| u32::try_from(tree.nodes.len()).unwrap_or(0)).collect();
+        let cuts: Vec<u32> = nodes()
+            .flat_map(|node| {
+                node.cut.map_or([u32::MAX, 0, 0], |(column, edge, child)| {
+                    [column, edge.to_bits(), child]
+                })
+            })
+            .collect();
+        let values: Vec<f64> = nodes().flat_map(|node| [node.value, node.cover]).collect();
+        let shape = [self.base, crate::real(self.columns)];
+        arrays.numbers("boost.lengths", &lengths);
+        arrays.numbers("boost.cuts", &cuts);
+        arrays.reals("boost.values", &values);
+        arrays.reals("boost.shape", &shape);
+    }
+
+    /// Take it out of a model file.
+    pub(crate) fn load(file: &ModelFile<'_>) -> Result<Self, ModelFileError> {
+        let wrong = |what: &str| ModelFileError::Inconsistent(format!("boosted trees: {what}"));
+        let [base, columns] = *file.reals("boost.shape")? else {
+            return Err(wrong("their shape is not there"));
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let columns = columns as usize;
+        let (cuts, _) = file.numbers("boost.cuts")?.as_chunks::<3>();
+        let (values, _) = file.reals("boost.values")?.as_chunks::<2>();
+        if cuts.len() != values.len() {
+            return Err(wrong("cuts and values do not match"));
+        }
+        let mut nodes = cuts.iter().zip(values).map(|([column, edge, child], [value, cover])| {
+            let cut = (*column != u32::MAX).then(|| (*column, f32::from_bits(*edge), *child));
+            Split { cut, value: *value, cover: *cover }
+        });
+        let mut trees = Vec::new();
+        for length in file.numbers("boost.lengths")? {
+            let tree = Tree { nodes: nodes.by_ref().take(*length as usize).collect() };
+            if tree.nodes.len() != *length as usize || !tree.is_sound(columns) {
+                return Err(wrong("a tree leads nowhere"));
+            }
+            trees.push(tree);
+        }
+        Ok(Self { base, trees, columns })
+    }
+}
+
+impl Tree {
+    fn step(&self, at: usize, row: &[f32]) -> usize {
+        match self.nodes[at].cut {
+            Some((column, edge, child)) => {
+                let value = number(row.get(column as usize).copied().unwrap_or(f32::NAN));
+                child as usize + usize::from(value > edge)
+            }
+            None => at,
+        }
+    }
+
+    fn walk(&self, row: &[f32]) -> usize {
+        let mut at = 0;
+        loop {
+            let next = self.step(at, row);
+            if next == at {
+                return at;
+            }
+            at = next;
+        }
+    }
+
+    /// The mean value of the training rows that came by each node.
+    fn means(&self) -> Vec<f64> {
+        let mut means: Vec<f64> = self.nodes.iter().map(|node| node.value).collect();
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            if let Some((_, _, child)) = node.cut {
+                let child = child as usize;
+                let (left, right) = (self.nodes[child].cover, self.nodes[child + 1].cover);
+                let sum = left * means[child] + right * means[child + 1];
+                means[at] = sum / (left + right).max(1.0);
+            }
+        }
+        means
+    }
+
+    /// Whether every cut leads on: children lie behind their node, columns exist.
+    fn is_sound(&self, columns: usize) -> bool {
+        let leads_on = |(at, node): (usize, &Split)| {
+            node.cut.is_none_or(|(column, edge, child)| {
+                let child = child as usize;
+                (column as usize) < columns
+                    && !edge.is_nan()
+                    && child > at
+                    && child + 1 < self.nodes.len()
+            })
+        };
+        !self.nodes.is_empty() && self.nodes.iter().enumerate().all(leads_on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::Seed;
+
+    use super::super::BoostParams;
+    use super::*;
+    use crate::Chance;
+    use crate::forest::Table;
+
+    fn learned() -> (Table, Vec<bool>, Boosted) {
+        let mut chance = Chance::new(Seed(5));
+        #[expect(clippy::cast_possible_truncation, reason = "below one")]
+        let mut column = || (0..600).map(|_| chance.unit() as f32).collect::<Vec<f32>>();
+        let columns = vec![column(), column(), column()];
+        let positive: Vec<bool> =
+            (0..600).map(|row| columns[0][row] > 0.7 && columns[2][row] < 0.5).collect();
+        let table = Table::from_columns(columns).expect("a table");
+        let params = BoostParams { column_share: 1.0, ..BoostParams::new(Seed(1)) };
+        let rows: Vec<u32> = (0..600).collect();
+        let boosted = params.fit(&table, &rows, &positive, &[1.0; 600]).expect("both classes");
+        (table, positive, boosted)
+    }
+
+    #[test]
+    fn what_can_be_told_is_learned() {
+        let (table, positive, boosted) = learned();
+        let right = (0..600)
+            .filter(|row| (boosted.margin(&table.row(*row)) > 0.0) == positive[*row])
+            .count();
+        assert!(right > 590, "{right} of 600");
+    }
+
+    #[test]
+    fn contributions_add_up_and_name_what_matters() {
+        let (table, _, boosted) = learned();
+        let [one, other] = [table.row(3), table.row(77)];
+        let sum = |row: &[f32]| boosted.contributions(row).iter().sum::<f64>();
+        let difference = boosted.margin(&one) - boosted.margin(&other);
+        assert!((difference - (sum(&one) - sum(&other))).abs() < 1e-9);
+        let all: Vec<Vec<f64>> =
+            (0..600).map(|row| boosted.contributions(&table.row(row))).collect();
+        let weight = |column: usize| all.iter().map(|row| row[column].abs()).sum::<f64>();
+        assert!(weight(0) > 5.0 * weight(1) && weight(2) > 5.0 * weight(1));
+    }
+
+    #[test]
+    fn a_file_gives_back_what_was_saved() {
+        let (_, _, boosted) = learned();
+        let mut arrays = Arrays::default();
+        boosted.save(&mut arrays);
+        let bytes = arrays.into_file("boost", serde_json::Value::Null).expect("a file");
+        let file = ModelFile::open(&bytes, "boost").expect("a whole file");
+        assert_eq!(Boosted::load(&file).expect("boosted trees"), boosted);
+    }
+}
