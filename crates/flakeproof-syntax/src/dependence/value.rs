@@ -7,6 +7,9 @@ use super::graph::{NodeId, NodeKind, Words};
 use crate::flow::{Expression, Function, Operation, Span};
 use crate::project::is_this;
 
+/// A function that gives nothing back stands for what flows into its calls, the first of them.
+const MOST_MADE: usize = 16;
+
 impl<'p> Builder<'p> {
     /// What flows into what is named by this value. A call at its top is no node of its own: what
     /// it takes in flows on, through it.
@@ -202,7 +205,7 @@ impl<'p> Builder<'p> {
     }
 
     /// A function without a name, read where it stands. Its parameters come from `sources`; what
-    /// it gives back flows on, or what flows into its last call.
+    /// it gives back flows on; where that is nothing or a literal, what flows into its calls.
     pub(super) fn lambda(&mut self, function: &'p Function, sources: &[Input]) -> Vec<Input> {
         if !self.descend() {
             return Vec::new();
@@ -212,18 +215,22 @@ impl<'p> Builder<'p> {
             self.define(variable, parameter.name, sources);
         }
         let outer = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.returned));
-        let last_call = self.last_call.take();
+        let raising = self.raising.replace(Vec::new());
         self.block(&function.body);
+        let made = std::mem::replace(&mut self.raising, raising).unwrap_or_default();
         let mut returned = match self.frames.last_mut() {
             Some(frame) => std::mem::replace(&mut frame.returned, outer.unwrap_or_default()),
             None => Vec::new(),
         };
-        if returned.is_empty()
-            && let Some(last) = &self.last_call
-        {
-            returned.clone_from(&last.inputs);
+        let is_literal = |input: &Input| {
+            self.graph.node(input.node).is_none_or(|node| node.kind == NodeKind::Literal)
+        };
+        if returned.iter().all(is_literal) {
+            returned.extend(made.iter().take(MOST_MADE));
         }
-        self.last_call = self.last_call.take().or(last_call);
+        if let Some(raising) = &mut self.raising {
+            raising.extend(made);
+        }
         self.depth -= 1;
         returned
     }
