@@ -1,6 +1,8 @@
 //! What becomes of sources of each language in the flow form.
 
+mod hostile;
 mod java;
+mod python;
 mod render;
 
 use flakeproof_syntax::flow::Unit;
