@@ -2,6 +2,7 @@
 
 mod hostile;
 mod java;
+mod javascript;
 mod python;
 mod render;
 
