@@ -1,5 +1,6 @@
 //! One file for each language: its grammar, what a test is, how tests are named, what a call is.
 
+mod chain;
 mod csharp;
 mod go;
 mod java;

@@ -1,6 +1,9 @@
 //! What becomes of sources of each language in the flow form.
 
+mod hostile;
 mod java;
+mod javascript;
+mod python;
 mod render;
 
 use flakeproof_syntax::flow::Unit;
