@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::environment::{Environment, Variable};
 use super::graph::{Assertion, Edge, Graph, Node, NodeId, NodeKind, Words};
-use crate::flow::{Declared, Function, Span, Unit};
+use crate::flow::{Declared, Span, Unit};
 use crate::project::{Calls, FieldPlace, Project, TypeId, is_this};
 
 /// A test of more expressions than this, its helpers and set-up included, is read to here.
@@ -130,14 +130,11 @@ impl<'p> Builder<'p> {
     }
 
     fn test(&mut self, test: Declared) {
-        let Some(function) = self.project.function(test) else { return };
         for before in self.project.surroundings(test, self.class).before {
             self.follow(before, &[], 0);
         }
         (self.counts_assertions, self.most_steps) = (true, MOST_STEPS);
         (self.last_call, self.graph.is_cut) = (None, false);
-        self.expected = self.expectation(test, function);
-        self.raising = self.expected.map(|_| Vec::new());
         self.follow(test, &[], 0);
         if let (Some(words), Some(inputs)) = (self.expected, self.raising.take()) {
             self.conclude(words, &inputs);
@@ -347,20 +344,5 @@ impl<'p> Builder<'p> {
 
     pub(super) fn text(&self, span: Span) -> &'p str {
         self.frames.last().map_or("", |frame| frame.file.text_of(span))
-    }
-
-    /// Where an annotation says which exception the test must end in.
-    fn expectation(&self, test: Declared, function: &Function) -> Option<Words> {
-        let file = self.project.unit(test)?;
-        function.marks.iter().find_map(|mark| {
-            let text = file.text_of(*mark);
-            let at = text.find("expected").or_else(|| text.find("should_panic"))?;
-            let end = text.rfind([')', ']']).filter(|end| *end > at).unwrap_or(text.len());
-            let lines = text.get(..at)?.matches('\n').count();
-            let place = |offset: usize| mark.start + u32::try_from(offset).unwrap_or_default();
-            let line = mark.line + u32::try_from(lines).unwrap_or_default();
-            let span = Span { start: place(at), end: place(end), line };
-            Some(Words::new(test.unit, &[span]))
-        })
     }
 }

@@ -28,7 +28,7 @@ impl<'p> Builder<'p> {
                 let passed = self.call_inputs(call, out);
                 if out.len() == from {
                     let node = self.call_node(call, &[]);
-                    out.push(Input { node, through: passed, is_argument: false });
+                    out.push(Input { node, through: passed.through, is_argument: false });
                 }
                 self.note_call(call, passed, out.get(from..).unwrap_or_default().to_vec());
                 self.depth -= 1;
@@ -157,9 +157,9 @@ impl<'p> Builder<'p> {
 
     /// What flows into a call: what it is called on, and its arguments; what comes out of its body
     /// where that is test code. Gives what the values pass.
-    pub(super) fn call_inputs(&mut self, call: &'p Expression, out: &mut Vec<Input>) -> Through {
+    pub(super) fn call_inputs(&mut self, call: &'p Expression, out: &mut Vec<Input>) -> Passed {
         let Expression::Call { name, receiver, arguments, .. } = call else {
-            return self.plain(call.span());
+            return Passed { through: self.plain(call.span()), makes_calls: false };
         };
         let target = self.frames.last().and_then(|frame| frame.calls.at(*name));
         let callee = target.and_then(|target| self.callee(target));
@@ -187,8 +187,12 @@ impl<'p> Builder<'p> {
                 out.extend(returned.into_iter().map(|input| Input { through, ..input }));
             }
         }
+        let mut makes_calls = false;
         if let Some((declared, object)) = followed {
+            let earlier = self.last_call.take();
             let returned = self.follow(declared, &given, object);
+            makes_calls = self.last_call.is_some();
+            self.last_call = self.last_call.take().or(earlier);
             if !returned.is_empty() {
                 let arguments = given.iter().map(Vec::len).sum::<usize>();
                 let kept = out.len().saturating_sub(from + arguments);
@@ -201,7 +205,7 @@ impl<'p> Builder<'p> {
                 }));
             }
         }
-        through
+        Passed { through, makes_calls }
     }
 
     /// A function without a name, read where it stands. Its parameters come from `sources`; what
@@ -234,6 +238,14 @@ impl<'p> Builder<'p> {
         self.depth -= 1;
         returned
     }
+}
+
+/// What values pass in a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passed {
+    pub(super) through: Through,
+    /// Whether the body of what is called is in the graph and makes calls itself.
+    pub(super) makes_calls: bool,
 }
 
 /// Where an expression stands.

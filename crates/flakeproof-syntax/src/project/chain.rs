@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::call::Target;
 use super::index::{Project, TypeId};
 use super::names::Name;
 use crate::flow::{Declared, Function};
@@ -65,9 +66,20 @@ impl Project {
         found
     }
 
-    /// What runs for a call on an object of `class` that was resolved to `declared` of an ancestor.
+    /// What a call runs, in code of an object of this class.
     #[must_use]
-    pub fn dispatch(&self, declared: Declared, class: TypeId) -> Declared {
+    pub fn runs(&self, target: &Target, class: Option<TypeId>) -> Vec<Declared> {
+        match target.functions.as_slice() {
+            [declared] if target.on_this => {
+                let declared = class.map_or(*declared, |class| self.dispatch(*declared, class));
+                self.with_bodies(declared)
+            }
+            functions => functions.to_vec(),
+        }
+    }
+
+    /// What runs for a call on an object of `class` that was resolved to `declared` of an ancestor.
+    fn dispatch(&self, declared: Declared, class: TypeId) -> Declared {
         let Some(function) = self.function(declared) else { return declared };
         let Some(owner) = self.owner(declared) else { return declared };
         let Some(name) = self.names.get(&function.name) else { return declared };

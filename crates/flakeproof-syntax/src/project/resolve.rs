@@ -110,7 +110,9 @@ impl Project {
     }
 
     fn target(&self, declared: Declared, on_this: bool) -> Target {
-        Target { functions: self.with_bodies(declared), created: None, on_this }
+        // What an object runs of its own code is known only when its class is.
+        let functions = if on_this { vec![declared] } else { self.with_bodies(declared) };
+        Target { functions, created: None, on_this }
     }
 
     /// The making of an object: its constructor, if one is written.
@@ -143,7 +145,15 @@ impl Project {
         };
         let (Receiver::Value(on), Kind::Unknown) = (site.on, given.kind) else { return given };
         // A type variable: what the object holds, or the object itself of a fluent interface.
-        on.element.map_or(given, Value::object)
+        match (on.element, on.kind) {
+            (Some(element), _) => Value::object(element),
+            (None, Kind::Object(class)) if owner.is_some_and(|owner| owner != class) => {
+                let unit = self.unit(*declared);
+                let returns = function.returns.zip(unit).map(|(span, unit)| unit.text_of(span));
+                if matches!(returns, Some("T" | "S" | "B")) { Value::object(class) } else { given }
+            }
+            _ => given,
+        }
     }
 
     /// What a function without a written type gives back, if it makes it where it returns.
