@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use crate::flow::{
-    Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
+    Block, Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
     TypeDeclaration, Unit,
 };
 use crate::outline::{Outline, Reading, ScopeId};
@@ -185,6 +185,18 @@ impl<'t, 'a> Lowering<'t, 'a> {
         self.emit(Statement::Bind { targets: vec![target], declared, operator, value });
     }
 
+    /// Write what a function without a name does where it is called at once.
+    pub(crate) fn run_now(&mut self, function: Function, arguments: Vec<Expression>) {
+        let Function { parameters, body, .. } = function;
+        for (parameter, value) in parameters.into_iter().zip(arguments) {
+            let Parameter { name, declared } = parameter;
+            let operator = Span { start: name.end, ..name };
+            self.bind_typed(Expression::Name(name), declared, operator, Some(value));
+        }
+        let body = body.into_iter().map(without_return).collect();
+        self.emit(Statement::Nested { block: Block::Plain, heads: Vec::new(), body });
+    }
+
     /// Go one level deeper; `false`, and no level deeper, at the deepest one.
     pub(crate) fn enter(&mut self) -> bool {
         let may = self.depth < DEEPEST;
@@ -226,6 +238,20 @@ pub(crate) fn name(node: Node<'_>) -> Expression {
 
 pub(crate) fn literal(node: Node<'_>) -> Expression {
     Expression::Literal(span(node))
+}
+
+/// The call of a value that is no name: `f(1)(2)`.
+pub(crate) fn call_of_value(
+    called: Expression,
+    node: Node<'_>,
+    arguments: Vec<Expression>,
+    creates: bool,
+) -> Expression {
+    let name = match &called {
+        Expression::Lambda(_) => behind(node),
+        named => named.span(),
+    };
+    Expression::Call { name, receiver: Some(Box::new(called)), arguments, creates }
 }
 
 pub(crate) fn combine(operation: Operation, word: Span, operands: Vec<Expression>) -> Expression {

@@ -54,6 +54,8 @@ fn a_sum_of_fifty_thousand_terms_is_one_value() {
     for (path, text) in [
         ("A.java", format!("class A {{ void m() {{ f({sum}); }} }}")),
         ("a.py", format!("def m():\n    f({sum})\n")),
+        ("a.ts", format!("function m() {{ f({sum}); }}")),
+        ("a.go", format!("package a\nfunc m() {{ f({sum}) }}")),
     ] {
         let (most, depth) = largest(path, &text);
         assert_eq!(most, 50_000, "{path}");
@@ -69,6 +71,8 @@ fn what_lies_too_deep_is_gathered_and_no_deeper() {
         for (path, text) in [
             ("A.java", format!("class A {{ void m() {{ g({value}); }} }}")),
             ("a.py", format!("def m():\n    g({value})\n")),
+            ("a.ts", format!("function m() {{ g({value}); }}")),
+            ("a.go", format!("package a\nfunc m() {{ g({value}) }}")),
         ] {
             let (most, depth) = largest(path, &text);
             assert!(most <= 256 && depth < 250, "{path}: {most} {depth}");

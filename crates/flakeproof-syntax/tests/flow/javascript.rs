@@ -123,7 +123,8 @@ while ((line = read())) { out(line); }
 try { go(); } catch (e) { log(e); } finally { end(); }
 if (a) { f1(); } else if (b) f2(); else { f3(); }
 switch (x) { case 1: f1(); break; default: f2(); }
-function inner(z) { return z; }"
+function inner(z) { return z; }
+(function (w) { h(w); return 1; })(a);"
         ),
         [
             "number a = 1",
@@ -147,6 +148,8 @@ function inner(z) { return z; }"
             "branch { f3() }",
             "branch x { branch 1 { f1() }; branch { f2() } }",
             "inner function inner|z| { return z }",
+            "w  a",
+            "plain { h(w); 1 }",
         ]
     );
 }

@@ -1,5 +1,6 @@
 //! What becomes of sources of each language in the flow form.
 
+mod go;
 mod hostile;
 mod java;
 mod javascript;

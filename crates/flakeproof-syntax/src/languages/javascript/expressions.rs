@@ -6,7 +6,7 @@ use super::flow::{Script, is_class, is_method};
 use crate::flow::{Expression, Operation, Role, Statement};
 use crate::languages::chain::operators;
 use crate::languages::lowering::{
-    behind, combine, first_part, gathered, literal, name, parts, span,
+    behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
 };
 use crate::tree::child_of_kind;
 
@@ -74,10 +74,9 @@ impl Script<'_, '_> {
                 Expression::Call { name: span(property), receiver, arguments, creates }
             }
             _ => {
-                let called = self.expression(called);
+                let value = self.expression(called);
                 let arguments = self.arguments(list);
-                let (name, receiver) = (called.span(), Some(Box::new(called)));
-                Expression::Call { name, receiver, arguments, creates }
+                call_of_value(value, called, arguments, creates)
             }
         }
     }

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::flow::{Script, declared, is_class};
+use super::outline::is_function;
 use crate::flow::{Block, Expression, Role, Statement};
 use crate::languages::lowering::{behind, first_part, gathered, name, parts, span};
 use crate::tree::child_of_kind;
@@ -80,11 +81,25 @@ impl Script<'_, '_> {
                 self.statement(node);
             }
             "string" | "identifier" | "property_identifier" => {}
+            "call_expression" if self.run_now(node) => {}
             _ => {
                 let value = self.expression(node);
                 self.form.emit(Statement::Evaluate(value));
             }
         }
+    }
+
+    /// Write `(() => { … })()` as what it does; `false` for other calls.
+    fn run_now(&mut self, node: Node<'_>) -> bool {
+        let called = node.child_by_field_name("function");
+        let called = called.filter(|called| called.kind() == "parenthesized_expression");
+        let Some(called) = called.and_then(first_part).filter(|inner| is_function(*inner)) else {
+            return false;
+        };
+        let arguments = self.arguments(node.child_by_field_name("arguments"));
+        let function = self.function(called, String::new(), Role::Plain);
+        self.form.run_now(function, arguments);
+        true
     }
 
     /// `return expect(…)…` is an assertion that is waited for.

@@ -6,7 +6,7 @@ use super::flow::Python;
 use crate::flow::{Expression, Operation, Statement};
 use crate::languages::chain::operators;
 use crate::languages::lowering::{
-    Head, behind, combine, first_part, gathered, literal, name, parts, span,
+    Head, behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
 };
 use crate::tree::child_of_kind;
 
@@ -73,10 +73,9 @@ impl Python<'_, '_> {
                 self.call_of(attribute, receiver, arguments)
             }
             _ => {
-                let called = self.expression(function);
+                let value = self.expression(function);
                 let arguments = self.arguments(arguments);
-                let (name, receiver) = (called.span(), Some(Box::new(called)));
-                Expression::Call { name, receiver, arguments, creates: false }
+                call_of_value(value, function, arguments, false)
             }
         }
     }
