@@ -203,10 +203,10 @@ impl<'p> Builder<'p> {
             return;
         }
         for argument in arguments {
-            if let Expression::Name(span) = argument
-                && let Some(variable) = self.variable(self.text(*span))
+            if let Expression::Name(_) | Expression::Member { .. } = argument
+                && let Some((variable, span)) = self.root(argument)
             {
-                self.define(variable, *span, &inputs);
+                self.define(variable, span, &inputs);
             }
         }
     }

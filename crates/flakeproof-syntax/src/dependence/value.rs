@@ -184,7 +184,7 @@ impl<'p> Builder<'p> {
             if let Expression::Lambda(function) = argument {
                 let sources = out.get(from..).unwrap_or_default().to_vec();
                 let returned = self.lambda(function, &sources);
-                out.extend(returned.into_iter().map(|input| Input { through, ..input }));
+                out.extend(returned.into_iter().map(|input| handed_on(input, through)));
             }
         }
         let mut makes_calls = false;
@@ -238,6 +238,19 @@ impl<'p> Builder<'p> {
         self.depth -= 1;
         returned
     }
+}
+
+/// A value that leaves a function without a name through what that is handed to.
+fn handed_on(input: Input, outer: Through) -> Input {
+    let inner = input.through;
+    let word = outer.words.spans().first().filter(|_| inner.words.unit == outer.words.unit);
+    let through = match word {
+        _ if inner.is_plain => outer,
+        Some(word) => Through { words: inner.words.and(*word), ..inner },
+        None => inner,
+    };
+    let code = through.code.or(outer.code);
+    Input { through: Through { code, ..through }, is_argument: false, ..input }
 }
 
 /// What values pass in a call.

@@ -60,7 +60,7 @@ impl Project {
         }
         let imported = self.imported_functions(unit, name?);
         if let Some(found) = self.best(&imported, site.arguments) {
-            return Some(self.target(found, false));
+            return Some(self.target(found));
         }
         if let Some(package) = self.scopes.get(unit as usize)?.package
             && let Some(target) = self.resolve_in_package(unit, package, site)
@@ -74,7 +74,9 @@ impl Project {
     fn resolve_in(&self, class: TypeId, site: &Site<'_>, on_this: bool) -> Option<Target> {
         let name = self.names.get(site.name)?;
         let found = self.best(&self.functions_named(class, name), site.arguments)?;
-        Some(self.target(found, on_this))
+        // What an object runs of its own code is known only when its class is.
+        let functions = if on_this { vec![found] } else { self.with_bodies(found, Some(class)) };
+        Some(Target { functions, created: None, on_this })
     }
 
     fn resolve_in_package(&self, unit: u32, package: Name, site: &Site<'_>) -> Option<Target> {
@@ -84,7 +86,7 @@ impl Project {
             let mut functions = functions.clone();
             functions.sort_by_key(|found| (found.unit != unit, *found));
             if let Some(found) = self.best(&functions, site.arguments) {
-                return Some(self.target(found, false));
+                return Some(self.target(found));
             }
         }
         let class = self.nearest(unit, self.types_by_name.get(&(package, name))?)?;
@@ -104,15 +106,14 @@ impl Project {
         };
         let mut found = named.iter().filter(fits);
         match (found.next(), found.next()) {
-            (Some(only), None) => Some(self.target(*only, false)),
+            (Some(only), None) => Some(self.target(*only)),
             _ => None,
         }
     }
 
-    fn target(&self, declared: Declared, on_this: bool) -> Target {
-        // What an object runs of its own code is known only when its class is.
-        let functions = if on_this { vec![declared] } else { self.with_bodies(declared) };
-        Target { functions, created: None, on_this }
+    fn target(&self, declared: Declared) -> Target {
+        let functions = self.with_bodies(declared, None);
+        Target { functions, created: None, on_this: false }
     }
 
     /// The making of an object: its constructor, if one is written.

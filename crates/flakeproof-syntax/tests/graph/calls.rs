@@ -132,3 +132,14 @@ fn a_verified_call_leads_into_the_code_it_verifies() {
         beside(shop, "import b.Shop;", "Shop shop = mock(Shop.class);\nverify(shop).sell(2);");
     assert_eq!(code_of(&found), ["Shop.sell(int)"]);
 }
+
+#[test]
+fn an_implementer_of_what_is_called_comes_before_one_of_its_base() {
+    let shop = "package b;
+        public interface Any { int total(int tax); }
+        class Other implements Any { public int total(int tax) { return tax; } }
+        public interface Shop extends Any { }
+        class Corner implements Shop { public int total(int tax) { return tax; } }";
+    let lines = "Shop shop = make(1);\nassertEquals(1, shop.total(2));";
+    assert_eq!(code_of(&beside(shop, "import b.Shop;", lines)), ["Corner.total(int)"]);
+}
