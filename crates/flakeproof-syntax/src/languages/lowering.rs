@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
+use super::pieces::Pieces;
 use crate::flow::{
     Block, Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
     TypeDeclaration, Unit,
@@ -31,6 +32,7 @@ pub(crate) struct Lowering<'t, 'a> {
     waiting: HashMap<(usize, usize), usize>,
     statements: Vec<Statement>,
     depth: u32,
+    pub(super) pieces: Pieces<'a>,
 }
 
 /// A function as its outline knows it.
@@ -65,10 +67,24 @@ impl Head {
 }
 
 impl<'t, 'a> Lowering<'t, 'a> {
-    pub(crate) fn new(reading: Reading<'t, 'a>, outline: Outline<'t>, unit: Unit) -> Self {
+    pub(crate) fn new(
+        reading: Reading<'t, 'a>,
+        outline: Outline<'t>,
+        unit: Unit,
+        pieces: Pieces<'a>,
+    ) -> Self {
         let extents = outline.functions.iter().enumerate();
         let waiting = extents.map(|(index, f)| ((f.extent.start, f.extent.end), index)).collect();
-        Self { reading, outline, unit, owner: None, waiting, statements: Vec::new(), depth: 0 }
+        Self {
+            reading,
+            outline,
+            unit,
+            owner: None,
+            waiting,
+            statements: Vec::new(),
+            depth: 0,
+            pieces,
+        }
     }
 
     /// The unit, its functions in the order of the text.

@@ -8,11 +8,13 @@ mod javascript;
 mod junit;
 mod kotlin;
 mod lowering;
+mod pieces;
 mod python;
 mod ruby;
 mod rust;
 
 pub(crate) use self::lowering::Lowering;
+pub(crate) use self::pieces::Pieces;
 use crate::Language;
 use crate::flow::Unit;
 use crate::language::extension;

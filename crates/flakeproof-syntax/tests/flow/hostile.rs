@@ -56,6 +56,7 @@ fn a_sum_of_fifty_thousand_terms_is_one_value() {
         ("a.py", format!("def m():\n    f({sum})\n")),
         ("a.ts", format!("function m() {{ f({sum}); }}")),
         ("a.go", format!("package a\nfunc m() {{ f({sum}) }}")),
+        ("a.rs", format!("fn m() {{ f({sum}); }}")),
     ] {
         let (most, depth) = largest(path, &text);
         assert_eq!(most, 50_000, "{path}");
@@ -73,6 +74,7 @@ fn what_lies_too_deep_is_gathered_and_no_deeper() {
             ("a.py", format!("def m():\n    g({value})\n")),
             ("a.ts", format!("function m() {{ g({value}); }}")),
             ("a.go", format!("package a\nfunc m() {{ g({value}) }}")),
+            ("a.rs", format!("fn m() {{ g({value}); }}")),
         ] {
             let (most, depth) = largest(path, &text);
             assert!(most <= 256 && depth < 250, "{path}: {most} {depth}");

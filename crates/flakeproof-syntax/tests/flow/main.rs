@@ -6,6 +6,7 @@ mod java;
 mod javascript;
 mod python;
 mod render;
+mod rust;
 
 use flakeproof_syntax::flow::Unit;
 use flakeproof_syntax::{Finder, Layout, SourceFile};
