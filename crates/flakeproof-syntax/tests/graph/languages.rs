@@ -70,3 +70,117 @@ fn javascript_runs_before_each_of_all_blocks_around() {
         "{found:?}"
     );
 }
+
+#[test]
+fn go_finds_functions_of_packages_and_methods_of_types() {
+    let found = all_paths(&project(&[
+        ("go.mod", "module github.com/acme/shop\n"),
+        (
+            "orders/order.go",
+            "package orders\ntype Order struct { total int }\n\
+             func New(n int) (*Order, error) { return &Order{n}, nil }\n\
+             func (o *Order) Pay(n int) int { return n }\n",
+        ),
+        (
+            "other/other.go",
+            "package other\ntype O struct {}\nfunc (o *O) Pay(n int) int { return n }\n",
+        ),
+        (
+            "orders/order_test.go",
+            "package orders\nimport \"testing\"\nfunc TestPays(t *testing.T) {\n\
+             order, err := New(1)\n\tif err != nil { t.Fatal(err) }\n\
+             got := order.Pay(2)\n\tif got != 3 { t.Errorf(\"got %d\", got) }\n}\n",
+        ),
+    ]));
+    let flow = "1 -New {New(int)}-> order -Pay {Order.Pay(int)}-> got";
+    assert!(found.iter().any(|path| path.starts_with(flow)), "{found:?}");
+}
+
+#[test]
+fn rust_finds_functions_by_use_and_methods_by_what_new_gives() {
+    let found = all_paths(&project(&[
+        ("Cargo.toml", "[package]\nname = \"shop\"\n"),
+        (
+            "src/basket.rs",
+            "pub struct Basket { n: u32 }\nimpl Basket {\n    pub fn new(n: u32) -> Self { Self { n } }\n    \
+             pub fn total(&self, tax: u32) -> u32 { self.n * tax }\n}\n",
+        ),
+        (
+            "src/other.rs",
+            "pub struct Other;\nimpl Other { pub fn total(&self, tax: u32) -> u32 { tax } }\n",
+        ),
+        (
+            "tests/sums.rs",
+            "use shop::basket::Basket;\n#[test]\nfn sums() {\n    let basket = Basket::new(1);\n    \
+             assert_eq!(basket.total(2), 2);\n}\n",
+        ),
+    ]));
+    assert!(
+        found.contains(
+            &"1 -new {Basket.new(u32)}-> basket -total {Basket.total(u32)}-> basket.total(2)"
+                .to_owned()
+        ),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn rust_unit_tests_do_not_follow_the_code_beside_them() {
+    let found = all_paths(&project(&[(
+        "src/lib.rs",
+        "pub fn twice(n: u32) -> u32 { helper(n) }\nfn helper(n: u32) -> u32 { n + n }\n\
+         #[cfg(test)]\nmod tests {\n    use super::*;\n    fn two() -> u32 { 2 }\n    #[test]\n    \
+         fn doubles() { assert_eq!(twice(two()), 4); }\n}\n",
+    )]));
+    assert!(
+        found.contains(&"2 -two-> two() -twice {twice(u32)}-> twice(two())".to_owned()),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn rust_paths_begin_at_the_crate_the_module_or_beside_it() {
+    let found = all_paths(&project(&[
+        ("Cargo.toml", "[package]\nname = \"shop\"\n"),
+        ("src/money.rs", "pub fn pay(n: u32) -> u32 { n }\npub struct Purse;\n"),
+        ("src/other.rs", "pub fn pay(n: u32) -> u32 { n }\n"),
+        (
+            "src/lib.rs",
+            "mod money;\nmod other;\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn pays() {\n        \
+             assert_eq!(crate::money::pay(1), crate::other::pay(2));\n    }\n}\n",
+        ),
+    ]));
+    let resolved = found.iter().filter(|path| path.contains("{pay(u32)}")).count();
+    assert_eq!(resolved, 2, "{found:?}");
+}
+
+#[test]
+fn python_super_and_dotted_modules_are_known() {
+    let found = all_paths(&project(&[
+        ("shop/money/bank.py", "def pay(n):\n    return n\n"),
+        ("shop/other.py", "def pay(n):\n    return n\n"),
+        (
+            "tests/test_bank.py",
+            "import unittest\nimport shop.money.bank\nclass Base(unittest.TestCase):\n    \
+             def rate(self, n):\n        return n\nclass BankTest(Base):\n    \
+             def rate(self, n):\n        return super().rate(n)\n    \
+             def test_pays(self):\n        self.assertEqual(self.rate(7), shop.money.bank.pay(1))\n",
+        ),
+    ]));
+    assert!(found.iter().any(|path| path.starts_with("1 -pay {pay(n)}-> ")), "{found:?}");
+    assert!(found.iter().any(|path| path.starts_with("7 -rate-> n -rate-> n ")), "{found:?}");
+}
+
+#[test]
+fn javascript_default_imports_mean_what_has_their_name() {
+    let found = all_paths(&project(&[
+        ("src/order.js", "export default class Order { pay(n) { return n; } }\n"),
+        ("src/other.js", "export class Other { pay(n) { return n; } }\n"),
+        (
+            "src/order.test.js",
+            "import Order from './order';\ntest('pays', () => {\n  const order = new Order(1);\n  \
+             expect(order.pay(2)).toBe(2);\n});\n",
+        ),
+    ]));
+    assert!(found.contains(&"2 -pay {Order.pay(n)}-> order.pay(2)".to_owned()), "{found:?}");
+}
