@@ -6,6 +6,7 @@ use super::kind::{Kind, Value};
 use super::names::{Name, written};
 use super::overload::Arguments;
 use super::reader::{Receiver, Site};
+use super::scope::Imported;
 use crate::flow::{Declared, Expression, Statement};
 
 impl Project {
@@ -81,6 +82,7 @@ impl Project {
 
     fn resolve_in_package(&self, unit: u32, package: Name, site: &Site<'_>) -> Option<Target> {
         let name = self.names.get(site.name)?;
+        let is_elsewhere = self.scopes.get(unit as usize)?.package != Some(package);
         if let Some(functions) = self.package_functions.get(&(package, name)) {
             // A file of scripts is a package of its own; where several share one, the own comes first.
             let mut functions = functions.clone();
@@ -89,8 +91,17 @@ impl Project {
                 return Some(self.target(found));
             }
         }
-        let class = self.nearest(unit, self.types_by_name.get(&(package, name))?)?;
-        Some(self.creation(class, site.arguments))
+        if let Some(classes) = self.types_by_name.get(&(package, name)) {
+            return Some(self.creation(self.nearest(unit, classes)?, site.arguments));
+        }
+        match self.export(package, name, 2).filter(|_| is_elsewhere)? {
+            Imported::Type(class) => Some(self.creation(class, site.arguments)),
+            Imported::Function(package, name) => {
+                let functions = self.package_functions.get(&(package, name))?;
+                Some(self.target(self.best(functions, site.arguments)?))
+            }
+            Imported::Package(_) | Imported::Member(..) | Imported::Foreign => None,
+        }
     }
 
     /// Where nothing is known of what a call is made on: the only function of that name that takes

@@ -184,3 +184,29 @@ fn javascript_default_imports_mean_what_has_their_name() {
     ]));
     assert!(found.contains(&"2 -pay {Order.pay(n)}-> order.pay(2)".to_owned()), "{found:?}");
 }
+
+#[test]
+fn what_a_package_hands_on_is_found_where_it_is_declared() {
+    let found = all_paths(&project(&[
+        ("shop/__init__.py", "from .basket import Basket\n"),
+        ("shop/basket.py", "class Basket:\n    def add(self, n):\n        return n\n"),
+        ("shop/other.py", "class Other:\n    def add(self, n):\n        return n\n"),
+        (
+            "tests/test_basket.py",
+            "from shop import Basket\ndef test_adds():\n    assert Basket().add(1) == 1\n",
+        ),
+    ]));
+    assert!(found.iter().any(|path| path.starts_with("1 -add {Basket.add(n)}-> ")), "{found:?}");
+    let found = all_paths(&project(&[
+        ("src/index.ts", "export * from './pay';\nexport { give as hand } from './give';\n"),
+        ("src/pay.ts", "export function pay(n: number) { return n; }\n"),
+        ("src/give.ts", "export function give(n: number) { return n; }\n"),
+        (
+            "tests/pay.test.ts",
+            "import { pay, hand } from '../src';\ntest('pays', () => {\n  \
+             expect(pay(1)).toBe(hand(2));\n});\n",
+        ),
+    ]));
+    assert!(found.contains(&"1 -pay {pay(number)}-> pay(1)".to_owned()), "{found:?}");
+    assert!(found.contains(&"2 -hand {give(number)}-> hand(2)".to_owned()), "{found:?}");
+}
