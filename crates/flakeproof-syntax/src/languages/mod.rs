@@ -1,4 +1,5 @@
-//! One file for each language: its grammar, what a test is, how tests are named, what a call is.
+//! One file or folder for each language: its grammar, what a test is, how tests are named, what a
+//! call is, and how its code becomes the flow form.
 
 mod chain;
 mod csharp;

@@ -6,6 +6,7 @@ mod hostile;
 mod java;
 mod javascript;
 mod kotlin;
+mod lowered;
 mod mutations;
 mod promises;
 mod python;
@@ -24,7 +25,7 @@ fn find_in<'a>(layout: &Layout, path: &'a str, text: &'a str) -> Found<'a> {
     let mut finder = Finder::default();
     let found = finder.find(&file, layout);
     promises::assert_promises(&file, &found);
-    promises::assert_same_tests(&file, &found, &finder.lower(&file, layout));
+    lowered::assert_same_tests(&file, &found, &finder.lower(&file, layout));
     if let (Some(language), false) = (Language::of_path(path), found.tests.is_empty()) {
         assert!(may_hold_tests(language, path, text), "{path} would never be read");
     }

@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flakeproof_syntax::{Finder, Layout, SourceFile};
 
-use crate::promises::{assert_promises, assert_same_tests};
+use crate::lowered::assert_same_tests;
+use crate::promises::assert_promises;
 
 const CASES: usize = 2_000;
 const SEED: u64 = 20_261_115;

@@ -95,3 +95,25 @@ fn a_chain_of_five_thousand_branches_is_flat() {
     let unit = unit("A.java", &format!("class A {{ void m() {{ {java} }} }}"));
     assert_eq!(body(&unit, "m").len(), 5_000);
 }
+
+#[test]
+fn blocks_closures_and_macros_in_one_another_end_somewhere() {
+    let around =
+        |open: &str, close: &str| format!("{}x{}", open.repeat(2_000), close.repeat(2_000));
+    for (path, text) in [
+        (
+            "A.java",
+            format!("class A {{ void m() {{ {} }} }}", around("if (a) { f(() -> {", "}); }")),
+        ),
+        ("A.java", around("class A { void m() { new B() {", "}; } }")),
+        ("a.ts", format!("function m() {{ {} }}", around("f(() => { if (a) {", "} });"))),
+        ("a.test.ts", around("describe('a', () => { it('b', () => {", "}); });")),
+        ("a.go", format!("package a\nfunc m() {{ {} }}", around("func() { if a {", "} }()"))),
+        ("a.rs", format!("fn m() {{ {} }}", around("f(|y| match y { z => {", "} });"))),
+        ("a.rs", format!("fn m() {{ {}; }}", around("assert!(f(", "))"))),
+        ("a.rs", format!("fn m() {{ {}; }}", around("if a { 1 } else { ", "}"))),
+        ("a.py", format!("def m():\n    return {}\n", around("f(lambda a: [", "])"))),
+    ] {
+        assert!(!unit(path, &text).text.is_empty(), "{path}");
+    }
+}

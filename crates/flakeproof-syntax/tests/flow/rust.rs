@@ -167,6 +167,8 @@ assert_matches!(x, Ok(_));
 insta::assert_snapshot!(render(x));
 prop_assert_eq!(a, b);
 assert_paid(&order);
+assert_send::<T>();
+run(x).assert().success().code(3);
 x.unwrap().expect(\"m\");
 panic!(\"no\");"
         ),
@@ -179,6 +181,8 @@ panic!(\"no\");"
             "assert assert_snapshot: render(x)",
             "assert prop_assert_eq: a, b",
             "assert assert_paid: pass[&](order)",
+            "assert assert_send:",
+            "assert assert success code: run(x), 3",
             "x.unwrap().expect(\"m\")",
             "assert panic: \"no\"",
         ]

@@ -138,11 +138,8 @@ fn is_assertion(name: &str, receiver: Receiver, goes_on: bool) -> bool {
         "expect" | "expectMessage" | "expectCause" => receiver == Receiver::Variable,
         "then" => receiver == Receiver::None && goes_on,
         "expectLastCall" => false,
-        _ => {
-            continues(name, "expect")
-                && matches!(receiver, Receiver::None | Receiver::Value)
-                && !name.contains("Return")
-        }
+        // `expectAndReturn` sets a mock up.
+        _ => continues(name, "expect") && receiver != Receiver::Class && !name.contains("And"),
     }
 }
 

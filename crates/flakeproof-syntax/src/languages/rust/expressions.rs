@@ -108,7 +108,7 @@ impl Rust<'_, '_> {
     }
 
     /// The values given to a call.
-    fn arguments(&mut self, list: Option<Node<'_>>) -> Vec<Expression> {
+    pub(super) fn arguments(&mut self, list: Option<Node<'_>>) -> Vec<Expression> {
         let values = list.into_iter().flat_map(parts);
         let values = values.filter(|value| value.kind() != "attribute_item");
         values.map(|value| self.expression(value)).collect()

@@ -207,8 +207,9 @@ impl Rust<'_, '_> {
     fn macro_function(&mut self, invocation: Node<'_>, extent: Extent) {
         let Some(tokens) = child_of_kind(invocation, &["token_tree"]) else { return };
         let trees = parts(tokens).into_iter().filter(|token| token.kind() == "token_tree");
-        let inside = trees.filter(|t| t.start_byte() >= extent.start && t.end_byte() <= extent.end);
-        if let Some(body) = inside.last() {
+        let mut inside =
+            trees.filter(|t| t.start_byte() >= extent.start && t.end_byte() <= extent.end);
+        if let Some(body) = inside.next_back() {
             self.token_block(body);
         }
     }
