@@ -21,6 +21,25 @@ const MOST_INPUTS: usize = 64;
 
 impl Graph {
     /// The graph of a test, run in a class: its own, or one that inherits it, by its whole name.
+    ///
+    /// Reads at most 20,000 expressions of the test, its helpers and its set-up, however long they
+    /// are; [`Graph::is_cut`] says whether that was too few.
+    ///
+    /// ```
+    /// use flakeproof_syntax::dependence::{Graph, PathLimits};
+    /// use flakeproof_syntax::project::Project;
+    /// use flakeproof_syntax::{Finder, Layout, SourceFile};
+    ///
+    /// let text = "def test_adds():\n    total = add(1, 2)\n    assert total == 3\n";
+    /// let file = SourceFile { path: "tests/test_sums.py", text };
+    /// let unit = Finder::default().lower(&file, &Layout::default()).unit;
+    /// let project = Project::of(vec![unit]);
+    /// let test = project.find_test(&"tests/test_sums.py::test_adds".into()).expect("is there");
+    /// let graph = Graph::of(&project, test, None);
+    /// let paths = graph.paths(&project, &PathLimits::default());
+    /// let (first, _) = paths[2].steps[0];
+    /// assert_eq!(graph.node_text(&project, first), "1");
+    /// ```
     #[must_use]
     pub fn of(project: &Project, test: Declared, class: Option<&str>) -> Self {
         let class = class.and_then(|class| project.find_class(class));

@@ -1,9 +1,10 @@
 //! What statements do to variables.
 
 use super::builder::{Builder, Input, LastCall, Through};
+use super::call::Passed;
 use super::environment::Variable;
 use super::extent::of_call;
-use super::value::{Nested, Passed, transparent};
+use super::value::{Nested, transparent};
 use crate::flow::{Block, Expression, Operation, Span, Statement};
 
 /// The calls of one block that may raise an exception, at most.
