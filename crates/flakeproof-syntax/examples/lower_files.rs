@@ -58,7 +58,6 @@ fn main() -> std::io::Result<()> {
 }
 
 #[derive(Debug, Default)]
-#[expect(dead_code, reason = "printed as it is")]
 struct Count {
     files: usize,
     functions: usize,

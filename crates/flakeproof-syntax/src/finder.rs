@@ -6,7 +6,7 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 
 use crate::depth::too_deep;
 use crate::flow::Unit;
-use crate::languages::{Grammar, Lowering};
+use crate::languages::{Grammar, Lowering, Pieces};
 use crate::metrics::{Measured, of_tests};
 use crate::outline::{Function, Outline, Reading, Role};
 use crate::reach::Reach;
@@ -146,7 +146,8 @@ impl Finder {
         let reading = Reading { root: tree.root_node(), text: file.text, path: file.path, layout };
         let outline = (rules.outline)(&reading);
         let issues = issues(&tree, &outline);
-        let unit = lower(Lowering::new(reading, outline, unit));
+        let pieces = Pieces::new(self.parser(grammar));
+        let unit = lower(Lowering::new(reading, outline, unit, pieces));
         Lowered { unit, issues }
     }
 

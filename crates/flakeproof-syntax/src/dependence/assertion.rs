@@ -152,28 +152,9 @@ impl<'p> Builder<'p> {
             Expression::Literal(_) => {}
             Expression::Name(span) => self.look_at_variable(operand, *span, through, looked),
             Expression::Member { object, name } => {
-                let first = if object.span().start < name.start { object.span() } else { *name };
-                let span = Span { start: first.start, end: name.end, line: first.line };
-                if self.own_field(object, *name).is_some() {
-                    self.look_at_variable(operand, span, through, looked);
-                } else if self.constant(object, *name).is_none() {
-                    let inner = Words::new(self.unit(), &[*name]);
-                    let words = through.words.spans().iter().fold(inner, |all, it| all.and(*it));
-                    let through = Through { words, ..through };
-                    self.look_at_variable(object, span, through, looked);
-                }
+                self.look_at_member(operand, object, *name, through, looked);
             }
-            Expression::Call { .. } => {
-                let mut inputs = Vec::new();
-                let passed = self.call_inputs(operand, &mut inputs);
-                let node = self.call_node(operand, &inputs);
-                if inputs.is_empty() {
-                    looked.loose.push(Input { node, through, is_argument: false });
-                } else {
-                    looked.values.push(node);
-                }
-                self.note_call(operand, passed, inputs);
-            }
+            Expression::Call { .. } => self.look_at_call(operand, through, looked),
             Expression::Combine { operation, word, operands } => {
                 let through = match operation {
                     Operation::Pass | Operation::Index => through,
@@ -193,6 +174,37 @@ impl<'p> Builder<'p> {
             }
         }
         self.depth -= 1;
+    }
+
+    fn look_at_member(
+        &mut self,
+        operand: &'p Expression,
+        object: &'p Expression,
+        name: Span,
+        through: Through,
+        looked: &mut Looked,
+    ) {
+        let first = if object.span().start < name.start { object.span() } else { name };
+        let span = Span { start: first.start, end: name.end, line: first.line };
+        if self.own_field(object, name).is_some() {
+            self.look_at_variable(operand, span, through, looked);
+        } else if self.constant(object, name).is_none() {
+            let inner = Words::new(self.unit(), &[name]);
+            let words = through.words.spans().iter().fold(inner, |all, it| all.and(*it));
+            self.look_at_variable(object, span, Through { words, ..through }, looked);
+        }
+    }
+
+    fn look_at_call(&mut self, call: &'p Expression, through: Through, looked: &mut Looked) {
+        let mut inputs = Vec::new();
+        let passed = self.call_inputs(call, &mut inputs);
+        let node = self.call_node(call, &inputs);
+        if inputs.is_empty() {
+            looked.loose.push(Input { node, through, is_argument: false });
+        } else {
+            looked.values.push(node);
+        }
+        self.note_call(call, passed, inputs);
     }
 
     fn look_at_variable(

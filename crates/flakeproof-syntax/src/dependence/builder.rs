@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::environment::{Environment, Variable};
 use super::graph::{Assertion, Edge, Graph, Node, NodeId, NodeKind, Words};
-use crate::flow::{Declared, Function, Span, Unit};
+use crate::flow::{Declared, Span, Unit};
 use crate::project::{Calls, FieldPlace, Project, TypeId, is_this};
 
 /// A test of more expressions than this, its helpers and set-up included, is read to here.
@@ -21,6 +21,25 @@ const MOST_INPUTS: usize = 64;
 
 impl Graph {
     /// The graph of a test, run in a class: its own, or one that inherits it, by its whole name.
+    ///
+    /// Reads at most 20,000 expressions of the test, its helpers and its set-up, however long they
+    /// are; [`Graph::is_cut`] says whether that was too few.
+    ///
+    /// ```
+    /// use flakeproof_syntax::dependence::{Graph, PathLimits};
+    /// use flakeproof_syntax::project::Project;
+    /// use flakeproof_syntax::{Finder, Layout, SourceFile};
+    ///
+    /// let text = "def test_adds():\n    total = add(1, 2)\n    assert total == 3\n";
+    /// let file = SourceFile { path: "tests/test_sums.py", text };
+    /// let unit = Finder::default().lower(&file, &Layout::default()).unit;
+    /// let project = Project::of(vec![unit]);
+    /// let test = project.find_test(&"tests/test_sums.py::test_adds".into()).expect("is there");
+    /// let graph = Graph::of(&project, test, None);
+    /// let paths = graph.paths(&project, &PathLimits::default());
+    /// let (first, _) = paths[2].steps[0];
+    /// assert_eq!(graph.node_text(&project, first), "1");
+    /// ```
     #[must_use]
     pub fn of(project: &Project, test: Declared, class: Option<&str>) -> Self {
         let class = class.and_then(|class| project.find_class(class));
@@ -130,14 +149,11 @@ impl<'p> Builder<'p> {
     }
 
     fn test(&mut self, test: Declared) {
-        let Some(function) = self.project.function(test) else { return };
         for before in self.project.surroundings(test, self.class).before {
             self.follow(before, &[], 0);
         }
         (self.counts_assertions, self.most_steps) = (true, MOST_STEPS);
         (self.last_call, self.graph.is_cut) = (None, false);
-        self.expected = self.expectation(test, function);
-        self.raising = self.expected.map(|_| Vec::new());
         self.follow(test, &[], 0);
         if let (Some(words), Some(inputs)) = (self.expected, self.raising.take()) {
             self.conclude(words, &inputs);
@@ -347,20 +363,5 @@ impl<'p> Builder<'p> {
 
     pub(super) fn text(&self, span: Span) -> &'p str {
         self.frames.last().map_or("", |frame| frame.file.text_of(span))
-    }
-
-    /// Where an annotation says which exception the test must end in.
-    fn expectation(&self, test: Declared, function: &Function) -> Option<Words> {
-        let file = self.project.unit(test)?;
-        function.marks.iter().find_map(|mark| {
-            let text = file.text_of(*mark);
-            let at = text.find("expected").or_else(|| text.find("should_panic"))?;
-            let end = text.rfind([')', ']']).filter(|end| *end > at).unwrap_or(text.len());
-            let lines = text.get(..at)?.matches('\n').count();
-            let place = |offset: usize| mark.start + u32::try_from(offset).unwrap_or_default();
-            let line = mark.line + u32::try_from(lines).unwrap_or_default();
-            let span = Span { start: place(at), end: place(end), line };
-            Some(Words::new(test.unit, &[span]))
-        })
     }
 }

@@ -12,15 +12,13 @@ const MOST_FRAMES: usize = 5;
 impl<'p> Builder<'p> {
     /// What a call runs, and the object it runs on.
     pub(super) fn callee(&self, target: &Target) -> Option<(Declared, u32)> {
-        let first = *target.functions.first()?;
         let frame = self.frames.last()?;
-        let owner = self.project.owner(first);
+        let class = self.class.filter(|_| frame.object == 0);
+        let first = *self.project.runs(target, class).first()?;
         if target.on_this {
-            let class = self.class.filter(|_| frame.object == 0);
-            let declared = class.map_or(first, |class| self.project.dispatch(first, class));
-            return Some((declared, frame.object));
+            return Some((first, frame.object));
         }
-        let object = match owner {
+        let object = match self.project.owner(first) {
             Some(class) if frame.owner == Some(class) => frame.object,
             Some(class) => class.number().saturating_add(1),
             None if first.unit == frame.unit => frame.object,

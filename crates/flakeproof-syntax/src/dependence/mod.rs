@@ -13,6 +13,7 @@
 
 mod assertion;
 mod builder;
+mod call;
 mod environment;
 mod extent;
 mod follow;

@@ -41,6 +41,9 @@ pub struct ContextualPath {
 
 impl Graph {
     /// The paths of a test, no two with the same text.
+    ///
+    /// Assertions take turns in the order of the run, each giving its next path: backwards from
+    /// its last value, the latest edge first. The search ends after 40,000 steps.
     #[must_use]
     pub fn paths(&self, project: &Project, limits: &PathLimits) -> Vec<ContextualPath> {
         if limits.most == 0 || limits.longest < 2 {

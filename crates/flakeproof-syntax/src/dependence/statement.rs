@@ -1,6 +1,7 @@
 //! What statements do to variables.
 
 use super::builder::{Builder, Input, LastCall, Through};
+use super::call::Passed;
 use super::environment::Variable;
 use super::extent::of_call;
 use super::value::{Nested, transparent};
@@ -203,10 +204,10 @@ impl<'p> Builder<'p> {
             return;
         }
         for argument in arguments {
-            if let Expression::Name(span) = argument
-                && let Some(variable) = self.variable(self.text(*span))
+            if let Expression::Name(_) | Expression::Member { .. } = argument
+                && let Some((variable, span)) = self.root(argument)
             {
-                self.define(variable, *span, &inputs);
+                self.define(variable, span, &inputs);
             }
         }
     }
@@ -225,14 +226,18 @@ impl<'p> Builder<'p> {
     }
 
     /// A statement made a call: it may be the last one, or the one that raises.
-    pub(super) fn note_call(&mut self, call: &'p Expression, through: Through, inputs: Vec<Input>) {
+    pub(super) fn note_call(&mut self, call: &'p Expression, passed: Passed, inputs: Vec<Input>) {
         let Some(frame) = self.frames.last() else { return };
         if let Some(raising) = &mut self.raising
             && raising.len() < MOST_RAISING
         {
             raising.extend(inputs.iter().copied());
         }
-        let span = of_call(frame.file, call);
-        self.last_call = Some(LastCall { through, unit: frame.unit, span, inputs });
+        // The last call of a body that was followed comes later than the call of that body.
+        if passed.makes_calls {
+            return;
+        }
+        let (unit, span) = (frame.unit, of_call(frame.file, call));
+        self.last_call = Some(LastCall { through: passed.through, unit, span, inputs });
     }
 }

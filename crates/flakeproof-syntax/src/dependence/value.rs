@@ -3,8 +3,8 @@
 use super::builder::{Builder, Input, Through};
 use super::environment::Variable;
 use super::extent::of_call;
-use super::graph::{NodeId, NodeKind, Words};
-use crate::flow::{Expression, Function, Operation, Span};
+use super::graph::{NodeId, NodeKind};
+use crate::flow::{Expression, Operation, Span};
 use crate::project::is_this;
 
 impl<'p> Builder<'p> {
@@ -25,7 +25,7 @@ impl<'p> Builder<'p> {
                 let passed = self.call_inputs(call, out);
                 if out.len() == from {
                     let node = self.call_node(call, &[]);
-                    out.push(Input { node, through: passed, is_argument: false });
+                    out.push(Input { node, through: passed.through, is_argument: false });
                 }
                 self.note_call(call, passed, out.get(from..).unwrap_or_default().to_vec());
                 self.depth -= 1;
@@ -150,82 +150,6 @@ impl<'p> Builder<'p> {
         let unit = self.unit();
         let span = self.frames.last().map_or_else(|| call.span(), |it| of_call(it.file, call));
         self.add_node(NodeKind::Call, unit, span, inputs)
-    }
-
-    /// What flows into a call: what it is called on, and its arguments; what comes out of its body
-    /// where that is test code. Gives what the values pass.
-    pub(super) fn call_inputs(&mut self, call: &'p Expression, out: &mut Vec<Input>) -> Through {
-        let Expression::Call { name, receiver, arguments, .. } = call else {
-            return self.plain(call.span());
-        };
-        let target = self.frames.last().and_then(|frame| frame.calls.at(*name));
-        let callee = target.and_then(|target| self.callee(target));
-        let followed = callee.filter(|(declared, _)| self.may_follow(*declared));
-        let code = if followed.is_some() { None } else { callee.map(|(declared, _)| declared) };
-        let words = Words::new(self.unit(), &[*name]);
-        let through = Through { words, code, is_plain: false };
-        let from = out.len();
-        if let Some(receiver) = receiver {
-            self.flow(receiver, through, Nested::Plain, out);
-        }
-        let mut given: Vec<Vec<Input>> = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            let mut inputs = Vec::new();
-            if !matches!(argument, Expression::Lambda(_)) {
-                self.flow(argument, through, Nested::Argument, &mut inputs);
-            }
-            given.push(inputs);
-        }
-        out.extend(given.iter().flatten());
-        for argument in arguments {
-            if let Expression::Lambda(function) = argument {
-                let sources = out.get(from..).unwrap_or_default().to_vec();
-                let returned = self.lambda(function, &sources);
-                out.extend(returned.into_iter().map(|input| Input { through, ..input }));
-            }
-        }
-        if let Some((declared, object)) = followed {
-            let returned = self.follow(declared, &given, object);
-            if !returned.is_empty() {
-                let arguments = given.iter().map(Vec::len).sum::<usize>();
-                let kept = out.len().saturating_sub(from + arguments);
-                if kept == 0 {
-                    out.truncate(from);
-                }
-                out.extend(returned.into_iter().map(|input| {
-                    let through = if input.through.is_plain { through } else { input.through };
-                    Input { through, is_argument: false, ..input }
-                }));
-            }
-        }
-        through
-    }
-
-    /// A function without a name, read where it stands. Its parameters come from `sources`; what
-    /// it gives back flows on, or what flows into its last call.
-    pub(super) fn lambda(&mut self, function: &'p Function, sources: &[Input]) -> Vec<Input> {
-        if !self.descend() {
-            return Vec::new();
-        }
-        for parameter in &function.parameters {
-            let variable = Variable::Local(self.run(), self.text(parameter.name));
-            self.define(variable, parameter.name, sources);
-        }
-        let outer = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.returned));
-        let last_call = self.last_call.take();
-        self.block(&function.body);
-        let mut returned = match self.frames.last_mut() {
-            Some(frame) => std::mem::replace(&mut frame.returned, outer.unwrap_or_default()),
-            None => Vec::new(),
-        };
-        if returned.is_empty()
-            && let Some(last) = &self.last_call
-        {
-            returned.clone_from(&last.inputs);
-        }
-        self.last_call = self.last_call.take().or(last_call);
-        self.depth -= 1;
-        returned
     }
 }
 

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
+use super::pieces::Pieces;
 use crate::flow::{
-    Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
+    Block, Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
     TypeDeclaration, Unit,
 };
 use crate::outline::{Outline, Reading, ScopeId};
@@ -31,6 +32,7 @@ pub(crate) struct Lowering<'t, 'a> {
     waiting: HashMap<(usize, usize), usize>,
     statements: Vec<Statement>,
     depth: u32,
+    pub(super) pieces: Pieces<'a>,
 }
 
 /// A function as its outline knows it.
@@ -65,10 +67,24 @@ impl Head {
 }
 
 impl<'t, 'a> Lowering<'t, 'a> {
-    pub(crate) fn new(reading: Reading<'t, 'a>, outline: Outline<'t>, unit: Unit) -> Self {
+    pub(crate) fn new(
+        reading: Reading<'t, 'a>,
+        outline: Outline<'t>,
+        unit: Unit,
+        pieces: Pieces<'a>,
+    ) -> Self {
         let extents = outline.functions.iter().enumerate();
         let waiting = extents.map(|(index, f)| ((f.extent.start, f.extent.end), index)).collect();
-        Self { reading, outline, unit, owner: None, waiting, statements: Vec::new(), depth: 0 }
+        Self {
+            reading,
+            outline,
+            unit,
+            owner: None,
+            waiting,
+            statements: Vec::new(),
+            depth: 0,
+            pieces,
+        }
     }
 
     /// The unit, its functions in the order of the text.
@@ -185,6 +201,18 @@ impl<'t, 'a> Lowering<'t, 'a> {
         self.emit(Statement::Bind { targets: vec![target], declared, operator, value });
     }
 
+    /// Write what a function without a name does where it is called at once.
+    pub(crate) fn run_now(&mut self, function: Function, arguments: Vec<Expression>) {
+        let Function { parameters, body, .. } = function;
+        for (parameter, value) in parameters.into_iter().zip(arguments) {
+            let Parameter { name, declared } = parameter;
+            let operator = Span { start: name.end, ..name };
+            self.bind_typed(Expression::Name(name), declared, operator, Some(value));
+        }
+        let body = body.into_iter().map(without_return).collect();
+        self.emit(Statement::Nested { block: Block::Plain, heads: Vec::new(), body });
+    }
+
     /// Go one level deeper; `false`, and no level deeper, at the deepest one.
     pub(crate) fn enter(&mut self) -> bool {
         let may = self.depth < DEEPEST;
@@ -226,6 +254,20 @@ pub(crate) fn name(node: Node<'_>) -> Expression {
 
 pub(crate) fn literal(node: Node<'_>) -> Expression {
     Expression::Literal(span(node))
+}
+
+/// The call of a value that is no name: `f(1)(2)`.
+pub(crate) fn call_of_value(
+    called: Expression,
+    node: Node<'_>,
+    arguments: Vec<Expression>,
+    creates: bool,
+) -> Expression {
+    let name = match &called {
+        Expression::Lambda(_) => behind(node),
+        named => named.span(),
+    };
+    Expression::Call { name, receiver: Some(Box::new(called)), arguments, creates }
 }
 
 pub(crate) fn combine(operation: Operation, word: Span, operands: Vec<Expression>) -> Expression {

@@ -1,5 +1,7 @@
-//! One file for each language: its grammar, what a test is, how tests are named, what a call is.
+//! One file or folder for each language: its grammar, what a test is, how tests are named, what a
+//! call is, and how its code becomes the flow form.
 
+mod chain;
 mod csharp;
 mod go;
 mod java;
@@ -7,11 +9,13 @@ mod javascript;
 mod junit;
 mod kotlin;
 mod lowering;
+mod pieces;
 mod python;
 mod ruby;
 mod rust;
 
 pub(crate) use self::lowering::Lowering;
+pub(crate) use self::pieces::Pieces;
 use crate::Language;
 use crate::flow::Unit;
 use crate::language::extension;

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::call::Target;
 use super::index::{Project, TypeId};
 use super::names::Name;
 use crate::flow::{Declared, Function};
@@ -65,9 +66,20 @@ impl Project {
         found
     }
 
-    /// What runs for a call on an object of `class` that was resolved to `declared` of an ancestor.
+    /// What a call runs, in code of an object of this class.
     #[must_use]
-    pub fn dispatch(&self, declared: Declared, class: TypeId) -> Declared {
+    pub fn runs(&self, target: &Target, class: Option<TypeId>) -> Vec<Declared> {
+        match target.functions.as_slice() {
+            [declared] if target.on_this => {
+                let declared = class.map_or(*declared, |class| self.dispatch(*declared, class));
+                self.with_bodies(declared, class)
+            }
+            functions => functions.to_vec(),
+        }
+    }
+
+    /// What runs for a call on an object of `class` that was resolved to `declared` of an ancestor.
+    fn dispatch(&self, declared: Declared, class: TypeId) -> Declared {
         let Some(function) = self.function(declared) else { return declared };
         let Some(owner) = self.owner(declared) else { return declared };
         let Some(name) = self.names.get(&function.name) else { return declared };
@@ -106,26 +118,20 @@ impl Project {
         })
     }
 
-    /// A function, or where it has no body those that implement it, if they are few.
-    pub(super) fn with_bodies(&self, declared: Declared) -> Vec<Declared> {
+    /// A function, or where it has no body those that implement it, if they are few: in classes
+    /// derived from `class`, what it is called on, else in all.
+    pub(super) fn with_bodies(&self, declared: Declared, class: Option<TypeId>) -> Vec<Declared> {
         let (Some(function), Some(owner)) = (self.function(declared), self.owner(declared)) else {
             return vec![declared];
         };
         if self.has_body(declared) {
             return vec![declared];
         }
-        let Some(name) = self.names.get(&function.name) else { return vec![declared] };
         let mut found = Vec::new();
-        let mut seen: FxHashSet<TypeId> = FxHashSet::default();
-        let mut queue = vec![owner];
-        let mut at = 0;
-        while let Some(class) = queue.get(at).and_then(|class| self.class(*class)) {
-            at += 1;
-            for subtype in &class.subtypes {
-                if queue.len() < MOST_SUBTYPES && seen.insert(*subtype) {
-                    queue.push(*subtype);
-                    found.extend(self.implementers_in(*subtype, name, function));
-                }
+        for from in class.into_iter().filter(|class| *class != owner).chain([owner]) {
+            found = self.implementers(from, function);
+            if !found.is_empty() {
+                break;
             }
         }
         if found.iter().any(|found| !self.is_test_code(*found)) {
@@ -138,6 +144,25 @@ impl Project {
             }
             _ => vec![declared],
         }
+    }
+
+    /// The functions like this one in the classes derived from a class, the nearest ones first.
+    fn implementers(&self, class: TypeId, function: &Function) -> Vec<Declared> {
+        let mut found = Vec::new();
+        let Some(name) = self.names.get(&function.name) else { return found };
+        let mut seen: FxHashSet<TypeId> = FxHashSet::default();
+        let mut queue = vec![class];
+        let mut at = 0;
+        while let Some(class) = queue.get(at).and_then(|class| self.class(*class)) {
+            at += 1;
+            for subtype in &class.subtypes {
+                if queue.len() < MOST_SUBTYPES && seen.insert(*subtype) {
+                    queue.push(*subtype);
+                    found.extend(self.implementers_in(*subtype, name, function));
+                }
+            }
+        }
+        found
     }
 
     fn implementers_in(&self, class: TypeId, name: Name, function: &Function) -> Vec<Declared> {

@@ -44,6 +44,8 @@ pub struct Project {
     pub(super) functions_by_name: FxHashMap<Name, Vec<Declared>>,
     /// The last parts of the packages of Python: `orders.basket` for `src.orders.basket`.
     pub(super) package_ends: FxHashMap<Name, Name>,
+    /// The files of each package.
+    pub(super) packages: FxHashMap<Name, Vec<u32>>,
     pub(super) scopes: Vec<Scope>,
     pub(super) tests: FxHashMap<TestId, Declared>,
     pub(super) fixtures: FxHashMap<Name, Vec<Declared>>,
@@ -93,6 +95,7 @@ impl Project {
             package_functions: FxHashMap::default(),
             functions_by_name: FxHashMap::default(),
             package_ends: FxHashMap::default(),
+            packages: FxHashMap::default(),
             tests: FxHashMap::default(),
             fixtures: FxHashMap::default(),
             hooks: Vec::with_capacity(units.len()),
@@ -104,6 +107,7 @@ impl Project {
         }
         project.units = units;
         project.add_scopes();
+        project.follow_exports();
         project.add_ancestors();
         project.add_attributes();
         project
@@ -167,6 +171,7 @@ impl Project {
 
     fn add_types(&mut self, unit: u32, file: &Unit) {
         let package = self.names.intern(&file.package);
+        self.packages.entry(package).or_default().push(unit);
         let mut declared: Vec<TypeId> = Vec::with_capacity(file.types.len());
         for (index, declaration) in (0..).zip(&file.types) {
             let full = self.names.intern(&declaration.name);

@@ -7,6 +7,7 @@
 
 mod call;
 mod chain;
+mod exports;
 mod hooks;
 mod index;
 mod kind;

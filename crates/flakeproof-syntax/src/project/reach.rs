@@ -110,11 +110,7 @@ impl<'p> Search<'p> {
     }
 
     fn call(&mut self, target: &Target, hops: u8) {
-        for function in &target.functions {
-            let function = match self.class {
-                Some(class) if target.on_this => self.project.dispatch(*function, class),
-                _ => *function,
-            };
+        for function in self.project.runs(target, self.class) {
             self.add(function, hops);
         }
         if let Some(class) = target.created {
@@ -135,8 +131,8 @@ impl<'p> Search<'p> {
                 let parts = project.class(ancestor).map_or(&[][..], |class| &class.parts);
                 for (unit, declaration) in parts {
                     for target in project.calls_of_fields(*unit, Some(*declaration)).iter() {
-                        for function in &target.functions {
-                            self.add(*function, hops);
+                        for function in project.runs(target, Some(class)) {
+                            self.add(function, hops);
                         }
                         waiting.extend(target.created);
                     }

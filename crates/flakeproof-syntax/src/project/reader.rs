@@ -9,6 +9,7 @@ use super::call::{Calls, Target};
 use super::index::{Project, TypeId};
 use super::kind::{Kind, Value};
 use super::overload::Arguments;
+use crate::Language;
 use crate::flow::{Expression, Function, Operation, Span, Statement, Unit};
 
 /// Expressions in one another deeper than this are not looked into.
@@ -102,8 +103,11 @@ impl<'p> Reader<'p> {
                 };
                 let written = declared.map(|span| self.declared(span));
                 let known = written.filter(|value| value.kind != Kind::Unknown).or(value);
-                for target in targets {
-                    self.assign(target, known.or(written), targets.len() == 1);
+                // Functions of Go give an error beside their value.
+                let is_go = self.file.is_some_and(|file| file.language == Language::Go);
+                for (place, target) in targets.iter().enumerate() {
+                    let is_meant = targets.len() == 1 || is_go && place == 0 || written.is_some();
+                    self.assign(target, known.or(written), is_meant);
                 }
             }
             Statement::Evaluate(value) | Statement::Return(Some(value)) => {
@@ -121,11 +125,11 @@ impl<'p> Reader<'p> {
         self.depth -= 1;
     }
 
-    fn assign(&mut self, target: &'p Expression, value: Option<Value>, is_only: bool) {
+    fn assign(&mut self, target: &'p Expression, value: Option<Value>, is_meant: bool) {
         match target {
             Expression::Name(span) => {
                 let name = self.text(*span);
-                let value = value.filter(|_| is_only).unwrap_or_default();
+                let value = value.filter(|_| is_meant).unwrap_or_default();
                 // A field keeps the type it was declared with.
                 if value.kind != Kind::Unknown || self.name(name).kind == Kind::Unknown {
                     self.locals.insert(name, value);
@@ -214,6 +218,9 @@ impl<'p> Reader<'p> {
             None => Receiver::Nothing,
             Some(Expression::Name(span)) if is_this(self.text(*span)) => Receiver::This,
             Some(Expression::Name(span)) if matches!(self.text(*span), "super") => Receiver::Super,
+            Some(Expression::Call { name, receiver: None, .. }) if self.text(*name) == "super" => {
+                Receiver::Super
+            }
             Some(receiver) => Receiver::Value(self.expression(receiver)),
         };
         let values: Vec<Value> = arguments.iter().map(|value| self.expression(value)).collect();
@@ -253,11 +260,9 @@ impl<'p> Reader<'p> {
             Kind::Class(class) => self.project.static_member(class, name),
             Kind::Package(package) => self.project.in_package(self.unit, package, name),
             Kind::Unknown | Kind::Foreign(_) => {
-                let text = dotted(object, self.file);
-                let class = text.and_then(|text| {
-                    self.project.find_type(self.unit, self.owner, &format!("{text}.{name}"))
-                });
-                class.map_or(Value::unknown(), Value::class)
+                let whole = dotted(object, self.file).map(|text| format!("{text}.{name}"));
+                let named = |text: String| self.project.path_value(self.unit, self.owner, &text);
+                whole.map_or(Value::unknown(), named)
             }
         }
     }

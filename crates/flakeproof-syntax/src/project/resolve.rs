@@ -6,6 +6,7 @@ use super::kind::{Kind, Value};
 use super::names::{Name, written};
 use super::overload::Arguments;
 use super::reader::{Receiver, Site};
+use super::scope::Imported;
 use crate::flow::{Declared, Expression, Statement};
 
 impl Project {
@@ -60,7 +61,7 @@ impl Project {
         }
         let imported = self.imported_functions(unit, name?);
         if let Some(found) = self.best(&imported, site.arguments) {
-            return Some(self.target(found, false));
+            return Some(self.target(found));
         }
         if let Some(package) = self.scopes.get(unit as usize)?.package
             && let Some(target) = self.resolve_in_package(unit, package, site)
@@ -74,21 +75,33 @@ impl Project {
     fn resolve_in(&self, class: TypeId, site: &Site<'_>, on_this: bool) -> Option<Target> {
         let name = self.names.get(site.name)?;
         let found = self.best(&self.functions_named(class, name), site.arguments)?;
-        Some(self.target(found, on_this))
+        // What an object runs of its own code is known only when its class is.
+        let functions = if on_this { vec![found] } else { self.with_bodies(found, Some(class)) };
+        Some(Target { functions, created: None, on_this })
     }
 
     fn resolve_in_package(&self, unit: u32, package: Name, site: &Site<'_>) -> Option<Target> {
         let name = self.names.get(site.name)?;
+        let is_elsewhere = self.scopes.get(unit as usize)?.package != Some(package);
         if let Some(functions) = self.package_functions.get(&(package, name)) {
             // A file of scripts is a package of its own; where several share one, the own comes first.
             let mut functions = functions.clone();
             functions.sort_by_key(|found| (found.unit != unit, *found));
             if let Some(found) = self.best(&functions, site.arguments) {
-                return Some(self.target(found, false));
+                return Some(self.target(found));
             }
         }
-        let class = self.nearest(unit, self.types_by_name.get(&(package, name))?)?;
-        Some(self.creation(class, site.arguments))
+        if let Some(classes) = self.types_by_name.get(&(package, name)) {
+            return Some(self.creation(self.nearest(unit, classes)?, site.arguments));
+        }
+        match self.export(package, name, 2).filter(|_| is_elsewhere)? {
+            Imported::Type(class) => Some(self.creation(class, site.arguments)),
+            Imported::Function(package, name) => {
+                let functions = self.package_functions.get(&(package, name))?;
+                Some(self.target(self.best(functions, site.arguments)?))
+            }
+            Imported::Package(_) | Imported::Member(..) | Imported::Foreign => None,
+        }
     }
 
     /// Where nothing is known of what a call is made on: the only function of that name that takes
@@ -104,13 +117,14 @@ impl Project {
         };
         let mut found = named.iter().filter(fits);
         match (found.next(), found.next()) {
-            (Some(only), None) => Some(self.target(*only, false)),
+            (Some(only), None) => Some(self.target(*only)),
             _ => None,
         }
     }
 
-    fn target(&self, declared: Declared, on_this: bool) -> Target {
-        Target { functions: self.with_bodies(declared), created: None, on_this }
+    fn target(&self, declared: Declared) -> Target {
+        let functions = self.with_bodies(declared, None);
+        Target { functions, created: None, on_this: false }
     }
 
     /// The making of an object: its constructor, if one is written.
@@ -143,7 +157,15 @@ impl Project {
         };
         let (Receiver::Value(on), Kind::Unknown) = (site.on, given.kind) else { return given };
         // A type variable: what the object holds, or the object itself of a fluent interface.
-        on.element.map_or(given, Value::object)
+        match (on.element, on.kind) {
+            (Some(element), _) => Value::object(element),
+            (None, Kind::Object(class)) if owner.is_some_and(|owner| owner != class) => {
+                let unit = self.unit(*declared);
+                let returns = function.returns.zip(unit).map(|(span, unit)| unit.text_of(span));
+                if matches!(returns, Some("T" | "S" | "B")) { Value::object(class) } else { given }
+            }
+            _ => given,
+        }
     }
 
     /// What a function without a written type gives back, if it makes it where it returns.

@@ -95,7 +95,14 @@ impl Project {
             return Some(Imported::Type(class));
         }
         for (before, last) in cuts(path) {
+            // What a module exports by default has, most often, the name it is imported by.
+            let last = if last == "default" { import.name.as_str() } else { last };
             let Some(last) = self.names.get(last) else { continue };
+            if let Some(package) = self.package_at(before)
+                && let Some(classes) = self.types_by_name.get(&(package, last))
+            {
+                return self.nearest(unit, classes).map(Imported::Type);
+            }
             if let Some(package) = self.package_at(before)
                 && self.package_functions.contains_key(&(package, last))
             {
@@ -142,6 +149,19 @@ impl Project {
         classes.iter().rev().max_by_key(|class| shared(class)).copied()
     }
 
+    /// A path of Rust that begins at its crate, its module or the one around, written whole.
+    pub(super) fn whole_path(&self, unit: u32, text: &str) -> Option<String> {
+        let (first, rest) = text.split_once("::")?;
+        let package = self.units.get(unit as usize)?.package.as_str();
+        let start = match first {
+            "crate" => package.split("::").next()?,
+            "super" => package.rsplit_once("::")?.0,
+            "self" => package,
+            _ => return None,
+        };
+        Some(format!("{start}::{rest}"))
+    }
+
     /// The class a name means here: inside `owner`, by import, by package.
     pub(super) fn find_type(&self, unit: u32, owner: Option<TypeId>, text: &str) -> Option<TypeId> {
         let end = text.find(['.', ':', '$']).unwrap_or(text.len());
@@ -162,7 +182,11 @@ impl Project {
                 return self.nearest(unit, classes);
             }
         }
-        if rest.is_empty() { None } else { self.type_at(unit, text) }
+        if rest.is_empty() {
+            return None;
+        }
+        let whole = self.whole_path(unit, text);
+        self.type_at(unit, whole.as_deref().unwrap_or(text))
     }
 
     /// What an import of this file calls by this name.

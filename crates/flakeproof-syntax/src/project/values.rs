@@ -59,10 +59,17 @@ impl Project {
         if let Some(imported) = name.and_then(|name| self.import_of(unit, name)) {
             return !matches!(imported, Imported::Member(..)) || starts_like_a_class(text);
         }
-        starts_like_a_class(text) || self.find_type(unit, owner, text).is_some()
+        let is_known = || {
+            let kind = self.name_value(unit, owner, text).kind;
+            matches!(kind, Kind::Class(_) | Kind::Package(_))
+        };
+        text.contains("::") || starts_like_a_class(text) || is_known()
     }
     /// What a name means that is no local variable: a field, a class, a package.
     pub(super) fn name_value(&self, unit: u32, owner: Option<TypeId>, text: &str) -> Value {
+        if text.contains("::") {
+            return self.path_value(unit, owner, text);
+        }
         let Some(name) = self.names.get(text) else { return Value::unknown() };
         let mut around = owner;
         for _ in 0..16 {
@@ -88,8 +95,26 @@ impl Project {
             }
             Some(Imported::Member(class, member)) => self.field_named(class, member),
             Some(Imported::Foreign) => Value::foreign(text),
-            _ => Value::unknown(),
+            Some(Imported::Type(_) | Imported::Function(..)) => Value::unknown(),
+            None => self.module_beside(unit, text),
         }
+    }
+
+    /// A module of Rust by the name that its parent gives it.
+    fn module_beside(&self, unit: u32, text: &str) -> Value {
+        let file = self.units.get(unit as usize).filter(|file| file.language == Language::Rust);
+        let package = file.and_then(|file| self.package_at(&format!("{}::{text}", file.package)));
+        package.map_or(Value::unknown(), |it| Value { kind: Kind::Package(it), element: None })
+    }
+
+    /// What names joined by dots or colons mean: a class or a package.
+    pub(super) fn path_value(&self, unit: u32, owner: Option<TypeId>, text: &str) -> Value {
+        if let Some(class) = self.find_type(unit, owner, text) {
+            return Value::class(class);
+        }
+        let whole = self.whole_path(unit, text);
+        let package = self.package_at(whole.as_deref().unwrap_or(text));
+        package.map_or(Value::unknown(), |it| Value { kind: Kind::Package(it), element: None })
     }
 
     /// What the variable of a class is, its own or an inherited one.

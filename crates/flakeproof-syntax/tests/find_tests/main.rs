@@ -6,6 +6,7 @@ mod hostile;
 mod java;
 mod javascript;
 mod kotlin;
+mod lowered;
 mod mutations;
 mod promises;
 mod python;
@@ -21,8 +22,10 @@ fn find<'a>(path: &'a str, text: &'a str) -> Found<'a> {
 
 fn find_in<'a>(layout: &Layout, path: &'a str, text: &'a str) -> Found<'a> {
     let file = SourceFile { path, text };
-    let found = Finder::default().find(&file, layout);
+    let mut finder = Finder::default();
+    let found = finder.find(&file, layout);
     promises::assert_promises(&file, &found);
+    lowered::assert_same_tests(&file, &found, &finder.lower(&file, layout));
     if let (Some(language), false) = (Language::of_path(path), found.tests.is_empty()) {
         assert!(may_hold_tests(language, path, text), "{path} would never be read");
     }

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use flakeproof_syntax::{Finder, Layout, SourceFile};
 
+use crate::lowered::assert_same_tests;
 use crate::promises::assert_promises;
 
 const CASES: usize = 2_000;
@@ -32,7 +33,11 @@ fn mutated_files_keep_every_promise() {
         let (path, sample) = SAMPLES[case % SAMPLES.len()];
         let text = mutated(sample, &mut chance);
         let file = SourceFile { path, text: &text };
-        let check = AssertUnwindSafe(|| assert_promises(&file, &finder.find(&file, &layout)));
+        let check = AssertUnwindSafe(|| {
+            let found = finder.find(&file, &layout);
+            assert_promises(&file, &found);
+            assert_same_tests(&file, &found, &finder.lower(&file, &layout));
+        });
         let kept = catch_unwind(check);
         assert!(kept.is_ok(), "case {case} of seed {SEED}, {path}:\n{text}");
     }

@@ -185,6 +185,7 @@ fn assertions_of_the_common_libraries_name_the_values_they_look_at() {
              verify(mock, times(2)).foo(a);
              inOrder.verify(mock).foo();
              thrown.expect(IOException.class);
+             thrown.expectIllegalArgumentException();
              mvc.perform(get(\"/\")).andExpect(status().isOk());
              page.assertTitle(\"t\");
              this.assertPaid(order);"
@@ -202,6 +203,7 @@ fn assertions_of_the_common_libraries_name_the_values_they_look_at() {
             "assert verify foo: mock, times(2), a",
             "assert verify foo: mock",
             "assert expect: IOException.class",
+            "assert expectIllegalArgumentException: thrown",
             "assert andExpect: mvc.perform(get(\"/\")), status().isOk()",
             "assert assertTitle: page, \"t\"",
             "assert assertPaid: order",

@@ -1,7 +1,12 @@
 //! What becomes of sources of each language in the flow form.
 
+mod go;
+mod hostile;
 mod java;
+mod javascript;
+mod python;
 mod render;
+mod rust;
 
 use flakeproof_syntax::flow::Unit;
 use flakeproof_syntax::{Finder, Layout, SourceFile};

@@ -7,9 +7,10 @@ use tree_sitter::Node;
 
 use super::flow::Java;
 use crate::flow::{Block, Expression, Statement};
+use crate::languages::chain::{Link, links};
 use crate::languages::lowering::{in_place, parts, span};
 
-impl Java<'_, '_> {
+impl<'a> Java<'_, 'a> {
     /// Write an assertion; `false`, and nothing written, where the node is none.
     pub(super) fn assertion(&mut self, node: Node<'_>) -> bool {
         let Some(chain) = self.chain(node) else { return false };
@@ -18,10 +19,9 @@ impl Java<'_, '_> {
         let mut runs = 0;
         operands.extend(chain.subject.map(|subject| self.expression(subject)));
         for link in chain.links {
-            let Some(word) = link.child_by_field_name("name") else { continue };
-            words.push(span(word));
-            let block = block_of(self.form.text(word));
-            for argument in link.child_by_field_name("arguments").into_iter().flat_map(parts) {
+            words.push(span(link.name));
+            let block = block_of(self.form.text(link.name));
+            for argument in link.arguments.into_iter().flat_map(parts) {
                 let value = self.expression(argument);
                 match in_place(value) {
                     Ok(body) => {
@@ -57,32 +57,21 @@ impl Java<'_, '_> {
     }
 
     /// The calls of a chain, from the one that makes it an assertion to the last.
-    fn chain<'n>(&self, node: Node<'n>) -> Option<Chain<'n>>
-    where
-        Self: 'n,
-    {
-        let mut links = Vec::new();
-        let mut next = Some(node);
-        while let Some(call) = next.filter(|call| call.kind() == "method_invocation") {
-            links.push(call);
-            next = call.child_by_field_name("object");
-        }
-        let count = links.len();
+    fn chain<'n>(&self, node: Node<'n>) -> Option<Chain<'n, 'a>> {
+        let mut links = links(node, link);
         let first = links.iter().enumerate().rev().find_map(|(at, link)| {
-            let name = self.form.text(link.child_by_field_name("name")?);
-            let object = link.child_by_field_name("object");
-            let receiver = object.map_or(Receiver::None, |object| self.receiver(object));
-            let goes_on = at > 0;
-            is_assertion(name, receiver, goes_on).then_some((at, name.to_owned(), receiver, object))
+            let name = self.form.text(link.name);
+            let receiver = link.object.map_or(Receiver::None, |object| self.receiver(object));
+            is_assertion(name, receiver, at > 0).then_some((at, name, receiver, link.object))
         });
         let (at, name, receiver, object) = first?;
-        links.truncate((at + 1).min(count));
+        links.truncate(at + 1);
         links.reverse();
         let is_subject = match receiver {
             Receiver::None | Receiver::Class | Receiver::Library => false,
             // `inOrder.verify(mock).pay()` looks at the mock alone.
             Receiver::Variable if name == "verify" => links.len() == 1,
-            Receiver::Variable => !is_library_verb(&name),
+            Receiver::Variable => !is_library_verb(name),
             Receiver::Value => true,
         };
         Some(Chain { links, name, subject: object.filter(|_| is_subject) })
@@ -104,13 +93,20 @@ impl Java<'_, '_> {
 }
 
 /// An assertion, however long.
-struct Chain<'n> {
+struct Chain<'n, 'a> {
     /// Its calls, in the order in which they run.
-    links: Vec<Node<'n>>,
+    links: Vec<Link<'n>>,
     /// The name of the first.
-    name: String,
+    name: &'a str,
     /// The value that the first is called on, where that is looked at.
     subject: Option<Node<'n>>,
+}
+
+/// The method that is called by a node.
+fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
+    let name = node.child_by_field_name("name").filter(|_| node.kind() == "method_invocation")?;
+    let object = node.child_by_field_name("object");
+    Some(Link { name, object, arguments: node.child_by_field_name("arguments") })
 }
 
 /// What a call is made on.
@@ -142,11 +138,8 @@ fn is_assertion(name: &str, receiver: Receiver, goes_on: bool) -> bool {
         "expect" | "expectMessage" | "expectCause" => receiver == Receiver::Variable,
         "then" => receiver == Receiver::None && goes_on,
         "expectLastCall" => false,
-        _ => {
-            continues(name, "expect")
-                && matches!(receiver, Receiver::None | Receiver::Value)
-                && !name.contains("Return")
-        }
+        // `expectAndReturn` sets a mock up.
+        _ => continues(name, "expect") && receiver != Receiver::Class && !name.contains("And"),
     }
 }
 

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::flow::Java;
 use crate::flow::{Expression, Operation, Parameter, Span, Statement};
+use crate::languages::chain::operators;
 use crate::languages::lowering::{Head, combine, first_part, gathered, literal, name, parts, span};
 use crate::tree::{child_of_kind, children};
 
@@ -91,26 +92,10 @@ impl Java<'_, '_> {
         }
     }
 
-    /// An operation; the left side of a chain such as `a + b + c` lies as deep as the chain is
-    /// long, so it is followed step by step.
     fn binary(&mut self, node: Node<'_>) -> Expression {
-        let Some((operation, mut word)) = sign(node) else { return gathered(node) };
-        let mut right = Vec::new();
-        let mut left = Some(node);
-        let mut first = None;
-        while let Some(node) = left.take() {
-            match sign(node).filter(|(known, _)| *known == operation) {
-                Some((_, here)) => {
-                    word = here;
-                    right.extend(node.child_by_field_name("right"));
-                    left = node.child_by_field_name("left");
-                }
-                None => first = Some(node),
-            }
-        }
-        let nodes = first.into_iter().chain(right.into_iter().rev());
-        let operands = nodes.map(|operand| self.expression(operand)).collect();
-        combine(operation.of_form(), span(word), operands)
+        let Some(chain) = operators(node) else { return gathered(node) };
+        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
+        combine(chain.operation, span(chain.word), operands)
     }
 
     fn unary(&mut self, node: Node<'_>) -> Expression {
@@ -304,36 +289,6 @@ impl Java<'_, '_> {
         let operands = values.map(|value| self.expression(value)).collect();
         combine(Operation::Gather, span(node), operands)
     }
-}
-
-/// What an operator does, told apart finely enough that chains are chains of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
-    Arithmetic,
-    Comparison,
-    Logic,
-}
-
-impl Sign {
-    fn of_form(self) -> Operation {
-        match self {
-            Self::Arithmetic => Operation::Arithmetic,
-            Self::Comparison | Self::Logic => Operation::Compare,
-        }
-    }
-}
-
-fn sign<'n>(node: Node<'n>) -> Option<(Sign, Node<'n>)> {
-    if node.kind() != "binary_expression" {
-        return None;
-    }
-    let word = node.child_by_field_name("operator")?;
-    let sign = match word.kind() {
-        "&&" | "||" => Sign::Logic,
-        "==" | "!=" | "<" | ">" | "<=" | ">=" => Sign::Comparison,
-        _ => Sign::Arithmetic,
-    };
-    Some((sign, word))
 }
 
 /// `Outer` and `Inner` of `Outer.Inner<T>`.

@@ -2,8 +2,14 @@
 //!
 //! A test is a call there, not a function: `it("adds", () => …)` inside `describe("sums", …)`.
 
+mod assertions;
 mod calls;
+mod expressions;
+mod flow;
+mod imports;
 mod outline;
+mod statements;
+mod suites;
 mod verb;
 
 use super::{Grammar, Rules};
@@ -13,7 +19,7 @@ pub(super) const JAVASCRIPT: Rules = Rules {
     may_hold_tests,
     outline: outline::outline,
     read_calls: calls::read_calls,
-    lower: None,
+    lower: Some(flow::lower),
 };
 
 pub(super) const TYPESCRIPT: Rules = Rules {
@@ -21,7 +27,7 @@ pub(super) const TYPESCRIPT: Rules = Rules {
     may_hold_tests,
     outline: outline::outline,
     read_calls: calls::read_calls,
-    lower: None,
+    lower: Some(flow::lower),
 };
 
 const PLAIN: Grammar =

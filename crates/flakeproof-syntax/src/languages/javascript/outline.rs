@@ -94,7 +94,7 @@ impl<'t, 'a> Script<'t, 'a> {
         };
         match Verb::of(callee, self.reading.text) {
             Some(Verb::Suite) => {
-                let title = arguments.first().map_or("", |first| self.title(*first));
+                let title = arguments.first().map_or("", |first| title(*first, self.reading.text));
                 if let Some(suite) = self.open(title, scope, node) {
                     bodies(agenda, suite);
                 }
@@ -122,7 +122,7 @@ impl<'t, 'a> Script<'t, 'a> {
     fn test_title(&self, arguments: &[Node<'t>]) -> Option<&'a str> {
         let (&first, rest) = arguments.split_first()?;
         match first.kind() {
-            "string" | "template_string" => Some(self.title(first)),
+            "string" | "template_string" => Some(title(first, self.reading.text)),
             "function_expression" if rest.is_empty() => {
                 first.child_by_field_name("name").map(|name| self.text(name))
             }
@@ -131,20 +131,14 @@ impl<'t, 'a> Script<'t, 'a> {
                 let mut named = pairs.filter(|pair| {
                     pair.child_by_field_name("key").is_some_and(|key| self.text(key) == "name")
                 });
-                named.find_map(|pair| pair.child_by_field_name("value")).map(|v| self.title(v))
+                named
+                    .find_map(|pair| pair.child_by_field_name("value"))
+                    .map(|v| title(v, self.reading.text))
             }
-            _ => rest.iter().any(|argument| is_function(*argument)).then(|| self.title(first)),
-        }
-    }
-
-    /// The text between the quotes, or the source of an expression.
-    fn title(&self, node: Node<'t>) -> &'a str {
-        let text = self.text(node);
-        match node.kind() {
-            "string" | "template_string" => text
-                .get(1..text.len().saturating_sub(1))
-                .unwrap_or_else(|| text.trim_matches(['"', '\'', '`'])),
-            _ => text,
+            _ => rest
+                .iter()
+                .any(|argument| is_function(*argument))
+                .then(|| title(first, self.reading.text)),
         }
     }
 
@@ -183,7 +177,7 @@ impl<'t, 'a> Script<'t, 'a> {
                     if open.kind() == "("
                         && matches!(title.kind(), "string" | "template_string") =>
                 {
-                    Some(self.title(*title))
+                    Some(self::title(*title, self.reading.text))
                 }
                 _ => None,
             };
@@ -211,12 +205,23 @@ impl<'t, 'a> Script<'t, 'a> {
     }
 }
 
-fn is_function(node: Node<'_>) -> bool {
+/// The text between the quotes, or the source of an expression.
+pub(super) fn title<'a>(node: Node<'_>, text: &'a str) -> &'a str {
+    let text = text_of(node, text);
+    match node.kind() {
+        "string" | "template_string" => text
+            .get(1..text.len().saturating_sub(1))
+            .unwrap_or_else(|| text.trim_matches(['"', '\'', '`'])),
+        _ => text,
+    }
+}
+
+pub(super) fn is_function(node: Node<'_>) -> bool {
     matches!(node.kind(), "arrow_function" | "function_expression" | "generator_function")
 }
 
 /// A title with its escaped quotes and backslashes as they are shown.
-fn unescaped(title: &str) -> String {
+pub(super) fn unescaped(title: &str) -> String {
     let mut shown = String::with_capacity(title.len());
     let mut letters = title.chars().peekable();
     while let Some(letter) = letters.next() {

@@ -1,24 +1,15 @@
-//! Python: pytest and unittest.
+//! The classes, functions, fixtures and tests of a Python file.
 
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Extent, child_of_kind, children, for_each_below, text_of};
-
-pub(super) const RULES: Rules = Rules {
-    grammars: &[("py", Grammar { name: "python", load: || tree_sitter_python::LANGUAGE.into() })],
-    may_hold_tests,
-    outline,
-    read_calls,
-    lower: None,
-};
 
 /// Class names lead to one another over at most this many bases.
 const LONGEST_LINEAGE: usize = 32;
 
-fn may_hold_tests(path: &str, text: &str) -> bool {
+pub(super) fn may_hold_tests(path: &str, text: &str) -> bool {
     text.contains("test") && (is_pytest_file(path) || text.contains("Test"))
 }
 
@@ -28,7 +19,7 @@ fn is_pytest_file(path: &str) -> bool {
     name.starts_with("test_") || name.ends_with("_test.py")
 }
 
-fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
+pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
     let mut python = Python { reading: *reading, outline: Outline::new(), classes: Vec::new() };
     python.read();
     python.name_tests();
@@ -245,7 +236,7 @@ fn role_of_name(name: &str) -> Role {
     }
 }
 
-fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
+pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     match node.kind() {
         "parameters" => {
             let mut cursor = node.walk();

@@ -1,25 +1,16 @@
-//! Rust: `cargo test`, and the attributes that end in it.
+//! The modules, functions and tests of a Rust file.
 
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
-    grammars: &[("rs", Grammar { name: "rust", load: || tree_sitter_rust::LANGUAGE.into() })],
-    may_hold_tests,
-    outline,
-    read_calls,
-    lower: None,
-};
-
-fn may_hold_tests(_path: &str, text: &str) -> bool {
+pub(super) fn may_hold_tests(_path: &str, text: &str) -> bool {
     text.contains("#[") && (text.contains("test") || text.contains("quickcheck"))
 }
 
-fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
+pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
     let mut rust =
         Rust { reading: *reading, prefix: module_path(reading), outline: Outline::new() };
     rust.read();
@@ -27,7 +18,7 @@ fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
 }
 
 /// The crate and the modules that a file's path stands for.
-fn module_path(reading: &Reading<'_, '_>) -> String {
+pub(super) fn module_path(reading: &Reading<'_, '_>) -> String {
     let path = reading.path;
     let (package, inside) = match reading.layout.crate_of(path) {
         Some((package, inside)) => (package.to_owned(), inside),
@@ -224,7 +215,7 @@ impl<'t> Attributes<'t> {
     }
 }
 
-fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
+pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     match node.kind() {
         "call_expression" => {
             let Some(function) = node.child_by_field_name("function") else { return };

@@ -1,28 +1,19 @@
-//! Go: `go test`, and suites of testify and gocheck.
+//! The functions, methods and tests of a Go file.
 
 use std::collections::HashMap;
 
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Extent, child_of_kind, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
-    grammars: &[("go", Grammar { name: "go", load: || tree_sitter_go::LANGUAGE.into() })],
-    may_hold_tests,
-    outline,
-    read_calls,
-    lower: None,
-};
-
-fn may_hold_tests(path: &str, text: &str) -> bool {
+pub(super) fn may_hold_tests(path: &str, text: &str) -> bool {
     path.ends_with("_test.go")
         && ["Test", "Fuzz", "Example"].iter().any(|prefix| text.contains(prefix))
 }
 
-fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
+pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
     let mut go = Go {
         reading: *reading,
         package: import_path(reading),
@@ -36,7 +27,7 @@ fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
 }
 
 /// The import path of a file's package, or its folder where no `go.mod` says more.
-fn import_path(reading: &Reading<'_, '_>) -> String {
+pub(super) fn import_path(reading: &Reading<'_, '_>) -> String {
     let (module, inside) = reading.layout.go_module(reading.path).unwrap_or(("", reading.path));
     match (module, inside.rsplit_once('/')) {
         (module, None) => module.to_owned(),
@@ -180,7 +171,7 @@ fn is_exported(name: &str, prefix: &str) -> bool {
         .is_some_and(|rest| rest != "Main" && !rest.starts_with(char::is_lowercase))
 }
 
-fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
+pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     if node.kind() != "call_expression" {
         return;
     }

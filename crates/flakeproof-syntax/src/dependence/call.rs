@@ -1,0 +1,143 @@
+//! What flows through calls and into functions without a name.
+
+use super::builder::{Builder, Input, Through};
+use super::environment::Variable;
+use super::graph::{NodeKind, Words};
+use super::value::Nested;
+use crate::flow::{Declared, Expression, Function};
+
+/// A function that gives nothing back stands for what flows into its calls, the first of them.
+const MOST_MADE: usize = 16;
+
+impl<'p> Builder<'p> {
+    /// What flows into a call: what it is called on, and its arguments; what comes out of its body
+    /// where that is test code. Gives what the values pass.
+    pub(super) fn call_inputs(&mut self, call: &'p Expression, out: &mut Vec<Input>) -> Passed {
+        let Expression::Call { name, receiver, arguments, .. } = call else {
+            return Passed { through: self.plain(call.span()), makes_calls: false };
+        };
+        let target = self.frames.last().and_then(|frame| frame.calls.at(*name));
+        let callee = target.and_then(|target| self.callee(target));
+        let followed = callee.filter(|(declared, _)| self.may_follow(*declared));
+        let code = if followed.is_some() { None } else { callee.map(|(declared, _)| declared) };
+        let words = Words::new(self.unit(), &[*name]);
+        let through = Through { words, code, is_plain: false };
+        let from = out.len();
+        if let Some(receiver) = receiver {
+            self.flow(receiver, through, Nested::Plain, out);
+        }
+        let given = self.given(arguments, through);
+        let mut sources = out.get(from..).unwrap_or_default().to_vec();
+        sources.extend(given.iter().flatten());
+        let handed = self.handed(arguments, through, &sources);
+        let followed =
+            followed.map(|(declared, object)| self.follow_call(declared, &given, object));
+        let (returned, makes_calls) = followed.unwrap_or_default();
+        if returned.is_empty() {
+            out.extend(given.iter().flatten());
+        }
+        out.extend(handed);
+        out.extend(returned.into_iter().map(|input| {
+            let through = if input.through.is_plain { through } else { input.through };
+            Input { through, is_argument: false, ..input }
+        }));
+        Passed { through, makes_calls }
+    }
+
+    /// What each argument gives, nothing for functions without a name.
+    fn given(&mut self, arguments: &'p [Expression], through: Through) -> Vec<Vec<Input>> {
+        let mut given = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let mut inputs = Vec::new();
+            if !matches!(argument, Expression::Lambda(_)) {
+                self.flow(argument, through, Nested::Argument, &mut inputs);
+            }
+            given.push(inputs);
+        }
+        given
+    }
+
+    /// What functions without a name among the arguments give, their parameters taken from all else
+    /// that flows into the call.
+    fn handed(
+        &mut self,
+        arguments: &'p [Expression],
+        through: Through,
+        sources: &[Input],
+    ) -> Vec<Input> {
+        let mut handed = Vec::new();
+        for argument in arguments {
+            if let Expression::Lambda(function) = argument {
+                let returned = self.lambda(function, sources);
+                handed.extend(returned.into_iter().map(|input| handed_on(input, through)));
+            }
+        }
+        handed
+    }
+
+    /// What a followed call gives back, and whether its body makes calls itself.
+    fn follow_call(
+        &mut self,
+        declared: Declared,
+        given: &[Vec<Input>],
+        object: u32,
+    ) -> (Vec<Input>, bool) {
+        let earlier = self.last_call.take();
+        let returned = self.follow(declared, given, object);
+        let makes_calls = self.last_call.is_some();
+        self.last_call = self.last_call.take().or(earlier);
+        (returned, makes_calls)
+    }
+
+    /// A function without a name, read where it stands. Its parameters come from `sources`; what
+    /// it gives back flows on; where that is nothing or a literal, what flows into its calls.
+    pub(super) fn lambda(&mut self, function: &'p Function, sources: &[Input]) -> Vec<Input> {
+        if !self.descend() {
+            return Vec::new();
+        }
+        for parameter in &function.parameters {
+            let variable = Variable::Local(self.run(), self.text(parameter.name));
+            self.define(variable, parameter.name, sources);
+        }
+        let outer = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.returned));
+        let raising = self.raising.replace(Vec::new());
+        self.block(&function.body);
+        let made = std::mem::replace(&mut self.raising, raising).unwrap_or_default();
+        let mut returned = match self.frames.last_mut() {
+            Some(frame) => std::mem::replace(&mut frame.returned, outer.unwrap_or_default()),
+            None => Vec::new(),
+        };
+        let is_literal = |input: &Input| {
+            self.graph.node(input.node).is_none_or(|node| node.kind == NodeKind::Literal)
+        };
+        if returned.iter().all(is_literal) {
+            returned.extend(made.iter().take(MOST_MADE));
+        }
+        if let Some(raising) = &mut self.raising {
+            raising.extend(made);
+        }
+        self.depth -= 1;
+        returned
+    }
+}
+
+/// A value that leaves a function without a name through what that is handed to.
+fn handed_on(input: Input, outer: Through) -> Input {
+    let inner = input.through;
+    let word = outer.words.spans().first().filter(|_| inner.words.unit == outer.words.unit);
+    let through = match word {
+        _ if inner.is_plain => outer,
+        Some(word) => Through { words: inner.words.and(*word), ..inner },
+        None => inner,
+    };
+    let code = through.code.or(outer.code);
+    Input { through: Through { code, ..through }, is_argument: false, ..input }
+}
+
+/// What values pass in a call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Passed {
+    pub(super) through: Through,
+    /// Whether the body of what is called is in the graph and makes calls itself.
+    pub(super) makes_calls: bool,
+}

@@ -1,0 +1,17 @@
+//! Go: `go test`, and suites of testify and gocheck.
+
+mod assertions;
+mod expressions;
+mod flow;
+mod outline;
+mod statements;
+
+use super::{Grammar, Rules};
+
+pub(super) const RULES: Rules = Rules {
+    grammars: &[("go", Grammar { name: "go", load: || tree_sitter_go::LANGUAGE.into() })],
+    may_hold_tests: outline::may_hold_tests,
+    outline: outline::outline,
+    read_calls: outline::read_calls,
+    lower: Some(flow::lower),
+};

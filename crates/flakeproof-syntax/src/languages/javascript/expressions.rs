@@ -1,0 +1,285 @@
+//! The expressions of JavaScript and TypeScript in the flow form.
+
+use tree_sitter::Node;
+
+use super::flow::{Script, is_class, is_method};
+use crate::flow::{Expression, Operation, Role, Statement};
+use crate::languages::chain::operators;
+use crate::languages::lowering::{
+    behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
+};
+use crate::tree::child_of_kind;
+
+impl Script<'_, '_> {
+    /// Where a value comes from. What happens on the way, such as `(line = read())`, is written as
+    /// statements of its own.
+    pub(super) fn expression(&mut self, node: Node<'_>) -> Expression {
+        if !self.form.enter() {
+            return gathered(node);
+        }
+        let value = match node.kind() {
+            "identifier" | "this" | "super" | "shorthand_property_identifier" => name(node),
+            "string" | "number" | "regex" | "true" | "false" | "null" | "undefined" => {
+                literal(node)
+            }
+            "template_string" => self.template(node),
+            "parenthesized_expression" | "jsx_expression" => match first_part(node) {
+                Some(inner) => self.expression(inner),
+                None => gathered(node),
+            },
+            "call_expression" => self.call(node, "function", false),
+            "new_expression" => self.call(node, "constructor", true),
+            "member_expression" => self.member_expression(node),
+            "subscript_expression" => self.gather(node, Operation::Index),
+            "binary_expression" => self.binary(node),
+            "unary_expression" => self.unary(node),
+            "update_expression" => self.update(node),
+            "assignment_expression" | "augmented_assignment_expression" => self.assignment(node),
+            "ternary_expression" => self.choice(node),
+            "await_expression" | "spread_element" => self.gather(node, Operation::Pass),
+            "non_null_expression" | "as_expression" | "satisfies_expression" | "type_assertion" => {
+                self.cast(node)
+            }
+            "yield_expression" => {
+                let value = self.gather(node, Operation::Pass);
+                self.form.emit(Statement::Return(Some(value.clone())));
+                value
+            }
+            "array" | "object" => self.gather(node, Operation::Gather),
+            "sequence_expression" => self.sequence(node),
+            "arrow_function"
+            | "function_expression"
+            | "generator_function"
+            | "method_definition" => self.lambda(node),
+            kind if kind.starts_with("jsx_") => self.markup(node),
+            kind if is_class(kind) => self.class_value(node),
+            _ => gathered(node),
+        };
+        self.form.leave();
+        value
+    }
+
+    fn call(&mut self, node: Node<'_>, field: &str, creates: bool) -> Expression {
+        let Some(called) = node.child_by_field_name(field) else { return gathered(node) };
+        let list = node.child_by_field_name("arguments");
+        match (called.kind(), called.child_by_field_name("property")) {
+            ("identifier" | "import" | "super", _) => {
+                let (name, arguments) = (span(called), self.arguments(list));
+                Expression::Call { name, receiver: None, arguments, creates }
+            }
+            ("member_expression", Some(property)) => {
+                let object = called.child_by_field_name("object");
+                let receiver = object.map(|object| Box::new(self.expression(object)));
+                let arguments = self.arguments(list);
+                Expression::Call { name: span(property), receiver, arguments, creates }
+            }
+            _ => {
+                let value = self.expression(called);
+                let arguments = self.arguments(list);
+                call_of_value(value, called, arguments, creates)
+            }
+        }
+    }
+
+    /// The values given to a call, or set into a tagged template.
+    pub(super) fn arguments(&mut self, list: Option<Node<'_>>) -> Vec<Expression> {
+        match list {
+            Some(list) if list.kind() == "template_string" => vec![self.template(list)],
+            list => {
+                let values = list.into_iter().flat_map(parts);
+                values.map(|value| self.expression(value)).collect()
+            }
+        }
+    }
+
+    fn member_expression(&mut self, node: Node<'_>) -> Expression {
+        match (node.child_by_field_name("object"), node.child_by_field_name("property")) {
+            (Some(object), Some(property)) => {
+                let object = Box::new(self.expression(object));
+                Expression::Member { object, name: span(property) }
+            }
+            _ => gathered(node),
+        }
+    }
+
+    fn binary(&mut self, node: Node<'_>) -> Expression {
+        let Some(chain) = operators(node) else { return gathered(node) };
+        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
+        combine(chain.operation, span(chain.word), operands)
+    }
+
+    /// All parts of a node, named by its first sign; of an object's pairs, the values.
+    fn gather(&mut self, node: Node<'_>, operation: Operation) -> Expression {
+        let mut cursor = node.walk();
+        let word = node.children(&mut cursor).find(|child| !child.is_named());
+        let word = word.map_or_else(|| behind(node), span);
+        let mut operands = Vec::new();
+        for part in parts(node) {
+            match part.kind() {
+                "optional_chain" => {}
+                "pair" => {
+                    let value = part.child_by_field_name("value");
+                    operands.extend(value.map(|value| self.expression(value)));
+                }
+                _ => operands.push(self.expression(part)),
+            }
+        }
+        combine(operation, word, operands)
+    }
+
+    fn unary(&mut self, node: Node<'_>) -> Expression {
+        let (Some(sign), Some(argument)) =
+            (node.child_by_field_name("operator"), node.child_by_field_name("argument"))
+        else {
+            return gathered(node);
+        };
+        if sign.kind() == "-" && argument.kind() == "number" {
+            return literal(node);
+        }
+        let operation = if sign.kind() == "!" { Operation::Compare } else { Operation::Arithmetic };
+        let argument = self.expression(argument);
+        combine(operation, span(sign), vec![argument])
+    }
+
+    fn update(&mut self, node: Node<'_>) -> Expression {
+        let (Some(target), Some(sign)) =
+            (node.child_by_field_name("argument"), node.child_by_field_name("operator"))
+        else {
+            return gathered(node);
+        };
+        let target = self.expression(target);
+        self.form.bind(target.clone(), span(sign), Some(target.clone()));
+        target
+    }
+
+    fn assignment(&mut self, node: Node<'_>) -> Expression {
+        let (Some(left), Some(right)) =
+            (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return gathered(node);
+        };
+        let value = Some(self.expression(right));
+        let sign = node.child_by_field_name("operator").or_else(|| child_of_kind(node, &["="]));
+        let operator = sign.map_or_else(|| behind(left), span);
+        let targets = self.targets(left);
+        let given = targets.first().cloned();
+        self.form.emit(Statement::Bind { targets, declared: None, operator, value });
+        given.unwrap_or_else(|| gathered(left))
+    }
+
+    /// What a declaration or an assignment names: `{ a, b: [c, ...d], e = 1 }` are four.
+    pub(super) fn targets(&mut self, left: Node<'_>) -> Vec<Expression> {
+        let mut targets = Vec::new();
+        let mut waiting = vec![left];
+        while let Some(node) = waiting.pop() {
+            match node.kind() {
+                "object_pattern"
+                | "array_pattern"
+                | "rest_pattern"
+                | "parenthesized_expression" => waiting.extend(parts(node).into_iter().rev()),
+                "pair_pattern" => waiting.extend(node.child_by_field_name("value")),
+                "assignment_pattern" | "object_assignment_pattern" => {
+                    waiting.extend(node.child_by_field_name("left"));
+                }
+                "shorthand_property_identifier_pattern" => targets.push(name(node)),
+                _ => targets.push(self.expression(node)),
+            }
+        }
+        targets
+    }
+
+    /// `a ? b : c ? d : e` as one choice.
+    fn choice(&mut self, node: Node<'_>) -> Expression {
+        let Some(word) = child_of_kind(node, &["?"]) else { return gathered(node) };
+        let mut operands = Vec::new();
+        let mut next = Some(node);
+        while let Some(node) = next.take() {
+            if node.kind() != "ternary_expression" {
+                operands.push(self.expression(node));
+                break;
+            }
+            for field in ["condition", "consequence"] {
+                let part = node.child_by_field_name(field);
+                operands.extend(part.map(|part| self.expression(part)));
+            }
+            next = node.child_by_field_name("alternative");
+        }
+        combine(Operation::Choose, span(word), operands)
+    }
+
+    /// `a!`, `a as T`, `<T>a`: the value itself.
+    fn cast(&mut self, node: Node<'_>) -> Expression {
+        let inner = parts(node);
+        let value = match node.kind() {
+            "type_assertion" => inner.last(),
+            _ => inner.first(),
+        };
+        let kind = inner.iter().find(|part| Some(*part) != value);
+        match value {
+            Some(value) => {
+                let word = kind.map_or_else(|| behind(*value), |kind| span(*kind));
+                combine(Operation::Pass, word, vec![self.expression(*value)])
+            }
+            None => gathered(node),
+        }
+    }
+
+    /// `a, b, c`: all happen, the last is the value.
+    fn sequence(&mut self, node: Node<'_>) -> Expression {
+        let mut last = None;
+        for part in parts(node) {
+            let value = self.expression(part);
+            if let Some(dropped) = last.replace(value) {
+                self.form.emit(Statement::Evaluate(dropped));
+            }
+        }
+        last.unwrap_or_else(|| gathered(node))
+    }
+
+    fn lambda(&mut self, node: Node<'_>) -> Expression {
+        let named = node.child_by_field_name("name").filter(|_| is_method(node));
+        let name = named.map_or(String::new(), |name| self.form.text(name).to_owned());
+        Expression::Lambda(Box::new(self.function(node, name, Role::Plain)))
+    }
+
+    /// `<Order id={x}>{y}</Order>`: an object made of what is set into it.
+    fn markup(&mut self, node: Node<'_>) -> Expression {
+        let tag = node.child_by_field_name("open_tag").unwrap_or(node);
+        let Some(named) = tag.child_by_field_name("name") else { return gathered(node) };
+        let mut arguments = Vec::new();
+        for part in parts(tag).into_iter().chain(parts(node)) {
+            match part.kind() {
+                "jsx_attribute" => {
+                    let value = parts(part).into_iter().nth(1);
+                    arguments.extend(value.map(|value| self.expression(value)));
+                }
+                "jsx_expression" | "jsx_element" | "jsx_self_closing_element" => {
+                    arguments.push(self.expression(part));
+                }
+                _ => {}
+            }
+        }
+        Expression::Call { name: span(named), receiver: None, arguments, creates: true }
+    }
+
+    fn class_value(&mut self, node: Node<'_>) -> Expression {
+        match node.child_by_field_name("name") {
+            Some(named) => {
+                self.class(node);
+                name(named)
+            }
+            None => gathered(child_of_kind(node, &["class_heritage"]).unwrap_or(node)),
+        }
+    }
+
+    /// A template, or what goes into it.
+    fn template(&mut self, node: Node<'_>) -> Expression {
+        let holes = parts(node).into_iter().filter(|part| part.kind() == "template_substitution");
+        let values: Vec<_> = holes.filter_map(first_part).collect();
+        if values.is_empty() {
+            return literal(node);
+        }
+        let operands = values.into_iter().map(|value| self.expression(value)).collect();
+        combine(Operation::Gather, span(node), operands)
+    }
+}

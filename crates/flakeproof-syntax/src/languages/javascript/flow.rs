@@ -1,0 +1,316 @@
+//! The suites, tests, classes and functions of a JavaScript or TypeScript file in the flow form.
+
+use tree_sitter::Node;
+
+use super::imports::module_of;
+use super::outline::is_function;
+use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Statement, Unit};
+use crate::languages::lowering::{
+    Head, Lowering, bare_type, behind, first_part, name, parts, span,
+};
+use crate::tree::{Extent, child_of_kind};
+
+/// The unit of a JavaScript or TypeScript file.
+pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
+    let root = form.reading.root;
+    let mut script = Script { form };
+    script.form.unit.package = module_of(script.form.reading.path);
+    script.declare(root);
+    script.unread_functions();
+    script.form.finish()
+}
+
+pub(super) struct Script<'t, 'a> {
+    pub(super) form: Lowering<'t, 'a>,
+}
+
+impl Script<'_, '_> {
+    /// Read what runs when the file is loaded: it defines functions, suites and tests.
+    pub(super) fn declare(&mut self, node: Node<'_>) {
+        if !self.form.enter() {
+            return;
+        }
+        match node.kind() {
+            "import_statement" => self.import(node),
+            "export_statement" => match node.child_by_field_name("source") {
+                Some(source) => self.export_from(node, source),
+                None => self.declare_parts(node),
+            },
+            "function_declaration" | "generator_function_declaration" => self.defined(node, node),
+            "variable_declarator" => self.variable(node),
+            "assignment_expression" => self.assigned(node),
+            "call_expression" => self.call_of_runner(node),
+            "interface_declaration" | "enum_declaration" => self.class(node),
+            kind if is_class(kind) => self.class(node),
+            kind if leads_on(kind) => self.declare_parts(node),
+            _ => {}
+        }
+        self.form.leave();
+    }
+
+    fn declare_parts(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        for part in node.named_children(&mut cursor) {
+            self.declare(part);
+        }
+    }
+
+    /// `const helper = () => …`, or a variable of the file or suite.
+    fn variable(&mut self, node: Node<'_>) {
+        let (target, value) = (node.child_by_field_name("name"), node.child_by_field_name("value"));
+        let Some(target) = target else { return };
+        match value {
+            Some(value) if is_function(value) && target.kind() == "identifier" => {
+                self.defined(node, value);
+            }
+            Some(value) if is_class(value.kind()) => self.class_named(value, target),
+            _ if self.require(node) => {}
+            _ => self.fields(node, target, value),
+        }
+    }
+
+    fn fields(&mut self, node: Node<'_>, target: Node<'_>, value: Option<Node<'_>>) {
+        let outer = self.form.open();
+        let targets = self.targets(target);
+        let lowered = value.map(|value| self.expression(value));
+        self.form.close(outer);
+        let declared = declared(node);
+        for target in targets {
+            if let Expression::Name(name) = target {
+                self.form.add_field(Field { name, declared, value: lowered.clone() });
+            }
+        }
+        // A call may define tests in what is handed to it.
+        if let Some(value) = value.filter(|value| leads_on(value.kind()) || is_call(*value)) {
+            self.declare(value);
+        }
+    }
+
+    /// `exports.pay = function …` and `Order.prototype.pay = …` define functions, too.
+    fn assigned(&mut self, node: Node<'_>) {
+        let (Some(left), Some(right)) =
+            (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return;
+        };
+        let named = left.child_by_field_name("property").unwrap_or(left);
+        if is_function(right) {
+            let function = self.function(right, self.form.text(named).to_owned(), Role::Plain);
+            self.form.unit.functions.push(function);
+        } else if is_class(right.kind()) {
+            self.class_named(right, named);
+        } else if right.kind() == "object" {
+            self.object_functions(right);
+        }
+    }
+
+    /// `module.exports = { pay() { … }, refund: function … }`.
+    fn object_functions(&mut self, object: Node<'_>) {
+        for part in parts(object) {
+            let key = part.child_by_field_name("key").or_else(|| part.child_by_field_name("name"));
+            let value = part.child_by_field_name("value").unwrap_or(part);
+            if let Some(key) = key.filter(|_| is_function(value) || is_method(value)) {
+                let function = self.function(value, self.form.text(key).to_owned(), Role::Plain);
+                self.form.unit.functions.push(function);
+            }
+        }
+    }
+
+    /// A function that has a name; `node` is what the outline knows it by.
+    fn defined(&mut self, node: Node<'_>, value: Node<'_>) {
+        let Some(named) = node.child_by_field_name("name") else { return };
+        let role = self.form.outlined(Extent::of(node)).map_or(Role::Plain, |known| known.role);
+        let head = self.form.text(named).to_owned();
+        let function = self.function(value, head, role);
+        self.form.unit.functions.push(function);
+    }
+
+    pub(super) fn class(&mut self, node: Node<'_>) {
+        if let Some(name) = node.child_by_field_name("name") {
+            self.class_named(node, name);
+        }
+    }
+
+    fn class_named(&mut self, node: Node<'_>, named: Node<'_>) {
+        let bases = self.bases(node);
+        let class = self.form.declare_type(self.form.text(named), bases, node);
+        let outer = self.form.owner.replace(class);
+        for member in node.child_by_field_name("body").into_iter().flat_map(parts) {
+            self.member_of_class(member);
+        }
+        self.form.owner = outer;
+    }
+
+    fn bases(&self, class: Node<'_>) -> Vec<String> {
+        let heritage = child_of_kind(class, &["class_heritage", "extends_type_clause"]);
+        let clauses = heritage.into_iter().flat_map(|heritage| {
+            let clauses = parts(heritage);
+            let is_split = clauses.iter().any(|clause| clause.kind().ends_with("_clause"));
+            if is_split { clauses.into_iter().flat_map(parts).collect() } else { clauses }
+        });
+        let bases = clauses.filter(|base| base.kind() != "type_arguments");
+        bases.map(|base| bare_type(self.form.text(base))).filter(|base| !base.is_empty()).collect()
+    }
+
+    fn member_of_class(&mut self, member: Node<'_>) {
+        let named = member
+            .child_by_field_name("name")
+            .or_else(|| member.child_by_field_name("property"))
+            .unwrap_or(member);
+        match member.kind() {
+            "method_definition" => {
+                self.constructor_fields(member);
+                let name = self.form.text(named).to_owned();
+                let function = self.function(member, name, Role::Plain);
+                self.form.unit.functions.push(function);
+            }
+            "field_definition"
+            | "public_field_definition"
+            | "property_signature"
+            | "enum_assignment"
+            | "property_identifier" => {
+                let outer = self.form.open();
+                let value = member.child_by_field_name("value");
+                let value = value.map(|value| self.expression(value));
+                self.form.close(outer);
+                let field = Field { name: span(named), declared: declared(member), value };
+                self.form.add_field(field);
+            }
+            "class_static_block" => {
+                let outer = self.form.open();
+                self.function_body(member);
+                let body = self.form.close(outer);
+                let head = Head { role: Role::Before, ..Head::lambda(Vec::new(), member) };
+                let function = self.form.function(head, body);
+                self.form.unit.functions.push(function);
+            }
+            _ => {}
+        }
+    }
+
+    /// `constructor(private readonly store: Store)` declares a field.
+    fn constructor_fields(&mut self, method: Node<'_>) {
+        for parameter in method.child_by_field_name("parameters").into_iter().flat_map(parts) {
+            if child_of_kind(parameter, &["accessibility_modifier", "readonly"]).is_some()
+                && let Some(name) = parameter.child_by_field_name("pattern")
+            {
+                let declared = declared(parameter);
+                self.form.add_field(Field { name: span(name), declared, value: None });
+            }
+        }
+    }
+
+    /// A function of any kind, with its body.
+    pub(super) fn function(&mut self, node: Node<'_>, name: String, role: Role) -> Function {
+        let outer = self.form.open();
+        let parameters = self.parameters(node);
+        self.function_body(node);
+        let body = self.form.close(outer);
+        let returns = node.child_by_field_name("return_type").and_then(first_part).map(span);
+        let mut cursor = node.walk();
+        let marks = node.children_by_field_name("decorator", &mut cursor).map(span).collect();
+        let lambda = Head::lambda(parameters, node);
+        self.form.function(Head { name, role, returns, marks, ..lambda }, body)
+    }
+
+    /// The parameters of a function. One that is taken apart, `({ a, b })`, is bound anew.
+    pub(super) fn parameters(&mut self, function: Node<'_>) -> Vec<Parameter> {
+        if let Some(only) = function.child_by_field_name("parameter") {
+            return vec![Parameter { name: span(only), declared: None }];
+        }
+        let list = function.child_by_field_name("parameters").into_iter().flat_map(parts);
+        list.filter_map(|parameter| self.parameter(parameter)).collect()
+    }
+
+    fn parameter(&mut self, node: Node<'_>) -> Option<Parameter> {
+        let mut pattern = node
+            .child_by_field_name("pattern")
+            .or_else(|| node.child_by_field_name("left"))
+            .unwrap_or(node);
+        if pattern.kind() == "rest_pattern" {
+            pattern = first_part(pattern)?;
+        }
+        match pattern.kind() {
+            "this" => return None,
+            "object_pattern" | "array_pattern" => {
+                let targets = self.targets(pattern);
+                let (operator, value) = (behind(pattern), Some(name(pattern)));
+                self.form.emit(Statement::Bind { targets, declared: None, operator, value });
+            }
+            _ => {}
+        }
+        Some(Parameter { name: span(pattern), declared: declared(node) })
+    }
+
+    /// Functions that the outline made out elsewhere or in a text the parser could not join.
+    fn unread_functions(&mut self) {
+        for (extent, node) in self.form.unread() {
+            let Some(outlined) = self.form.outlined(extent) else { continue };
+            if is_call(node) && Extent::of(node) == extent {
+                self.test_call(node, outlined);
+                continue;
+            }
+            self.form.owner = self.form.owner_of(outlined.scope, extent);
+            let outer = self.form.open();
+            for piece in parts(node) {
+                if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
+                    self.statement(piece);
+                }
+            }
+            let body = self.form.close(outer);
+            let lambda = Head::lambda(Vec::new(), node);
+            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
+            let function = self.form.function(head, body);
+            self.form.unit.functions.push(function);
+            self.form.owner = None;
+        }
+    }
+}
+
+/// The type that a declaration writes.
+pub(super) fn declared(node: Node<'_>) -> Option<Span> {
+    node.child_by_field_name("type").and_then(first_part).map(span)
+}
+
+pub(super) fn is_class(kind: &str) -> bool {
+    matches!(kind, "class_declaration" | "abstract_class_declaration" | "class")
+}
+
+pub(super) fn is_method(node: Node<'_>) -> bool {
+    node.kind() == "method_definition"
+}
+
+pub(super) fn is_call(node: Node<'_>) -> bool {
+    node.kind() == "call_expression"
+}
+
+/// Whether what stands in a node runs when the node does.
+fn leads_on(kind: &str) -> bool {
+    matches!(
+        kind,
+        "program"
+            | "statement_block"
+            | "expression_statement"
+            | "if_statement"
+            | "else_clause"
+            | "for_statement"
+            | "for_in_statement"
+            | "while_statement"
+            | "try_statement"
+            | "catch_clause"
+            | "finally_clause"
+            | "switch_statement"
+            | "switch_body"
+            | "switch_case"
+            | "await_expression"
+            | "return_statement"
+            | "lexical_declaration"
+            | "variable_declaration"
+            | "parenthesized_expression"
+            | "unary_expression"
+            | "ambient_declaration"
+            | "internal_module"
+            | "module"
+            | "ERROR"
+    )
+}

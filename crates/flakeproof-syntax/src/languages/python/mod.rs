@@ -1,0 +1,18 @@
+//! Python: pytest and unittest.
+
+mod assertions;
+mod expressions;
+mod flow;
+mod imports;
+mod outline;
+mod statements;
+
+use super::{Grammar, Rules};
+
+pub(super) const RULES: Rules = Rules {
+    grammars: &[("py", Grammar { name: "python", load: || tree_sitter_python::LANGUAGE.into() })],
+    may_hold_tests: outline::may_hold_tests,
+    outline: outline::outline,
+    read_calls: outline::read_calls,
+    lower: Some(flow::lower),
+};

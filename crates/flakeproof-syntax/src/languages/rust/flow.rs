@@ -1,0 +1,216 @@
+//! The modules, types and functions of a Rust file in the flow form.
+
+use tree_sitter::Node;
+
+use super::outline::module_path;
+use crate::flow::{Field, Function, Parameter, Role, Span, Unit};
+use crate::languages::lowering::{Head, Lowering, bare_type, parts, span};
+use crate::tree::{Extent, child_of_kind};
+
+/// The unit of a Rust file.
+pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
+    let root = form.reading.root;
+    let mut rust = Rust { form, modules: Vec::new() };
+    rust.form.unit.package = module_path(&rust.form.reading);
+    rust.items(root);
+    rust.unread_functions();
+    rust.form.finish()
+}
+
+pub(super) struct Rust<'t, 'a> {
+    pub(super) form: Lowering<'t, 'a>,
+    /// The modules around what is being read, inside the file.
+    pub(super) modules: Vec<String>,
+}
+
+impl Rust<'_, '_> {
+    /// Read a list of items; attributes stand before their item.
+    fn items(&mut self, list: Node<'_>) {
+        if !self.form.enter() {
+            return;
+        }
+        let mut attributes = Vec::new();
+        for item in parts(list) {
+            if item.kind() == "attribute_item" {
+                attributes.push(item);
+                continue;
+            }
+            self.item(item, &attributes);
+            if !matches!(item.kind(), "visibility_modifier" | "function_modifiers") {
+                attributes.clear();
+            }
+        }
+        self.form.leave();
+    }
+
+    fn item(&mut self, item: Node<'_>, attributes: &[Node<'_>]) {
+        match item.kind() {
+            "use_declaration" => self.import(item),
+            "const_item" | "static_item" => self.field(item),
+            "function_item" => {
+                let extent = Extent::between(*attributes.first().unwrap_or(&item), item);
+                let outlined = self.form.outlined(extent);
+                let role = outlined.map_or(Role::Plain, |outlined| outlined.role);
+                let function = self.function(item, attributes, role);
+                self.form.unit.functions.extend(function);
+            }
+            "mod_item" => self.module(item),
+            "struct_item" | "enum_item" | "union_item" | "trait_item" => {
+                self.type_item(item);
+            }
+            "impl_item" => self.implementation(item),
+            "declaration_list" | "ERROR" => self.items(item),
+            _ => {}
+        }
+    }
+
+    fn field(&mut self, item: Node<'_>) {
+        let Some(name) = item.child_by_field_name("name") else { return };
+        let outer = self.form.open();
+        let value = item.child_by_field_name("value").map(|value| self.expression(value));
+        self.form.close(outer);
+        let declared = item.child_by_field_name("type").map(span);
+        self.form.add_field(Field { name: span(name), declared, value });
+    }
+
+    fn module(&mut self, item: Node<'_>) {
+        if let (Some(name), Some(body)) =
+            (item.child_by_field_name("name"), item.child_by_field_name("body"))
+        {
+            self.modules.push(self.form.text(name).to_owned());
+            self.items(body);
+            self.modules.pop();
+        }
+    }
+
+    /// A struct, an enum or a trait.
+    pub(super) fn type_item(&mut self, item: Node<'_>) {
+        let Some(name) = item.child_by_field_name("name") else { return };
+        let bounds = item.child_by_field_name("bounds").into_iter().flat_map(parts);
+        let bounds = bounds.filter(|bound| bound.kind() != "lifetime");
+        let bases: Vec<String> = bounds.map(|bound| bare_type(self.form.text(bound))).collect();
+        let class = self.class(self.form.text(name), bases, item);
+        let outer = self.form.owner.replace(class);
+        let body = item.child_by_field_name("body");
+        if item.kind() == "trait_item" {
+            body.into_iter().for_each(|body| self.items(body));
+        } else {
+            for member in body.into_iter().flat_map(parts) {
+                if let Some(name) = member.child_by_field_name("name") {
+                    let declared = member.child_by_field_name("type").map(span);
+                    self.form.add_field(Field { name: span(name), declared, value: None });
+                }
+            }
+        }
+        self.form.owner = outer;
+    }
+
+    /// `impl Trait for Type { … }`: its functions belong to the type.
+    pub(super) fn implementation(&mut self, item: Node<'_>) {
+        let (Some(kind), Some(body)) =
+            (item.child_by_field_name("type"), item.child_by_field_name("body"))
+        else {
+            return;
+        };
+        let base = item.child_by_field_name("trait").map(|base| bare_type(self.form.text(base)));
+        let name = bare_type(self.form.text(kind).trim_start_matches(['&', ' ']));
+        let class = self.class(&name, base.into_iter().collect(), item);
+        let outer = self.form.owner.replace(class);
+        self.items(body);
+        self.form.owner = outer;
+    }
+
+    /// The type of this name, declared now if it was not.
+    fn class(&mut self, name: &str, bases: Vec<String>, node: Node<'_>) -> u32 {
+        let known = self.form.unit.types.iter().position(|known| known.name == name);
+        let Some(index) = known else {
+            let outer = self.form.owner.take();
+            let class = self.form.declare_type(name, bases, node);
+            self.form.owner = outer;
+            return class;
+        };
+        if let Some(class) = self.form.unit.types.get_mut(index) {
+            for base in bases {
+                if !class.bases.contains(&base) {
+                    class.bases.push(base);
+                }
+            }
+        }
+        u32::try_from(index).unwrap_or(u32::MAX)
+    }
+
+    /// A function with its attributes and its body.
+    pub(super) fn function(
+        &mut self,
+        item: Node<'_>,
+        attributes: &[Node<'_>],
+        role: Role,
+    ) -> Option<Function> {
+        let name = item.child_by_field_name("name")?;
+        let returns = item.child_by_field_name("return_type").map(span);
+        let outer = self.form.open();
+        let parameters = self.parameters(item);
+        if let Some(body) = item.child_by_field_name("body") {
+            self.function_body(body, returns.is_some());
+        }
+        let body = self.form.close(outer);
+        let body = self.expecting(attributes, body);
+        let head = Head {
+            name: self.form.text(name).trim_start_matches("r#").to_owned(),
+            role,
+            parameters,
+            returns,
+            marks: attributes.iter().map(|attribute| span(*attribute)).collect(),
+            extent: Extent::between(*attributes.first().unwrap_or(&item), item),
+        };
+        Some(self.form.function(head, body))
+    }
+
+    /// The parameters of a function or closure, `self` left out. One that is taken apart is bound
+    /// anew.
+    pub(super) fn parameters(&mut self, function: Node<'_>) -> Vec<Parameter> {
+        let mut parameters = Vec::new();
+        for parameter in function.child_by_field_name("parameters").into_iter().flat_map(parts) {
+            if matches!(parameter.kind(), "self_parameter" | "attribute_item") {
+                continue;
+            }
+            let pattern = parameter.child_by_field_name("pattern").unwrap_or(parameter);
+            let declared: Option<Span> = parameter.child_by_field_name("type").map(span);
+            parameters.push(Parameter { name: self.parameter_name(pattern), declared });
+        }
+        parameters
+    }
+
+    /// Functions that the outline made out in macros, or in a text the parser could not join.
+    fn unread_functions(&mut self) {
+        for (extent, node) in self.form.unread() {
+            let Some(outlined) = self.form.outlined(extent) else { continue };
+            let outer = self.form.open();
+            if node.kind() == "macro_invocation" {
+                self.macro_function(node, extent);
+            } else {
+                for piece in parts(node) {
+                    if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
+                        self.statement(piece);
+                    }
+                }
+            }
+            let body = self.form.close(outer);
+            let lambda = Head::lambda(Vec::new(), node);
+            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
+            let function = self.form.function(head, body);
+            self.form.unit.functions.push(function);
+        }
+    }
+
+    /// The body of a function inside `proptest! { … }`: the last braces that belong to it.
+    fn macro_function(&mut self, invocation: Node<'_>, extent: Extent) {
+        let Some(tokens) = child_of_kind(invocation, &["token_tree"]) else { return };
+        let trees = parts(tokens).into_iter().filter(|token| token.kind() == "token_tree");
+        let mut inside =
+            trees.filter(|t| t.start_byte() >= extent.start && t.end_byte() <= extent.end);
+        if let Some(body) = inside.next_back() {
+            self.token_block(body);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Variables, statements and lambdas of Java; the paper's own examples first.
+
+use flakeproof_syntax::dependence::NodeKind;
+
+use crate::{all_paths, edges, graph, java, java_class, node, paths, project};
+
+/// The lines of a test begin here.
+const FIRST_LINE: usize = 6;
+
+/// The edges of a test with these lines, with lines counted from its first.
+fn flows(lines: &str) -> Vec<String> {
+    let project = java(lines);
+    edges(&project, &graph(&project)).into_iter().map(|edge| relative(&edge)).collect()
+}
+
+/// The text of an edge with lines counted from the first of the test.
+fn relative(edge: &str) -> String {
+    let mut pieces = edge.split('@');
+    let mut text = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|c: char| !c.is_ascii_digit()).unwrap_or(piece.len());
+        let line: usize = piece[..end].parse().expect("a line is a number");
+        text.push_str(&format!("@{}{}", line + 1 - FIRST_LINE, &piece[end..]));
+    }
+    text
+}
+
+#[test]
+fn the_line_of_definition_1_has_the_nodes_and_edges_of_the_paper() {
+    let project = java("Tool tool = Tool.load(\"string\", get(item), array[10]);");
+    let graph = graph(&project);
+    let is_of_the_line = |kind: NodeKind| kind != NodeKind::Assertion;
+    let nodes: Vec<&str> = (0..)
+        .map(flakeproof_syntax::dependence::NodeId)
+        .zip(&graph.nodes)
+        .filter(|(_, node)| is_of_the_line(node.kind))
+        .map(|(id, _)| graph.node_text(&project, id))
+        .collect();
+    assert_eq!(nodes, ["\"string\"", "item", "get(item)", "array", "tool"]);
+    let edges: Vec<String> = edges(&project, &graph)
+        .into_iter()
+        .map(|edge| relative(&edge))
+        .filter(|edge| !edge.ends_with('!'))
+        .collect();
+    assert_eq!(
+        edges,
+        [
+            "item@1^ -get-> get(item)@1",
+            "\"string\"@1^ -load-> tool@1^",
+            "get(item)@1 -load-> tool@1^",
+            "item@1^ -load-> tool@1^",
+            "array@1^ -load-> tool@1^",
+        ]
+    );
+}
+
+#[test]
+fn figure_2_is_drawn_as_in_the_paper() {
+    let meta = "package a; public class RequestMeta {
+        public static RequestMeta fromJSON(String text) { return null; }
+        public String toJSON() { return \"\"; } }";
+    let test = java_class(
+        "",
+        "String content = fetch(\"url\");
+         RequestMeta requestMeta = RequestMeta.fromJSON(content);
+         content = requestMeta.toJSON();
+         Asserter.assertEquals(\"testName\", content);",
+    );
+    let project = project(&[
+        ("src/main/java/a/RequestMeta.java", meta),
+        ("src/test/java/a/ATest.java", &test),
+    ]);
+    let graph = graph(&project);
+    let flows: Vec<String> =
+        edges(&project, &graph).into_iter().map(|edge| relative(&edge)).collect();
+    assert_eq!(
+        flows,
+        [
+            "\"url\"@1^ -fetch-> content@1^",
+            "content@1^ -fromJSON {RequestMeta.fromJSON(String)}-> requestMeta@2^",
+            "requestMeta@2^ -toJSON {RequestMeta.toJSON()}-> content@3",
+            "content@3 -assertEquals-> content@4!",
+            "\"testName\"@4^! -assertEquals-> content@4!",
+        ]
+    );
+    assert_eq!(
+        paths(&project, &graph),
+        [
+            "\"testName\" -assertEquals-> content",
+            "\"url\" -fetch-> content -fromJSON {RequestMeta.fromJSON(String)}-> requestMeta \
+             -toJSON {RequestMeta.toJSON()}-> content -assertEquals-> content",
+        ]
+    );
+}
+
+#[test]
+fn a_call_that_takes_nothing_in_is_where_a_value_begins() {
+    let lines = "long now = System.currentTimeMillis();\nassertTrue(now > 0);";
+    assert_eq!(
+        all_paths(&java(lines)),
+        [
+            "0 -assertTrue-> now",
+            "System.currentTimeMillis() -currentTimeMillis-> now -assertTrue >-> now",
+        ]
+    );
+}
+
+#[test]
+fn a_call_whose_value_is_dropped_defines_what_it_is_called_on_anew() {
+    let lines = "List<Order> list = new ArrayList<>(8);\nlist.add(order);\nassertEquals(1, list);";
+    assert_eq!(
+        flows(lines),
+        [
+            "8@1^ -ArrayList-> list@1^",
+            "list@1^ -add-> list@2",
+            "order@2^ -add-> list@2",
+            "list@2 -assertEquals-> list@3!",
+            "1@3^! -assertEquals-> list@3!",
+        ]
+    );
+}
+
+#[test]
+fn a_call_on_nothing_changes_what_it_is_given() {
+    let lines = "Set paths = make(1);\naddPaths(paths, commits);\nassertNotNull(paths);";
+    assert!(flows(lines).contains(&"commits@2^ -addPaths-> paths@2".to_owned()));
+}
+
+#[test]
+fn after_a_branch_a_use_means_the_definitions_of_all_sides() {
+    let lines = "int x = 1;\nif (c) { x = 2; } else { x = 3; }\nassertEquals(y, x);";
+    let found = flows(lines);
+    for side in ["x@1^", "x@2"] {
+        let count = found.iter().filter(|it| it.starts_with(&format!("{side} -assert"))).count();
+        assert_eq!(count, if side == "x@2" { 2 } else { 1 }, "{found:?}");
+    }
+}
+
+#[test]
+fn a_definition_in_a_loop_reaches_what_follows_it() {
+    let lines = "int sum = 0;\nfor (int i : values) { sum += i; }\nassertEquals(6, sum);";
+    let found = flows(lines);
+    for edge in [
+        "values@2^ -for-> i@2^",
+        "i@2^ -+=-> sum@2",
+        "sum@1^ -+=-> sum@2",
+        "sum@1^ -assertEquals-> sum@3!",
+        "sum@2 -assertEquals-> sum@3!",
+    ] {
+        assert!(found.contains(&edge.to_owned()), "{edge} is not among {found:?}");
+    }
+}
+
+#[test]
+fn the_parameters_of_a_lambda_come_from_what_it_is_handed_to() {
+    let lines = "List names = orders.map(order -> order.name());\nassertEquals(1, names);";
+    let found = flows(lines);
+    assert!(found.contains(&"orders@1^ -map-> order@1^".to_owned()), "{found:?}");
+    assert!(found.contains(&"order@1^ -name map-> names@1^".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_callback_without_a_value_stands_for_its_calls() {
+    let lines = "Runnable task = new Runnable() { public void run() { queue.put(1); } };
+                 assertDone(task);";
+    let found = flows(lines);
+    assert!(found.contains(&"queue@1^ -put Runnable-> task@1^".to_owned()), "{found:?}");
+}
+
+#[test]
+fn members_and_elements_change_the_variable_they_belong_to() {
+    let found = flows("Order order = make();\norder.total = 5;\nassertEquals(5, order);");
+    assert!(found.contains(&"5@2^ -=-> order@2".to_owned()), "{found:?}");
+    assert!(found.contains(&"order@1^ -total-> order@2".to_owned()), "{found:?}");
+    let found = flows("int[] all = make();\nall[0] = 5;\nassertEquals(5, all);");
+    assert!(found.contains(&"all@1^ -=-> all@2".to_owned()), "{found:?}");
+}
+
+#[test]
+fn every_value_without_a_source_is_marked_start() {
+    let project = java("int x = f(a, 1);\nx.go(Color.RED);\nassertEquals(this.y, x.size());");
+    let graph = graph(&project);
+    for id in (0..graph.nodes.len()).filter_map(|id| u32::try_from(id).ok()) {
+        let id = flakeproof_syntax::dependence::NodeId(id);
+        let has_source = graph.edges.iter().any(|edge| edge.to == id);
+        let is_start = graph.node(id).is_some_and(|node| node.is_start);
+        assert!(has_source || is_start, "{}", node(&project, &graph, id));
+    }
+}
