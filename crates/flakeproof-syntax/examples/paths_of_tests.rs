@@ -214,7 +214,8 @@ impl std::fmt::Display for Figures {
         write!(
             f,
             "{} tests, {} found, {:.2} % without a path {:?}; {:.1} paths of {:.1} nodes, {} with \
-             100; {:.1} edges, {:.1} % with code ({:.1} % on paths); {:.1} functions reached; {} cut",
+             100; {:.1} edges, {:.1} % with code ({:.1} % on paths); {:.1} functions reached; {} \
+             cut",
             self.tests,
             self.found,
             100.0 * (1.0 - share(self.with_path, self.tests)),

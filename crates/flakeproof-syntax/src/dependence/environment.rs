@@ -1,6 +1,6 @@
 //! Which definitions of a variable a use of it may mean.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::NodeId;
 
@@ -65,11 +65,12 @@ impl<'p> Environment<'p> {
     pub(super) fn leave(&mut self, mark: Mark) -> Changes<'p> {
         self.branches -= 1;
         let mut changes: Changes<'p> = Vec::new();
+        let mut seen: FxHashSet<Variable<'p>> = FxHashSet::default();
         let mut undone = self.log.split_off(mark.0.min(self.log.len()));
         while let Some((variable, before)) = undone.pop() {
             let after = self.known.insert(variable, before).unwrap_or_default();
             // The last change is undone first: it is what the branch ends with.
-            if !changes.iter().any(|(known, _)| *known == variable) {
+            if seen.insert(variable) {
                 changes.push((variable, after));
             }
         }

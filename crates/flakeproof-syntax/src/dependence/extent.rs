@@ -35,7 +35,15 @@ fn closing(unit: &Unit, from: usize) -> Option<usize> {
     let text = unit.text.as_bytes();
     let mut at = from;
     // Type arguments and a macro's mark may stand between name and bracket.
-    while matches!(text.get(at)?, b' ' | b'!' | b'\n' | b'\t') {
+    let mut open = 0_u32;
+    loop {
+        match text.get(at)? {
+            b' ' | b'!' | b'\n' | b'\t' => {}
+            b'<' => open += 1,
+            b'>' if open > 0 => open -= 1,
+            _ if open > 0 && at - from < LONGEST => {}
+            _ => break,
+        }
         at += 1;
     }
     if *text.get(at)? != b'(' {

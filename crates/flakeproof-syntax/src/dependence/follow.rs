@@ -62,6 +62,11 @@ impl<'p> Builder<'p> {
             returned: Vec::new(),
         };
         self.frames.push(frame);
+        if matches!(function.role, Role::Test(_)) {
+            for fixture in self.project.automatic_fixtures_of(declared) {
+                self.fixture(fixture);
+            }
+        }
         self.bind_parameters(declared, function, arguments);
         self.block(&function.body);
         let frame = self.frames.pop();
@@ -75,7 +80,8 @@ impl<'p> Builder<'p> {
         function: &'p Function,
         arguments: &[Vec<Input>],
     ) {
-        let asks_for_fixtures = matches!(function.role, Role::Test(_) | Role::Fixture);
+        let asks_for_fixtures =
+            matches!(function.role, Role::Test(_) | Role::Fixture | Role::Before);
         let last = function.parameters.len().saturating_sub(1);
         for (place, parameter) in function.parameters.iter().enumerate() {
             let name = self.text(parameter.name);

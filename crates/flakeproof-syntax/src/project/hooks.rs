@@ -55,7 +55,8 @@ impl Project {
         found
     }
 
-    /// The fixtures a function of Python asks for: by its parameters, or because all tests use them.
+    /// The fixtures a function of Python asks for: those that run without being named, then those
+    /// its parameters name.
     #[must_use]
     pub fn fixtures_of(&self, declared: Declared) -> Vec<Declared> {
         let (Some(unit), Some(function)) = (self.unit(declared), self.function(declared)) else {
@@ -64,28 +65,46 @@ impl Project {
         if unit.language != Language::Python {
             return Vec::new();
         }
+        let mut found = self.automatic_fixtures_of(declared);
         let named = function.parameters.iter();
-        named.filter_map(|it| self.fixture(declared.unit, unit.text_of(it.name))).collect()
+        found.extend(named.filter_map(|it| self.fixture(declared.unit, unit.text_of(it.name))));
+        found
+    }
+
+    /// The fixtures that run with a test without being named, the most distant first.
+    pub(crate) fn automatic_fixtures_of(&self, test: Declared) -> Vec<Declared> {
+        let visible = self.automatic_fixtures.iter().filter_map(|fixture| {
+            let owner = self.owner(*fixture);
+            let is_of_class = owner.is_none() || owner == self.owner(test);
+            Some((self.nearness(test.unit, *fixture)?, *fixture)).filter(|_| is_of_class)
+        });
+        let mut visible: Vec<(usize, Declared)> = visible.collect();
+        visible.sort_unstable();
+        visible.into_iter().map(|(_, fixture)| fixture).collect()
     }
 
     /// The fixture of this name that a file sees: its own, or that of the nearest `conftest.py`.
     #[must_use]
     pub fn fixture(&self, unit: u32, name: &str) -> Option<Declared> {
         let known = self.fixtures.get(&self.names.get(name)?)?;
-        let path = self.units.get(unit as usize)?.path.as_str();
-        let nearness = |fixture: &Declared| {
-            let other = self.unit(*fixture)?.path.as_str();
-            if fixture.unit == unit {
-                return Some(usize::MAX);
-            }
-            let (folder, file) = other.rsplit_once('/').unwrap_or(("", other));
-            (file == "conftest.py" && path.starts_with(folder)).then_some(folder.len())
-        };
         known
             .iter()
-            .filter_map(|fixture| Some((nearness(fixture)?, *fixture)))
+            .filter_map(|fixture| Some((self.nearness(unit, *fixture)?, *fixture)))
             .max_by_key(|(near, fixture)| (*near, std::cmp::Reverse(*fixture)))
             .map(|(_, fixture)| fixture)
+    }
+
+    /// How near a fixture is to a file; nothing if the file does not see it.
+    fn nearness(&self, unit: u32, fixture: Declared) -> Option<usize> {
+        if fixture.unit == unit {
+            return Some(usize::MAX);
+        }
+        let path = self.units.get(unit as usize)?.path.as_str();
+        let other = self.unit(fixture)?.path.as_str();
+        let (folder, file) = other.rsplit_once('/').unwrap_or(("", other));
+        let rest = path.strip_prefix(folder)?;
+        let is_below = folder.is_empty() || rest.starts_with('/');
+        (file == "conftest.py" && is_below).then_some(folder.len())
     }
 }
 

@@ -9,7 +9,7 @@ use super::names::{Name, Names};
 use super::scope::Scope;
 use super::test_code;
 use crate::Language;
-use crate::flow::{Declared, Field, Function, Role, Unit};
+use crate::flow::{Declared, Field, Function, Role, Span, Unit};
 
 /// A class of a project, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +49,8 @@ pub struct Project {
     pub(super) scopes: Vec<Scope>,
     pub(super) tests: FxHashMap<TestId, Declared>,
     pub(super) fixtures: FxHashMap<Name, Vec<Declared>>,
+    /// What files of fixtures run around every test below them.
+    pub(super) automatic_fixtures: Vec<Declared>,
     /// What runs before or after the tests of each file, outside of its classes.
     pub(super) hooks: Vec<Vec<Declared>>,
     /// What is assigned to `self.x` where no type is written.
@@ -98,6 +100,7 @@ impl Project {
             packages: FxHashMap::default(),
             tests: FxHashMap::default(),
             fixtures: FxHashMap::default(),
+            automatic_fixtures: Vec::new(),
             hooks: Vec::with_capacity(units.len()),
             attributes: FxHashMap::default(),
         };
@@ -220,6 +223,14 @@ impl Project {
         for (place, function) in (0..).zip(&file.functions) {
             let declared = Declared { unit, function: place };
             let name = self.names.intern(&function.name);
+            let is_automatic = |mark: &Span| file.text_of(*mark).contains("autouse");
+            if file.language == Language::Python && function.marks.iter().any(is_automatic) {
+                self.fixtures.entry(name).or_default().push(declared);
+                // Those of a file of tests are among its hooks.
+                if file.path.ends_with("conftest.py") {
+                    self.automatic_fixtures.push(declared);
+                }
+            }
             let class = function.owner.and_then(|owner| self.declaration(unit, owner));
             match class.and_then(|class| self.types.get_mut(class.0 as usize)) {
                 Some(class) => {

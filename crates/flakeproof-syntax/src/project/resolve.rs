@@ -84,7 +84,7 @@ impl Project {
         let name = self.names.get(site.name)?;
         let is_elsewhere = self.scopes.get(unit as usize)?.package != Some(package);
         if let Some(functions) = self.package_functions.get(&(package, name)) {
-            // A file of scripts is a package of its own; where several share one, the own comes first.
+            // Where several files share a package, what stands in this one comes first.
             let mut functions = functions.clone();
             functions.sort_by_key(|found| (found.unit != unit, *found));
             if let Some(found) = self.best(&functions, site.arguments) {

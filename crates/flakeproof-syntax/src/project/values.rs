@@ -63,7 +63,9 @@ impl Project {
             let kind = self.name_value(unit, owner, text).kind;
             matches!(kind, Kind::Class(_) | Kind::Package(_))
         };
-        text.contains("::") || starts_like_a_class(text) || is_known()
+        // What a package of Go exports has a capital too.
+        let is_go = self.units.get(unit as usize).is_some_and(|it| it.language == Language::Go);
+        text.contains("::") || !is_go && starts_like_a_class(text) || is_known()
     }
     /// What a name means that is no local variable: a field, a class, a package.
     pub(super) fn name_value(&self, unit: u32, owner: Option<TypeId>, text: &str) -> Value {

@@ -187,3 +187,25 @@ fn every_value_without_a_source_is_marked_start() {
         assert!(has_source || is_start, "{}", node(&project, &graph, id));
     }
 }
+
+#[test]
+fn the_text_of_a_call_ends_at_its_closing_bracket() {
+    let lines = "assertSame(one, make(new ArrayList<Map<A, B>>(8), \"a)b\").get(f(x)));";
+    let project = java(lines);
+    let graph = graph(&project);
+    let texts: Vec<&str> = (0..)
+        .map(flakeproof_syntax::dependence::NodeId)
+        .zip(&graph.nodes)
+        .filter(|(_, node)| node.kind == NodeKind::Call)
+        .map(|(id, _)| graph.node_text(&project, id))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "ArrayList<Map<A, B>>(8)",
+            "make(new ArrayList<Map<A, B>>(8), \"a)b\")",
+            "f(x)",
+            "make(new ArrayList<Map<A, B>>(8), \"a)b\").get(f(x))",
+        ]
+    );
+}

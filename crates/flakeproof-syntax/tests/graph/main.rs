@@ -26,7 +26,8 @@ fn project(files: &[(&str, &str)]) -> Project {
 /// A test of JUnit with these lines, in a class with these members.
 fn java_class(members: &str, lines: &str) -> String {
     format!(
-        "package a;\nimport org.junit.*;\npublic class ATest {{\n{members}\n@Test public void test() {{\n{lines}\n}}\n}}"
+        "package a;\nimport org.junit.*;\npublic class ATest {{\n{members}\n@Test \
+         public void test() {{\n{lines}\n}}\n}}"
     )
 }
 

@@ -18,7 +18,11 @@ public class Shop {
     public Shop() { }
     public void sell(int n) { till.take(n); sell(n - 1); }
 }
-class Till { static Till make() { return new Till(); } void take(int n) { count(n); } void count(int n) { } }
+class Till {
+    static Till make() { return new Till(); }
+    void take(int n) { count(n); }
+    void count(int n) { }
+}
 class Pool { void open() { connect(); } void connect() { } }";
 
 fn reached(limits: ReachLimits) -> Vec<String> {

@@ -34,7 +34,8 @@ fn a_field_has_its_first_value_then_what_set_up_does_to_it() {
 
 #[test]
 fn an_inherited_test_runs_the_helpers_of_the_class_it_is_run_in() {
-    let one = "package a; public class OneTest extends Base { protected String url() { return \"/1\"; } }";
+    let one = "package a;
+        public class OneTest extends Base { protected String url() { return \"/1\"; } }";
     let two = "package b; import a.Base;
         public class TwoTest extends Base { protected String url() { return \"/2\"; } }";
     let project = project(&[
