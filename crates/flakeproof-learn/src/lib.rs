@@ -9,6 +9,7 @@ mod chance;
 pub mod evaluate;
 pub mod flast;
 pub mod forest;
+pub mod jury;
 pub mod knn;
 pub mod labelled;
 pub mod linear;

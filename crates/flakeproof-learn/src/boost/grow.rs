@@ -26,8 +26,12 @@ struct Cut {
 struct Leaf {
     node: usize,
     rows: Vec<u32>,
+    histograms: Histograms,
     cut: Option<Cut>,
 }
+
+/// The sums in each bin of each column that the tree sees.
+type Histograms = Vec<Vec<Sums>>;
 
 /// Grows a tree from gradients.
 pub(super) struct Grower<'a> {
@@ -62,8 +66,8 @@ impl<'a> Grower<'a> {
 
     pub(super) fn grow(&self, rows: Vec<u32>) -> BinnedTree {
         let mut tree = BinnedTree { nodes: Vec::new() };
-        let sums = self.sums(&rows);
-        let mut leaves = vec![self.leaf(&mut tree, rows, sums)];
+        let histograms = self.histograms(&rows);
+        let mut leaves = vec![self.leaf(&mut tree, rows, histograms)];
         for _ in 1..self.params.leaves {
             let best = leaves
                 .iter()
@@ -72,24 +76,51 @@ impl<'a> Grower<'a> {
                 .max_by(|(a_at, a), (b_at, b)| a.gain.total_cmp(&b.gain).then(b_at.cmp(a_at)));
             let Some((at, cut)) = best else { break };
             let leaf = leaves.swap_remove(at);
-            let bins = &self.bins.columns[cut.column as usize];
-            let (left, right): (Vec<u32>, Vec<u32>) =
-                leaf.rows.iter().partition(|row| bins[**row as usize] <= cut.bin);
-            let (left_sums, right_sums) = (self.sums(&left), self.sums(&right));
             let child = u32::try_from(tree.nodes.len()).unwrap_or(u32::MAX);
             tree.nodes[leaf.node].cut = Some((cut.column, cut.bin, child));
-            leaves.push(self.leaf(&mut tree, left, left_sums));
-            leaves.push(self.leaf(&mut tree, right, right_sums));
+            for (rows, histograms) in self.part(leaf.rows, leaf.histograms, cut) {
+                leaves.push(self.leaf(&mut tree, rows, histograms));
+            }
         }
         tree
     }
 
-    fn leaf(&self, tree: &mut BinnedTree, rows: Vec<u32>, sums: Sums) -> Leaf {
+    /// Both sides of a cut. Only the smaller one is counted; the other is what remains.
+    fn part(&self, rows: Vec<u32>, whole: Histograms, cut: Cut) -> [(Vec<u32>, Histograms); 2] {
+        let bins = &self.bins.columns[cut.column as usize];
+        let (left, right): (Vec<u32>, Vec<u32>) =
+            rows.into_iter().partition(|row| bins[*row as usize] <= cut.bin);
+        if left.len() <= right.len() {
+            let counted = self.histograms(&left);
+            let remaining = subtract(whole, &counted);
+            [(left, counted), (right, remaining)]
+        } else {
+            let counted = self.histograms(&right);
+            let remaining = subtract(whole, &counted);
+            [(left, remaining), (right, counted)]
+        }
+    }
+
+    fn histograms(&self, rows: &[u32]) -> Histograms {
+        let count = |column: &u32| {
+            let bins = &self.bins.columns[*column as usize];
+            let edges = self.bins.edges[*column as usize].len();
+            let mut histogram = vec![Sums::default(); edges + 1];
+            for row in rows {
+                histogram[bins[*row as usize] as usize].add(self.gradients[*row as usize]);
+            }
+            histogram
+        };
+        self.columns.par_iter().map(count).collect()
+    }
+
+    fn leaf(&self, tree: &mut BinnedTree, rows: Vec<u32>, histograms: Histograms) -> Leaf {
+        let sums = self.sums(&rows);
         let value = -sums.gradient / (sums.slope + self.params.penalty);
         let cover = f64::from(sums.rows);
         tree.nodes.push(BinnedNode { cut: None, value: value * self.params.learning_rate, cover });
-        let cut = self.best_cut(&rows, sums);
-        Leaf { node: tree.nodes.len() - 1, rows, cut }
+        let cut = self.best_cut(&histograms, sums);
+        Leaf { node: tree.nodes.len() - 1, rows, histograms, cut }
     }
 
     fn sums(&self, rows: &[u32]) -> Sums {
@@ -99,19 +130,14 @@ impl<'a> Grower<'a> {
     }
 
     /// The cut that gains the most; of equal ones that of the first column.
-    fn best_cut(&self, rows: &[u32], all: Sums) -> Option<Cut> {
-        let cuts: Vec<Option<Cut>> =
-            self.columns.par_iter().map(|column| self.best_cut_of(*column, rows, all)).collect();
-        cuts.into_iter().flatten().reduce(|best, cut| if cut.gain > best.gain { cut } else { best })
+    fn best_cut(&self, histograms: &Histograms, all: Sums) -> Option<Cut> {
+        let cuts = self.columns.iter().zip(histograms);
+        cuts.filter_map(|(column, histogram)| self.best_cut_of(*column, histogram, all))
+            .reduce(|best, cut| if cut.gain > best.gain { cut } else { best })
     }
 
-    fn best_cut_of(&self, column: u32, rows: &[u32], all: Sums) -> Option<Cut> {
-        let bins = &self.bins.columns[column as usize];
-        let edges = self.bins.edges[column as usize].len();
-        let mut histogram = vec![Sums::default(); edges + 1];
-        for row in rows {
-            histogram[bins[*row as usize] as usize].add(self.gradients[*row as usize]);
-        }
+    fn best_cut_of(&self, column: u32, histogram: &[Sums], all: Sums) -> Option<Cut> {
+        let edges = histogram.len().saturating_sub(1);
         let fewest = u32::try_from(self.params.fewest_rows).unwrap_or(u32::MAX);
         let mut left = Sums::default();
         let mut best: Option<Cut> = None;
@@ -132,6 +158,13 @@ impl<'a> Grower<'a> {
     fn worth(&self, sums: Sums) -> f64 {
         sums.gradient * sums.gradient / (sums.slope + self.params.penalty)
     }
+}
+
+fn subtract(mut whole: Histograms, part: &Histograms) -> Histograms {
+    for (whole, part) in whole.iter_mut().flatten().zip(part.iter().flatten()) {
+        *whole = whole.minus(*part);
+    }
+    whole
 }
 
 impl Sums {

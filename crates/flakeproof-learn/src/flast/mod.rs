@@ -18,6 +18,7 @@ mod weights;
 pub use corpus::Corpus;
 pub use cut::{Cut, Field, TestText};
 pub use model::{About, Flast, KIND, Level, Thresholds, TrainingError, TrainingParams};
+pub(crate) use neighbourhood::Space;
 pub use neighbourhood::{Asker, HoldOut, Neighbourhood, Opinion, SharedTerm};
 pub use recipe::{Recipe, Weighting};
 pub use threshold::Aim;

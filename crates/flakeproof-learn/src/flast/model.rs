@@ -190,7 +190,7 @@ fn largest_hold_out(corpus: &Corpus<'_>) -> HoldOut {
 }
 
 impl Level {
-    fn at(from: f64, held_out: &HeldOut) -> Self {
+    pub(crate) fn at(from: f64, held_out: &HeldOut) -> Self {
         let confusion = held_out.confusion(from);
         Self {
             from,

@@ -38,7 +38,7 @@ impl Protocol {
     }
 
     /// What is held out inside the training part to choose the threshold: the same unit.
-    fn inner(self) -> HoldOut {
+    pub(crate) fn inner(self) -> HoldOut {
         match self {
             Self::Random => HoldOut::Test,
             Self::Class => HoldOut::Class,

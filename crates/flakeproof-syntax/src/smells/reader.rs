@@ -107,6 +107,14 @@ impl<'p> SmellReader<'p> {
         numbers.chain(sizes).chain([functions]).collect()
     }
 
+    /// The numbers of a test whose project is not at hand: all but its own circle are missing.
+    #[must_use]
+    pub fn numbers_of_text(source: &str, comments: Comments) -> Vec<f32> {
+        let mut numbers: Vec<f32> = Counts::of(source, comments).logarithms().collect();
+        numbers.resize(Self::names().len(), f32::NAN);
+        numbers
+    }
+
     /// Where the words of a test stand.
     #[must_use]
     pub fn words(&self, test: Declared, class: Option<&str>) -> TestWords {

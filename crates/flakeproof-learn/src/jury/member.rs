@@ -1,0 +1,104 @@
+//! The members of a jury, each trained.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::params::JuryParams;
+use super::readings::{Reading, Readings};
+use crate::boost::Boosted;
+use crate::flast::{Corpus, Neighbourhood};
+use crate::linear::Linear;
+
+/// Who sits in a jury.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Member {
+    /// Known tests with similar words.
+    Neighbours,
+    /// The words of the test and of the code around it.
+    Words,
+    /// What smells of flakiness around it.
+    Smells,
+}
+
+impl Member {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Neighbours, Self::Words, Self::Smells];
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Neighbours => "neighbours",
+            Self::Words => "words",
+            Self::Smells => "smells",
+        }
+    }
+}
+
+/// The members that learn weights; neighbours are asked where they live.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Members {
+    pub(super) words: Linear,
+    pub(super) smells: Boosted,
+}
+
+impl Members {
+    /// Let them learn from some of the tests.
+    pub(super) fn fit(params: &JuryParams, readings: &Readings, rows: &[u32]) -> Option<Self> {
+        let flaky: Vec<bool> = rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
+        let importance = importance(readings, rows);
+        let (words, smells) = rayon::join(
+            || params.linear.fit(&readings.words, rows, &flaky, &importance),
+            || params.boost.fit(&readings.smells, rows, &flaky, &importance),
+        );
+        Some(Self { words, smells: smells.ok()? })
+    }
+
+    /// What they say of a test: the scores of [`Member::Words`] and [`Member::Smells`].
+    pub(super) fn ask(&self, reading: &Reading) -> [f64; 2] {
+        [self.words.margin(&reading.words), self.smells.margin(&reading.smells)]
+    }
+}
+
+impl Members {
+    /// What they and the neighbours among `train` say of some tests; a list for each member.
+    pub(super) fn ask_rows(
+        &self,
+        params: &JuryParams,
+        readings: &Readings,
+        corpus: &Corpus<'_>,
+        train: &[u32],
+        test: &[u32],
+    ) -> Vec<Vec<f64>> {
+        let known = Neighbourhood::of_rows(corpus, train.to_vec(), &params.recipe, params.seed);
+        let near = known.ask_rows(test);
+        let near = near.iter().map(|opinion| odds(opinion.flaky_share)).collect();
+        let words = test.par_iter().map(|row| self.words.margin(&readings.words[*row as usize]));
+        let smells =
+            test.par_iter().map(|row| self.smells.margin(&readings.smells.row(*row as usize)));
+        vec![near, words.collect(), smells.collect()]
+    }
+}
+
+/// A share as logarithmic odds, kept from the ends.
+pub(super) fn odds(share: f64) -> f64 {
+    let share = share.clamp(0.002, 0.998);
+    (share / (1.0 - share)).ln()
+}
+
+/// What each test counts. The flaky tests of one project are often flaky for one reason, so they
+/// count the less the more there are: together as much as the square root of their number; and so do
+/// the others.
+pub(super) fn importance(readings: &Readings, rows: &[u32]) -> Vec<f64> {
+    let mut counts: std::collections::BTreeMap<(&str, bool), f64> =
+        std::collections::BTreeMap::new();
+    let key = |row: &u32| {
+        let test = &readings.tests[*row as usize];
+        (test.project.as_str(), test.flaky)
+    };
+    rows.iter().for_each(|row| *counts.entry(key(row)).or_default() += 1.0);
+    let weights: Vec<f64> = rows.iter().map(|row| counts[&key(row)].powf(-0.5)).collect();
+    let mean = weights.iter().sum::<f64>() / crate::real(weights.len().max(1));
+    weights.into_iter().map(|weight| weight / mean).collect()
+}

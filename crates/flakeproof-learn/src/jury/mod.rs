@@ -1,0 +1,24 @@
+//! The jury: several models read a test's source, and what they say is weighed.
+//!
+//! Its members see different things: [`flast`](crate::flast) the tests whose words are near, a
+//! [`linear`](crate::linear) model the words of the test and of the code around it,
+//! [`boost`](crate::boost)ed trees what smells of flakiness there. Each learns from the same tests;
+//! what each is worth is learned on tests that it has not seen, held out as the jury will be asked:
+//! single tests, whole classes or whole projects. A jury for unknown projects therefore listens to
+//! other members than one for a project that it knows.
+
+mod blend;
+mod member;
+mod model;
+mod params;
+mod reader;
+mod readings;
+mod validation;
+
+pub use blend::Blend;
+pub use member::{Member, Members};
+pub use model::{About, Jury, KIND, Said};
+pub use params::{JuryError, JuryParams};
+pub use reader::SourceReader;
+pub use readings::{Reading, Readings};
+pub use validation::{JuryAsked, JuryValidation, JuryValidationParams};

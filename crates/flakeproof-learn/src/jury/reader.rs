@@ -1,0 +1,73 @@
+//! From source to what a jury reads.
+
+use flakeproof_syntax::flow::Declared;
+use flakeproof_syntax::project::Project;
+use flakeproof_syntax::smells::SmellReader;
+use flakeproof_syntax::words::{Comments, Token, parts, tokens};
+
+use super::readings::Reading;
+use crate::linear::{WordBag, WordSpace};
+
+/// Reads the tests of a project. What it finds out about a file it keeps: make one for all tests.
+#[derive(Debug)]
+pub struct SourceReader<'p> {
+    project: &'p Project,
+    smells: SmellReader<'p>,
+}
+
+impl<'p> SourceReader<'p> {
+    /// A reader of this project.
+    #[must_use]
+    pub fn new(project: &'p Project) -> Self {
+        Self { project, smells: SmellReader::new(project) }
+    }
+
+    /// What is read of a test, as it runs in a class: its own, or one that inherits it.
+    #[must_use]
+    pub fn read(&self, test: Declared, class: &str, source: &str, comments: Comments) -> Reading {
+        let project = self.project;
+        let place = self.smells.words(test, Some(class));
+        let mut words = own_words(source, class, comments);
+        let around = place.test.iter().filter(|function| **function != test);
+        words.add(WordSpace::Around, around.flat_map(|function| project.body_words(*function)));
+        let spaces = [
+            (WordSpace::File, place.file.as_slice()),
+            (WordSpace::Bases, &place.bases),
+            (WordSpace::Named, &place.named),
+        ];
+        for (space, files) in spaces {
+            let units = files.iter().filter_map(|unit| project.units().get(*unit as usize));
+            let texts = units.map(|unit| (unit.text.as_str(), Comments::from(unit.language)));
+            words.add(space, texts.flat_map(|(text, comments)| words_of(text, comments)));
+        }
+        Reading { words, smells: self.smells.numbers(test, Some(class)) }
+    }
+}
+
+impl Reading {
+    /// What can be read of a test when its project is not at hand.
+    #[must_use]
+    pub fn of_text(source: &str, class: &str, comments: Comments) -> Self {
+        Self {
+            words: own_words(source, class, comments),
+            smells: SmellReader::numbers_of_text(source, comments),
+        }
+    }
+}
+
+fn own_words(source: &str, class: &str, comments: Comments) -> WordBag {
+    let mut words = WordBag::default();
+    words.add(WordSpace::Test, words_of(source, comments));
+    let simple = class.rsplit(['.', '/']).next().unwrap_or(class);
+    words.add(WordSpace::ClassName, parts(simple));
+    words
+}
+
+fn words_of(text: &str, comments: Comments) -> impl Iterator<Item = &str> {
+    tokens(text, comments)
+        .filter_map(|token| match token {
+            Token::Name(text) | Token::Number(text) | Token::Text(text) => Some(parts(text)),
+            Token::Symbol(_) => None,
+        })
+        .flatten()
+}

@@ -1,0 +1,71 @@
+//! What a jury reads of tests.
+
+use std::collections::BTreeMap;
+
+use crate::forest::{Table, TableError};
+use crate::labelled::LabelledTest;
+use crate::linear::WordBag;
+
+/// What is read of one test.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// Its words and those around it.
+    pub words: WordBag,
+    /// How much smells around it; empty where the project's source is not known.
+    pub smells: Vec<f32>,
+}
+
+/// Labelled tests with what was read of them.
+#[derive(Debug)]
+pub struct Readings {
+    pub(super) tests: Vec<LabelledTest>,
+    pub(super) words: Vec<WordBag>,
+    pub(super) smells: Table,
+}
+
+impl Readings {
+    /// These tests, each with its reading; smells that were not read are missing.
+    ///
+    /// # Errors
+    /// When two readings have different numbers of smells, or one is infinite.
+    pub fn of(tests: Vec<LabelledTest>, readings: Vec<Reading>) -> Result<Self, TableError> {
+        let width = readings.iter().map(|reading| reading.smells.len()).max().unwrap_or(0);
+        let (mut words, mut rows) = (Vec::new(), Vec::new());
+        for mut reading in readings {
+            if reading.smells.is_empty() {
+                reading.smells = vec![f32::NAN; width];
+            }
+            words.push(reading.words);
+            rows.push(reading.smells);
+        }
+        Ok(Self { tests, words, smells: Table::from_rows(&rows)? })
+    }
+
+    /// The tests.
+    #[must_use]
+    pub fn tests(&self) -> &[LabelledTest] {
+        &self.tests
+    }
+
+    /// Whether each test is flaky.
+    #[must_use]
+    pub fn labels(&self) -> Vec<bool> {
+        self.tests.iter().map(|test| test.flaky).collect()
+    }
+
+    /// The number of each test's project, and of its class.
+    pub(super) fn groups(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut projects: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut classes: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        self.tests
+            .iter()
+            .map(|test| {
+                let next = u32::try_from(projects.len()).unwrap_or(u32::MAX);
+                let project = *projects.entry(&test.project).or_insert(next);
+                let next = u32::try_from(classes.len()).unwrap_or(u32::MAX);
+                let class = *classes.entry((&test.project, &test.class)).or_insert(next);
+                (project, class)
+            })
+            .unzip()
+    }
+}

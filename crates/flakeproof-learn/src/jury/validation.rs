@@ -1,0 +1,129 @@
+//! What a jury is worth on tests it has not learned from.
+
+use std::collections::BTreeMap;
+
+use super::member::Member;
+use super::params::{JuryError, JuryParams};
+use super::readings::Readings;
+use crate::evaluate::{Confusion, average_precision};
+use crate::flast::{Corpus, Protocol};
+
+/// How a jury is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JuryValidationParams {
+    /// What the jury is like. What it holds out inside is what the protocol holds out outside.
+    pub jury: JuryParams,
+    /// Which tests are asked, and which may be learned from.
+    pub protocol: Protocol,
+    /// How many folds.
+    pub folds: usize,
+}
+
+/// What a jury said of tests that it had not learned from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct JuryValidation {
+    /// How many folds there were.
+    pub folds: usize,
+    /// One entry for each test, by row.
+    pub asked: Vec<JuryAsked>,
+    /// The weights of the members in each fold.
+    pub weights: Vec<Vec<f64>>,
+}
+
+/// What was said of one test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JuryAsked {
+    /// The row of the test.
+    pub row: u32,
+    /// The fold it was asked in.
+    pub fold: usize,
+    /// The score of the jury.
+    pub score: f64,
+    /// The probability that it is flaky.
+    pub probability: f64,
+    /// What each member said.
+    pub said: Vec<f64>,
+    /// Whether it was called flaky.
+    pub predicted: bool,
+    /// Whether it is.
+    pub flaky: bool,
+}
+
+impl JuryValidationParams {
+    /// Measure. `progress` is told the number of folds that are done, and of all.
+    ///
+    /// # Errors
+    /// When a fold has too few tests to learn from.
+    pub fn run(
+        &self,
+        readings: &Readings,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<JuryValidation, JuryError> {
+        let corpus = Corpus::of_tests(&readings.tests, self.jury.recipe.cut);
+        let folds = self.protocol.folds(&corpus, self.folds, self.jury.seed);
+        let jury = JuryParams { hold_out: self.protocol.inner(), ..self.jury.clone() };
+        let mut validation = JuryValidation { folds: folds.len(), ..JuryValidation::default() };
+        for (number, fold) in folds.iter().enumerate() {
+            progress(number, folds.len());
+            let (members, about) = jury.learn(readings, &corpus, &fold.train, "")?;
+            let tests = &fold.test;
+            let said = members.ask_rows(&jury, readings, &corpus, &fold.train, tests);
+            let from = about.thresholds.balanced.map_or(f64::INFINITY, |level| level.from);
+            for (at, row) in tests.iter().enumerate() {
+                let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
+                let score = about.blend.ask(&said).0;
+                validation.asked.push(JuryAsked {
+                    row: *row,
+                    fold: number,
+                    score,
+                    probability: about.probability(score),
+                    said,
+                    predicted: score >= from,
+                    flaky: readings.tests[*row as usize].flaky,
+                });
+            }
+            validation.weights.push(about.blend.weights().to_vec());
+        }
+        progress(folds.len(), folds.len());
+        validation.asked.sort_by_key(|asked| asked.row);
+        Ok(validation)
+    }
+}
+
+impl JuryValidation {
+    /// What was said against what is true.
+    #[must_use]
+    pub fn confusion(&self) -> Confusion {
+        let mut confusion = Confusion::default();
+        self.asked.iter().for_each(|asked| confusion.count(asked.predicted, asked.flaky));
+        confusion
+    }
+
+    /// The area under the precision-recall curve.
+    #[must_use]
+    pub fn average_precision(&self) -> Option<f64> {
+        let scored: Vec<(f64, bool)> =
+            self.asked.iter().map(|asked| (asked.score, asked.flaky)).collect();
+        average_precision(&scored, 1.0)
+    }
+
+    /// The same for one member alone.
+    #[must_use]
+    pub fn average_precision_of(&self, member: Member) -> Option<f64> {
+        let at = Member::ALL.iter().position(|it| *it == member)?;
+        let scored: Vec<(f64, bool)> =
+            self.asked.iter().map(|asked| (asked.said[at], asked.flaky)).collect();
+        average_precision(&scored, 1.0)
+    }
+
+    /// What was said against what is true, in each project.
+    #[must_use]
+    pub fn by_project(&self, readings: &Readings) -> BTreeMap<String, Confusion> {
+        let mut projects: BTreeMap<String, Confusion> = BTreeMap::new();
+        for asked in &self.asked {
+            let project = &readings.tests[asked.row as usize].project;
+            projects.entry(project.clone()).or_default().count(asked.predicted, asked.flaky);
+        }
+        projects
+    }
+}
