@@ -11,6 +11,7 @@ pub mod forest;
 pub mod knn;
 pub mod labelled;
 pub mod model_file;
+pub mod network;
 
 pub use chance::Chance;
 
