@@ -1,5 +1,6 @@
 //! From the vectors of tests to the probability that they are flaky (section III-C).
 
+use super::buffer::Buffer;
 use super::linear::Linear;
 use super::weights::{CLASSES, small};
 
@@ -11,11 +12,11 @@ pub(super) struct Classifier<'a> {
 }
 
 /// What the classifier found, and what it needs to know on the way back.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct ClassifierTape {
     /// The probability of each test to be flaky.
     pub(super) flaky: Vec<f64>,
-    middle: Vec<f32>,
+    middle: Buffer,
 }
 
 /// Where the gradients of the classifier's numbers go.
@@ -45,7 +46,7 @@ impl Classifier<'_> {
         truth: &[bool],
         weight: f64,
         gradients: ClassifierGradients<'_>,
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let of_outputs: Vec<f32> = tape
             .flaky
             .iter()
@@ -97,14 +98,14 @@ mod tests {
             let model = classifier(values);
             let tape = model.forward(&values[0]);
             let of_tests = model.backward(&tape, &values[0], &truth, 0.25, gradients);
-            all.insert(0, of_tests);
+            all.insert(0, of_tests.to_vec());
             all
         });
     }
 
     #[test]
     fn a_sure_and_wrong_answer_has_a_finite_loss() {
-        let tape = ClassifierTape { flaky: vec![0.0, 1.0], middle: vec![] };
+        let tape = ClassifierTape { flaky: vec![0.0, 1.0], middle: Buffer::default() };
         assert!(tape.loss(&[true, false]).is_finite());
         assert!(tape.loss(&[false, true]).abs() < 1e-12);
     }

@@ -1,6 +1,7 @@
 //! The first layer: a bag of words is the mean of its words' vectors.
 
 use super::batch::Batch;
+use super::buffer::Buffer;
 use super::matrix::add_scaled;
 
 /// The vectors of the words of a vocabulary, as one network knows them.
@@ -15,8 +16,8 @@ pub(super) struct WordTable {
 
 impl WordTable {
     /// The mean vector of each bag; zeros where no word is known.
-    pub(super) fn means(&self, batch: &Batch) -> Vec<f32> {
-        let mut means = vec![0.0; batch.bag_ends.len() * self.dimension];
+    pub(super) fn means(&self, batch: &Batch) -> Buffer {
+        let mut means = Buffer::zeros(batch.bag_ends.len() * self.dimension);
         for (mean, bag) in means.chunks_exact_mut(self.dimension).zip(batch.bags()) {
             let share = self.share(batch, bag);
             for word in self.known_words(batch, bag) {
@@ -27,8 +28,8 @@ impl WordTable {
     }
 
     /// The gradient of each of the batch's words, from the gradients of its bags.
-    pub(super) fn spread(&self, batch: &Batch, of_bags: &[f32]) -> Vec<f32> {
-        let mut of_words = vec![0.0; batch.words.len() * self.dimension];
+    pub(super) fn spread(&self, batch: &Batch, of_bags: &[f32]) -> Buffer {
+        let mut of_words = Buffer::zeros(batch.words.len() * self.dimension);
         for (of_bag, bag) in of_bags.chunks_exact(self.dimension).zip(batch.bags()) {
             let share = self.share(batch, bag);
             for word in self.known_words(batch, bag) {

@@ -54,13 +54,12 @@ impl Network {
             .collect();
         arrays.bytes("words", words.concat().as_bytes());
         arrays.numbers("word_ends", &ends);
-        let packed: Vec<(Vec<u8>, Vec<u8>)> =
-            self.members().iter().map(|member| pack(&member.words)).collect();
-        let part = |of: fn(&(Vec<u8>, Vec<u8>)) -> &[u8]| -> Vec<u8> {
-            packed.iter().flat_map(|packed| of(packed).iter().copied()).collect()
-        };
-        arrays.bytes("vectors", &part(|packed| &packed.0));
-        arrays.bytes("scales", &part(|packed| &packed.1));
+        let (mut vectors, mut scales) = (Vec::new(), Vec::new());
+        for member in self.members() {
+            pack(&member.words, &mut vectors, &mut scales);
+        }
+        arrays.bytes("vectors", &vectors);
+        arrays.bytes("scales", &scales);
         let weights = self.members().iter().flat_map(|member| &member.weights);
         let weights: Vec<u8> = weights.flat_map(|w| to_half(*w).to_le_bytes()).collect();
         arrays.bytes("weights", &weights);
@@ -102,10 +101,10 @@ impl Network {
         }
         let members = (0..members)
             .map(|member| {
-                let part = |bytes: &'_ [u8], size: usize| bytes[member * size..][..size].to_vec();
-                let vectors = part(vectors, count * dimension);
-                let words = unpack(&vectors, &halves(&part(scales, 2 * count))?, dimension)?;
-                Ok(Member { shape, words, weights: halves(&part(weights, weight_bytes))? })
+                let part = |size: usize| member * size..(member + 1) * size;
+                let vectors = &vectors[part(count * dimension)];
+                let words = unpack(vectors, &halves(&scales[part(2 * count)])?, dimension)?;
+                Ok(Member { shape, words, weights: halves(&weights[part(weight_bytes)])? })
             })
             .collect::<Result<_, _>>()?;
         Ok(Self::new(vocabulary, members))
@@ -126,26 +125,26 @@ impl Member {
     }
 }
 
-/// The vectors of words as bytes, and their scales.
-fn pack(table: &WordTable) -> (Vec<u8>, Vec<u8>) {
-    let (mut bytes, mut scales) = (Vec::with_capacity(table.vectors.len()), Vec::new());
+/// Append the vectors of words as bytes, and their scales.
+fn pack(table: &WordTable, bytes: &mut Vec<u8>, scales: &mut Vec<u8>) {
     for (vector, known) in table.vectors.chunks_exact(table.dimension).zip(&table.known) {
         let scale = scale_of(vector, *known);
         scales.extend(scale.to_le_bytes());
         bytes.extend(vector.iter().map(|v| byte(*v, from_half(scale)).cast_unsigned()));
     }
-    (bytes, scales)
 }
 
 fn unpack(bytes: &[u8], scales: &[f32], dimension: usize) -> Result<WordTable, ModelFileError> {
     if scales.iter().any(|scale| *scale < 0.0) {
         return Err(inconsistent("a scale is negative"));
     }
-    let vectors = bytes
-        .chunks_exact(dimension)
-        .zip(scales)
-        .flat_map(|(vector, scale)| vector.iter().map(move |v| scale * f32::from(v.cast_signed())))
-        .collect();
+    let mut vectors = vec![0.0; bytes.len()];
+    let rows = vectors.chunks_exact_mut(dimension).zip(bytes.chunks_exact(dimension));
+    for ((vector, bytes), scale) in rows.zip(scales) {
+        for (value, byte) in vector.iter_mut().zip(bytes) {
+            *value = scale * f32::from(byte.cast_signed());
+        }
+    }
     Ok(WordTable { dimension, vectors, known: scales.iter().map(|scale| *scale > 0.0).collect() })
 }
 

@@ -2,6 +2,7 @@
 //! and shift. Here followed by the hyperbolic tangent, as the paper's steps are (section III-B).
 
 use super::activation::tanh;
+use super::buffer::Buffer;
 use super::wide::{Loop, run_wide};
 
 /// Added to the variance, so that a row of equal numbers can be divided by its deviation.
@@ -15,17 +16,17 @@ pub(super) struct NormTanh<'a> {
 }
 
 /// What the layer made, and what it needs to know on the way back.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct NormTape {
-    pub(super) outputs: Vec<f32>,
+    pub(super) outputs: Buffer,
     /// The rows with mean 0 and deviation 1.
-    normal: Vec<f32>,
+    normal: Buffer,
     /// One divided by each row's deviation.
     scales: Vec<f32>,
 }
 
 impl NormTanh<'_> {
-    pub(super) fn forward(&self, mut rows: Vec<f32>) -> NormTape {
+    pub(super) fn forward(&self, mut rows: Buffer) -> NormTape {
         let width = self.gain.len();
         let mut scales = Vec::with_capacity(rows.len() / width);
         for row in rows.chunks_exact_mut(width) {
@@ -36,7 +37,7 @@ impl NormTanh<'_> {
             row.iter_mut().for_each(|value| *value *= scale);
             scales.push(scale);
         }
-        let mut outputs = vec![0.0; rows.len()];
+        let mut outputs = Buffer::unset(rows.len());
         run_wide(Squash { normal: &rows, layer: *self, outputs: &mut outputs });
         NormTape { outputs, normal: rows, scales }
     }
@@ -45,10 +46,10 @@ impl NormTanh<'_> {
     pub(super) fn backward(
         &self,
         tape: &NormTape,
-        mut of_output: Vec<f32>,
+        mut of_output: Buffer,
         of_gain: &mut [f32],
         of_shift: &mut [f32],
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let width = self.gain.len();
         let outputs = tape.outputs.chunks_exact(width);
         let normals = tape.normal.chunks_exact(width);
@@ -115,18 +116,19 @@ mod tests {
         let values = [numbers.draw(18), numbers.draw(6), numbers.draw(6)];
         let wanted = numbers.draw(18);
         let forward = |values: &[Vec<f32>]| {
-            NormTanh { gain: &values[1], shift: &values[2] }.forward(values[0].clone())
+            NormTanh { gain: &values[1], shift: &values[2] }.forward(values[0].clone().into())
         };
         check(
             &values,
             &wanted,
-            |values| forward(values).outputs,
+            |values| forward(values).outputs.to_vec(),
             |values| {
                 let (mut of_gain, mut of_shift) = (vec![0.0; 6], vec![0.0; 6]);
                 let layer = NormTanh { gain: &values[1], shift: &values[2] };
                 let tape = forward(values);
-                let of_input = layer.backward(&tape, wanted.clone(), &mut of_gain, &mut of_shift);
-                vec![of_input, of_gain, of_shift]
+                let of_input =
+                    layer.backward(&tape, wanted.clone().into(), &mut of_gain, &mut of_shift);
+                vec![of_input.to_vec(), of_gain, of_shift]
             },
         );
     }
@@ -134,6 +136,6 @@ mod tests {
     #[test]
     fn a_row_of_zeros_stays_zero() {
         let layer = NormTanh { gain: &[1.0; 4], shift: &[0.0; 4] };
-        assert_eq!(layer.forward(vec![0.0; 4]).outputs, [0.0; 4]);
+        assert_eq!(*layer.forward(Buffer::zeros(4)).outputs, [0.0; 4]);
     }
 }

@@ -4,6 +4,7 @@
 //! what is let in, what is kept, what is shown, and what there is to let in.
 
 use super::batch::{NONE, PrefixTree};
+use super::buffer::Buffer;
 use super::lstm_cell::{Back, Cell};
 use super::matrix::{add_product, add_scaled, add_transposed_product, transposed};
 use super::wide::run_wide;
@@ -17,24 +18,24 @@ pub(super) struct Lstm<'a> {
 }
 
 /// What the layer made at each node, and what it needs to know on the way back.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct LstmTape {
     /// The states: what the layer shows.
-    pub(super) states: Vec<f32>,
-    gates: Vec<f32>,
-    cells: Vec<f32>,
+    pub(super) states: Buffer,
+    gates: Buffer,
+    cells: Buffer,
     /// The hyperbolic tangent of the cells.
-    squashed: Vec<f32>,
+    squashed: Buffer,
     /// The states of the parents.
-    before: Vec<f32>,
+    before: Buffer,
 }
 
 impl Lstm<'_> {
     /// Run over the tree, from what the input gives to the gates of each node.
-    pub(super) fn forward(&self, gates: Vec<f32>, tree: &PrefixTree) -> LstmTape {
+    pub(super) fn forward(&self, gates: Buffer, tree: &PrefixTree) -> LstmTape {
         let hidden = self.hidden;
-        let zeros = || vec![0.0; tree.len() * hidden];
-        let (states, cells, squashed, before) = (zeros(), zeros(), zeros(), zeros());
+        let unset = || Buffer::unset(tree.len() * hidden);
+        let (states, cells, squashed, before) = (unset(), unset(), unset(), unset());
         let mut tape = LstmTape { states, gates, cells, squashed, before };
         for nodes in tree.levels() {
             let wide = nodes.start * 4 * hidden..nodes.end * 4 * hidden;
@@ -68,14 +69,13 @@ impl Lstm<'_> {
         &self,
         tape: LstmTape,
         tree: &PrefixTree,
-        mut of_states: Vec<f32>,
+        mut of_states: Buffer,
         of_recurrent: &mut [f32],
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let hidden = self.hidden;
         let LstmTape { mut gates, cells, squashed, before, .. } = tape;
         let turned = transposed(self.recurrent, 4 * hidden);
-        let mut of_cells = vec![0.0; of_states.len()];
-        let mut of_before = Vec::new();
+        let mut of_cells = Buffer::zeros(of_states.len());
         for nodes in tree.levels().rev() {
             let parents = &tree.parents[nodes.clone()];
             let narrow = nodes.start * hidden..nodes.end * hidden;
@@ -92,8 +92,7 @@ impl Lstm<'_> {
                 gates,
             });
             if nodes.start > 0 {
-                of_before.clear();
-                of_before.resize(narrow.len(), 0.0);
+                let mut of_before = Buffer::zeros(narrow.len());
                 add_product(gates, &turned, 4 * hidden, hidden, &mut of_before);
                 add_to_parents(&mut of_states, parents, &of_before, hidden);
             }
@@ -134,18 +133,20 @@ mod tests {
         let values = [numbers.draw(5 * 4 * HIDDEN), numbers.draw(HIDDEN * 4 * HIDDEN)];
         let wanted = numbers.draw(5 * HIDDEN);
         let forward = |values: &[Vec<f32>]| {
-            Lstm { recurrent: &values[1], hidden: HIDDEN }.forward(values[0].clone(), &tree())
+            Lstm { recurrent: &values[1], hidden: HIDDEN }
+                .forward(values[0].clone().into(), &tree())
         };
         check(
             &values,
             &wanted,
-            |values| forward(values).states,
+            |values| forward(values).states.to_vec(),
             |values| {
                 let mut of_recurrent = vec![0.0; values[1].len()];
                 let layer = Lstm { recurrent: &values[1], hidden: HIDDEN };
                 let tape = forward(values);
-                let of_gates = layer.backward(tape, &tree(), wanted.clone(), &mut of_recurrent);
-                vec![of_gates, of_recurrent]
+                let of_gates =
+                    layer.backward(tape, &tree(), wanted.clone().into(), &mut of_recurrent);
+                vec![of_gates.to_vec(), of_recurrent]
             },
         );
     }
@@ -155,10 +156,10 @@ mod tests {
         let mut numbers = Numbers::new(4);
         let (mut gates, recurrent) = (numbers.draw(5 * 8), numbers.draw(2 * 8));
         let layer = Lstm { recurrent: &recurrent, hidden: 2 };
-        let states = layer.forward(gates.clone(), &tree()).states;
+        let states = layer.forward(gates.clone().into(), &tree()).states;
         // The second beginning and the first's first continuation change: the last node does not.
         gates[8..24].fill(0.3);
-        let changed = layer.forward(gates, &tree()).states;
+        let changed = layer.forward(gates.into(), &tree()).states;
         assert_ne!(states[2..6], changed[2..6]);
         assert_eq!(states[6..], changed[6..]);
     }

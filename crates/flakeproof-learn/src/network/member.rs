@@ -2,6 +2,7 @@
 
 use super::attention::{AttentionTape, attend, attend_back};
 use super::batch::{Batch, NONE, SLOTS};
+use super::buffer::Buffer;
 use super::classifier::{Classifier, ClassifierGradients, ClassifierTape};
 use super::embedding::WordTable;
 use super::layer_norm::{NormTanh, NormTape};
@@ -21,14 +22,14 @@ pub(super) struct Member {
 
 /// What each layer made of a batch.
 pub(super) struct Forward {
-    step_inputs: Vec<f32>,
+    step_inputs: Buffer,
     steps: NormTape,
     lstm: [LstmTape; LAYERS],
     /// What each number of the paths' states was multiplied by; empty where nothing was dropped.
     kept: Vec<f32>,
-    paths: Vec<f32>,
+    paths: Buffer,
     attention: Vec<AttentionTape>,
-    tests: Vec<f32>,
+    tests: Buffer,
     classified: ClassifierTape,
 }
 
@@ -36,9 +37,9 @@ pub(super) struct Forward {
 pub(super) struct Gradient {
     /// The loss itself.
     pub(super) loss: f64,
-    pub(super) weights: Vec<f32>,
+    pub(super) weights: Buffer,
     /// The gradients of the vectors of the batch's words.
-    pub(super) words: Vec<f32>,
+    pub(super) words: Buffer,
 }
 
 impl Forward {
@@ -68,13 +69,13 @@ impl Member {
         let steps = self.norm(&places).forward(self.step(&places).forward(&step_inputs));
         // What a step gives to the gates is computed once, however many paths it is on.
         let step_gates = self.lstm_input(&places, 0).forward(&steps.outputs);
-        let gates = gathered(&step_gates, &batch.tree.steps, self.shape.gates());
+        let gates = Buffer::gathered(&step_gates, &batch.tree.steps, self.shape.gates());
         let first = self.lstm(&places, 0).forward(gates, &batch.tree);
         let gates = self.lstm_input(&places, 1).forward(&first.states);
         let second = self.lstm(&places, 1).forward(gates, &batch.tree);
-        let mut paths = gathered(&second.states, &batch.path_ends, hidden);
+        let mut paths = Buffer::gathered(&second.states, &batch.path_ends, hidden);
         let kept = dropout.map_or_else(Vec::new, |(share, chance)| drop(&mut paths, share, chance));
-        let mut tests = vec![0.0; batch.test_count() * hidden];
+        let mut tests = Buffer::zeros(batch.test_count() * hidden);
         let learned = &self.weights[places.attention.clone()];
         let attention = batch
             .tests()
@@ -106,7 +107,7 @@ impl Member {
     ) -> Gradient {
         let places = self.shape.places();
         let loss = weight * forward.classified.loss(truth);
-        let mut gradient = vec![0.0; places.count];
+        let mut gradient = Buffer::zeros(places.count);
         let of_paths = self.paths_back(&places, batch, &forward, truth, weight, &mut gradient);
         let Forward { step_inputs, steps, lstm, .. } = forward;
         let of_steps = self.lstm_back(&places, batch, &steps, lstm, &of_paths, &mut gradient);
@@ -127,7 +128,7 @@ impl Member {
         truth: &[bool],
         weight: f64,
         gradient: &mut [f32],
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let hidden = self.shape.hidden;
         let Forward { classified, tests, paths, attention, kept, .. } = forward;
         let wanted = [&places.first, &places.first_bias, &places.second, &places.second_bias];
@@ -136,7 +137,7 @@ impl Member {
         let of_tests =
             self.classifier(places).backward(classified, tests, truth, weight, gradients);
         let learned = &self.weights[places.attention.clone()];
-        let mut of_paths = vec![0.0; paths.len()];
+        let mut of_paths = Buffer::zeros(paths.len());
         let rows = batch.tests().zip(attention).zip(of_tests.chunks_exact(hidden));
         for ((range, tape), of_test) in rows {
             let range = range.start * hidden..range.end * hidden;
@@ -157,10 +158,10 @@ impl Member {
         lstm: [LstmTape; LAYERS],
         of_paths: &[f32],
         gradient: &mut [f32],
-    ) -> Vec<f32> {
+    ) -> Buffer {
         let (hidden, gates) = (self.shape.hidden, self.shape.gates());
         let [first, second] = lstm;
-        let mut of_states = vec![0.0; second.states.len()];
+        let mut of_states = Buffer::zeros(second.states.len());
         add_rows(&mut of_states, &batch.path_ends, of_paths, hidden);
         let of_recurrent = &mut gradient[places.lstm[1].recurrent.clone()];
         let of_gates = self.lstm(places, 1).backward(second, &batch.tree, of_states, of_recurrent);
@@ -169,7 +170,7 @@ impl Member {
         let of_states = input.backward(&first.states, &of_gates, of_input, of_bias);
         let of_recurrent = &mut gradient[places.lstm[0].recurrent.clone()];
         let of_gates = self.lstm(places, 0).backward(first, &batch.tree, of_states, of_recurrent);
-        let mut of_step_gates = vec![0.0; batch.steps.len() * gates];
+        let mut of_step_gates = Buffer::zeros(batch.steps.len() * gates);
         add_rows(&mut of_step_gates, &batch.tree.steps, &of_gates, gates);
         let [of_input, of_bias] = parts(gradient, [&places.lstm[0].input, &places.lstm[0].bias]);
         let input = self.lstm_input(places, 0);
@@ -177,10 +178,10 @@ impl Member {
     }
 
     /// The vectors of each step's bags side by side; zeros where there is no bag.
-    fn step_inputs(&self, batch: &Batch) -> Vec<f32> {
+    fn step_inputs(&self, batch: &Batch) -> Buffer {
         let dimension = self.shape.dimension;
         let means = self.words.means(batch);
-        let mut inputs = vec![0.0; batch.steps.len() * self.shape.step_width()];
+        let mut inputs = Buffer::zeros(batch.steps.len() * self.shape.step_width());
         let bags = batch.steps.as_flattened();
         for (row, bag) in inputs.chunks_exact_mut(dimension).zip(bags) {
             if *bag != NONE {
@@ -190,9 +191,9 @@ impl Member {
         inputs
     }
 
-    fn of_bags(&self, batch: &Batch, of_inputs: &[f32]) -> Vec<f32> {
+    fn of_bags(&self, batch: &Batch, of_inputs: &[f32]) -> Buffer {
         let dimension = self.shape.dimension;
-        let mut of_bags = vec![0.0; batch.bag_ends.len() * dimension];
+        let mut of_bags = Buffer::zeros(batch.bag_ends.len() * dimension);
         debug_assert_eq!(of_inputs.len(), batch.steps.len() * SLOTS * dimension);
         add_rows(&mut of_bags, batch.steps.as_flattened(), of_inputs, dimension);
         of_bags
@@ -234,15 +235,6 @@ impl Member {
             second: linear(&places.second, &places.second_bias, CLASSES),
         }
     }
-}
-
-/// The rows with these numbers, in this order.
-fn gathered(rows: &[f32], numbers: &[u32], width: usize) -> Vec<f32> {
-    let mut gathered = Vec::with_capacity(numbers.len() * width);
-    for number in numbers {
-        gathered.extend_from_slice(&rows[*number as usize * width..][..width]);
-    }
-    gathered
 }
 
 /// Add each row to the row with its number; a row without a number is left out.
@@ -341,7 +333,7 @@ mod tests {
             let gradient = member.backward(&batch, forward, &truth, 10.0 / 3.0);
             let mut of_words = vec![0.0; 12];
             add_rows(&mut of_words, &batch.words, &gradient.words, 3);
-            vec![gradient.weights, of_words]
+            vec![gradient.weights.to_vec(), of_words]
         });
     }
 

@@ -10,6 +10,7 @@ mod activation;
 mod adam;
 mod attention;
 mod batch;
+mod buffer;
 mod classifier;
 mod corpus;
 mod draw;

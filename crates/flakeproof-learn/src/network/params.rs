@@ -159,7 +159,7 @@ impl NetworkParams {
             hidden: 64,
             most_paths_in_training: 32,
             batch: 64,
-            learning_rate: 0.003,
+            learning_rate: 0.01,
             embedding_rate: 1.0,
             weight_decay: 0.01,
             epochs: 20,

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::adam::{Adam, Step, clip};
 use super::batch::Reading;
+use super::buffer::Buffer;
 use super::draw::Rounds;
 use super::matrix::add_scaled;
 use super::member::{Gradient, Member};
@@ -232,7 +233,7 @@ impl Learner {
     /// One step against the sum of the parts' gradients.
     fn step(&mut self, parts: &[(Vec<u32>, Gradient)], rate: f64, params: &NetworkParams) {
         let dimension = self.member.shape.dimension;
-        let mut sum = vec![0.0; self.member.weights.len()];
+        let mut sum = Buffer::zeros(self.member.weights.len());
         let mut met: Vec<u32> = Vec::new();
         for (words, gradient) in parts {
             add_scaled(&mut sum, 1.0, &gradient.weights);

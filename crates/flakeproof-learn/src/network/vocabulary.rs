@@ -1,24 +1,37 @@
 //! The words that a network knows, with a number each.
 
-use rustc_hash::FxHashMap;
+use std::hash::Hasher;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
 
 use super::corpus::{Bag, PathCorpus};
 
 /// Distinct words; each has its place as its number.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Vocabulary {
     words: Vec<String>,
-    numbers: FxHashMap<String, u32>,
+    /// The numbers, where the words' hashes say. A map would hold every word a second time.
+    numbers: HashTable<u32>,
+}
+
+impl PartialEq for Vocabulary {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words
+    }
 }
 
 impl Vocabulary {
     /// The vocabulary of these words, or `None` if one comes twice.
     pub(super) fn of_words(words: Vec<String>) -> Option<Self> {
-        let mut numbers = FxHashMap::default();
+        let mut numbers: HashTable<u32> = HashTable::with_capacity(words.len());
+        let rehash = |number: &u32| hash(&words[*number as usize]);
         for (number, word) in (0u32..).zip(&words) {
-            if numbers.insert(word.clone(), number).is_some() {
+            let hash = hash(word);
+            if numbers.find(hash, |other| words[*other as usize] == *word).is_some() {
                 return None;
             }
+            numbers.insert_unique(hash, number, rehash);
         }
         Some(Self { words, numbers })
     }
@@ -41,7 +54,7 @@ impl Vocabulary {
 
     /// The number of a word.
     pub(super) fn number(&self, word: &str) -> Option<u32> {
-        self.numbers.get(word).copied()
+        self.numbers.find(hash(word), |number| self.words[*number as usize] == word).copied()
     }
 
     /// The number of each word of a corpus.
@@ -49,6 +62,12 @@ impl Vocabulary {
         let words = 0..u32::try_from(corpus.word_count()).unwrap_or(u32::MAX);
         words.map(|word| self.number(corpus.word_text(word))).collect()
     }
+}
+
+fn hash(word: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(word.as_bytes());
+    hasher.finish()
 }
 
 /// On the paths of how many of these tests each word of a corpus is.

@@ -37,7 +37,7 @@ pub(super) fn run_wide(work: impl Loop) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,fma")]
 fn with_avx512(work: impl Loop) {
-    work.run::<8, 32, true>();
+    work.run::<12, 32, true>();
 }
 
 #[cfg(target_arch = "x86_64")]
