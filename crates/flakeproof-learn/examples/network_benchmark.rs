@@ -4,9 +4,10 @@
 //! cargo run --release -p flakeproof-learn --example network_benchmark -- step|epoch|ask|pretrain
 //! ```
 //!
-//! All of it on tests made up at random, whose paths share nothing but words: the worst case. With
-//! `shared` behind it, paths of a test begin alike, as those that start at one variable do. The
-//! number of threads is that of `RAYON_NUM_THREADS`.
+//! All of it on tests made up at random, whose paths share no beginning: the worst case. With
+//! `shared` behind it, paths of a test begin alike, as those that start at one variable do. In `step`
+//! all steps differ; else a test has a graph of 80 different steps. The number of threads is that of
+//! `RAYON_NUM_THREADS`.
 #![expect(clippy::print_stdout, reason = "a program that measures")]
 
 use std::error::Error;
@@ -20,12 +21,14 @@ use flakeproof_learn::network::{
     TrainingSet,
 };
 
-/// How many tests, paths of a test, and steps of a path there are.
+/// How many tests, paths of a test, and steps of a path there are; how many steps are different, and
+/// how many all paths of a test share.
 #[derive(Clone, Copy)]
 struct Size {
     tests: u32,
     paths: usize,
     steps: usize,
+    different: usize,
     shared: usize,
 }
 
@@ -43,7 +46,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// One step on 64 tests × 100 paths × 20 steps, vectors of 3 × 128 numbers, an LSTM of 2 × 128.
 fn step(shared: bool) -> Result<(), Box<dyn Error>> {
-    let size = Size { tests: 192, paths: 100, steps: 20, shared: if shared { 10 } else { 0 } };
+    let size = Size {
+        tests: 192,
+        paths: 100,
+        steps: 20,
+        different: 2000,
+        shared: if shared { 10 } else { 0 },
+    };
     let params = NetworkParams {
         dimension: 128,
         hidden: 128,
@@ -63,7 +72,13 @@ fn step(shared: bool) -> Result<(), Box<dyn Error>> {
 
 /// Epochs of 1,240 tests × 30 paths × 9 steps, 64 wide.
 fn epoch(shared: bool) -> Result<(), Box<dyn Error>> {
-    let size = Size { tests: 2480, paths: 30, steps: 9, shared: if shared { 4 } else { 0 } };
+    let size = Size {
+        tests: 2480,
+        paths: 30,
+        steps: 9,
+        different: 80,
+        shared: if shared { 4 } else { 0 },
+    };
     let params =
         NetworkParams { epochs: 3, members: 2, most_asked: 600, ..NetworkParams::new(Seed(1)) };
     let (seconds, fitted) = timed(size, &params)?;
@@ -73,7 +88,13 @@ fn epoch(shared: bool) -> Result<(), Box<dyn Error>> {
 
 /// One test of 36 paths × 10 steps at a time, on one thread.
 fn ask(shared: bool) -> Result<(), Box<dyn Error>> {
-    let size = Size { tests: 200, paths: 36, steps: 10, shared: if shared { 5 } else { 0 } };
+    let size = Size {
+        tests: 200,
+        paths: 36,
+        steps: 10,
+        different: 80,
+        shared: if shared { 5 } else { 0 },
+    };
     let params = NetworkParams { epochs: 1, ..NetworkParams::new(Seed(1)) };
     let (_, fitted) = timed(size, &params)?;
     let bytes = fitted.network.to_file(&())?;
@@ -138,15 +159,17 @@ fn made_up(size: Size, seed: u64) -> (PathCorpus, Vec<bool>, Vec<u32>) {
         let nodes: Vec<Bag> = (0..60).map(|_| bag(3)).collect();
         let operations: Vec<Bag> = (0..40).map(|_| bag(4)).collect();
         let bodies: Vec<Bag> = (0..15).map(|_| bag(80)).collect();
-        let begin: Vec<PathStep> = (0..size.shared).map(|at| PathStep::last(nodes[at])).collect();
+        let steps: Vec<PathStep> = (0..size.different)
+            .map(|_| PathStep {
+                node: nodes[chance.below(nodes.len())],
+                operation: Some(operations[chance.below(operations.len())]),
+                body: (chance.below(3) == 0).then(|| bodies[chance.below(bodies.len())]),
+            })
+            .collect();
         let paths: Vec<Vec<PathStep>> = (0..size.paths)
             .map(|_| {
-                let rest = (size.shared..size.steps).map(|_| PathStep {
-                    node: nodes[chance.below(nodes.len())],
-                    operation: Some(operations[chance.below(operations.len())]),
-                    body: (chance.below(3) == 0).then(|| bodies[chance.below(bodies.len())]),
-                });
-                begin.iter().copied().chain(rest).collect()
+                let own = (size.shared..size.steps).map(|_| steps[chance.below(steps.len())]);
+                steps[..size.shared].iter().copied().chain(own).collect()
             })
             .collect();
         corpus.push_test(paths);

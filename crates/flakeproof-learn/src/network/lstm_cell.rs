@@ -73,6 +73,11 @@ impl Loop for Back<'_> {
             let (enter, rest) = gates.split_at_mut(hidden);
             let (keep, rest) = rest.split_at_mut(hidden);
             let (show, candidates) = rest.split_at_mut(hidden);
+            // All of the same known length: else each access would be checked, one after another.
+            let (enter, keep) = (&mut enter[..hidden], &mut keep[..hidden]);
+            let (show, candidates) = (&mut show[..hidden], &mut candidates[..hidden]);
+            let (squashed, of_states) = (&squashed[..hidden], &of_states[..hidden]);
+            let of_cells = &mut of_cells[..hidden];
             for at in 0..hidden {
                 let (squashed, of_state, shown) = (squashed[at], of_states[at], show[at]);
                 let of_cell = of_cells[at] + of_state * shown * (1.0 - squashed * squashed);

@@ -8,7 +8,10 @@ use super::wide::{Loop, run_wide};
 
 /// How many rows of the right matrix are worked on at a time: they fit into the nearest cache.
 /// The results depend on it in the last bit, so it is the same everywhere.
-const DEPTH: usize = 128;
+const DEPTH: usize = 64;
+
+/// How many rows of the left matrix are worked on at a time: they fit into the second cache.
+const HEIGHT: usize = 240;
 
 /// The most columns that any processor works on at a time.
 const WIDEST: usize = 32;
@@ -23,7 +26,10 @@ pub(super) fn add_product(
 ) {
     assert_eq!(right.len(), inner * columns, "the right matrix has another shape");
     assert_eq!(left.len() * columns, sum.len() * inner, "the left matrix has another shape");
-    if !sum.is_empty() && inner > 0 {
+    if sum.is_empty() || inner == 0 {
+        return;
+    }
+    for (left, sum) in left.chunks(HEIGHT * inner).zip(sum.chunks_mut(HEIGHT * columns)) {
         run_wide(Product { left, right, inner, columns, sum });
     }
 }
@@ -95,20 +101,19 @@ struct Product<'a> {
 impl Loop for Product<'_> {
     #[inline(always)]
     fn run<const ROWS: usize, const COLUMNS: usize, const FUSED: bool>(mut self) {
-        let mut packed = [[0.0; WIDEST]; DEPTH];
+        let mut strip = [[0.0; WIDEST]; DEPTH];
         for from in (0..self.inner).step_by(DEPTH) {
-            let deep = DEPTH.min(self.inner - from);
             let mut column = 0;
             while column + COLUMNS <= self.columns {
-                self.strip::<ROWS, COLUMNS, FUSED>(from, column, &mut packed[..deep]);
+                self.strip::<ROWS, COLUMNS, FUSED>(from, column, &mut strip);
                 column += COLUMNS;
             }
             while column + NARROW <= self.columns {
-                self.strip::<ROWS, NARROW, FUSED>(from, column, &mut packed[..deep]);
+                self.strip::<ROWS, NARROW, FUSED>(from, column, &mut strip);
                 column += NARROW;
             }
             while column < self.columns {
-                self.strip::<ROWS, 1, FUSED>(from, column, &mut packed[..deep]);
+                self.strip::<ROWS, 1, FUSED>(from, column, &mut strip);
                 column += 1;
             }
         }
@@ -126,57 +131,80 @@ impl Product<'_> {
         &mut self,
         from: usize,
         column: usize,
-        packed: &mut [[f32; WIDEST]],
+        strip: &mut [[f32; WIDEST]; DEPTH],
     ) {
         // The strip of the right matrix is copied to one place: rows far apart share cache lines.
-        let rows = self.right[from * self.columns..].chunks(self.columns);
-        for (place, row) in packed.iter_mut().zip(rows) {
-            place[..COLUMNS].copy_from_slice(&row[column..column + COLUMNS]);
+        let mut rows = self.right[from * self.columns..].chunks(self.columns);
+        for place in strip.iter_mut() {
+            let place = &mut place[..COLUMNS];
+            match rows.next() {
+                Some(row) => place.copy_from_slice(&row[column..column + COLUMNS]),
+                None => place.fill(0.0),
+            }
         }
         let rows = self.sum.len() / self.columns;
         let mut row = 0;
         while row + ROWS <= rows {
-            self.tile::<ROWS, COLUMNS, FUSED>(from, row, column, packed);
+            self.tile::<ROWS, COLUMNS, FUSED>(from, row, column, strip);
             row += ROWS;
         }
         while row + FEW <= rows {
-            self.tile::<FEW, COLUMNS, FUSED>(from, row, column, packed);
+            self.tile::<FEW, COLUMNS, FUSED>(from, row, column, strip);
             row += FEW;
         }
         while row < rows {
-            self.tile::<1, COLUMNS, FUSED>(from, row, column, packed);
+            self.tile::<1, COLUMNS, FUSED>(from, row, column, strip);
             row += 1;
         }
     }
 
-    /// The same for a few rows of the sum, which stay in registers meanwhile.
+    /// The same for a few rows of the sum.
     #[inline(always)]
     fn tile<const ROWS: usize, const COLUMNS: usize, const FUSED: bool>(
         &mut self,
         from: usize,
         row: usize,
         column: usize,
-        packed: &[[f32; WIDEST]],
+        strip: &[[f32; WIDEST]; DEPTH],
     ) {
-        let mut sums = [[0.0f32; COLUMNS]; ROWS];
-        let left: [&[f32]; ROWS] = std::array::from_fn(|at| {
-            let start = (row + at) * self.inner + from;
-            &self.left[start..start + packed.len()]
-        });
-        for (deep, right) in packed.iter().enumerate() {
-            for (sums, left) in sums.iter_mut().zip(left) {
-                let factor = left[deep];
-                for (sum, right) in sums.iter_mut().zip(right) {
-                    *sum = if FUSED { factor.mul_add(*right, *sum) } else { factor * right + *sum };
-                }
+        let part = |at: usize| &self.left[(row + at) * self.inner..][from..self.inner];
+        let sums = if self.inner - from >= DEPTH {
+            let left = std::array::from_fn(|at| part(at).first_chunk().unwrap_or(&[0.0; DEPTH]));
+            sums::<ROWS, COLUMNS, FUSED>(left, strip)
+        } else {
+            let mut padded = [[0.0; DEPTH]; ROWS];
+            for (at, padded) in padded.iter_mut().enumerate() {
+                let part = part(at);
+                padded[..part.len()].copy_from_slice(part);
             }
-        }
+            sums::<ROWS, COLUMNS, FUSED>(padded.each_ref(), strip)
+        };
         for (at, sums) in sums.iter().enumerate() {
-            let start = (row + at) * self.columns + column;
-            let places = &mut self.sum[start..start + COLUMNS];
+            let places = &mut self.sum[(row + at) * self.columns + column..][..COLUMNS];
             places.iter_mut().zip(sums).for_each(|(place, sum)| *place += sum);
         }
     }
+}
+
+/// The products of some rows with a strip. All sizes are known when it is compiled, so that nothing is
+/// checked in the loop and the sums stay in registers; without that it takes four times as long.
+#[inline(always)]
+fn sums<const ROWS: usize, const COLUMNS: usize, const FUSED: bool>(
+    left: [&[f32; DEPTH]; ROWS],
+    strip: &[[f32; WIDEST]; DEPTH],
+) -> [[f32; COLUMNS]; ROWS] {
+    let mut sums = [[0.0f32; COLUMNS]; ROWS];
+    for deep in 0..DEPTH {
+        for row in 0..ROWS {
+            let factor = left[row][deep];
+            for column in 0..COLUMNS {
+                let right = strip[deep][column];
+                let sum = &mut sums[row][column];
+                *sum = if FUSED { factor.mul_add(right, *sum) } else { factor * right + *sum };
+            }
+        }
+    }
+    sums
 }
 
 #[cfg(test)]
