@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// One step on 64 tests × 100 paths × 20 steps, vectors of 3 × 128 numbers, an LSTM of 2 × 128.
 fn step(shared: bool) -> Result<(), Box<dyn Error>> {
     let size = Size {
-        tests: 192,
+        tests: 256,
         paths: 100,
         steps: 20,
         different: 2000,
