@@ -5,9 +5,9 @@
 //! ```
 //!
 //! All of it on tests made up at random, whose paths share no beginning: the worst case. With
-//! `shared` behind it, paths of a test begin alike, as those that start at one variable do. In `step`
-//! all steps differ; else a test has a graph of 80 different steps. The number of threads is that of
-//! `RAYON_NUM_THREADS`.
+//! `shared` behind it, paths of a test begin alike, as those that start at one variable do. In
+//! `step` all steps differ; else a test has a graph of 80 different steps. The number of threads is
+//! that of `RAYON_NUM_THREADS`.
 #![expect(clippy::print_stdout, reason = "a program that measures")]
 
 use std::error::Error;
@@ -21,8 +21,8 @@ use flakeproof_learn::network::{
     TrainingSet,
 };
 
-/// How many tests, paths of a test, and steps of a path there are; how many steps are different, and
-/// how many all paths of a test share.
+/// How many tests, paths of a test, and steps of a path there are; how many steps are different,
+/// and how many all paths of a test share.
 #[derive(Clone, Copy)]
 struct Size {
     tests: u32,

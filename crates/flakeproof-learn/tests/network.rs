@@ -12,8 +12,9 @@ use flakeproof_learn::network::{
 };
 use proptest::prelude::*;
 
-/// Tests with some paths of common words each, which end at an assertion or elsewhere. In every test
-/// one path has the word `sleep` as an operation. A test is flaky if that one reaches an assertion.
+/// Tests with some paths of common words each, which end at an assertion or elsewhere. In every
+/// test one path has the word `sleep` as an operation. A test is flaky if that one reaches an
+/// assertion.
 struct Suite {
     corpus: PathCorpus,
     flaky: Vec<bool>,

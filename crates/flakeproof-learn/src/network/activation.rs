@@ -4,7 +4,8 @@
 //! right to about two units of the last place of 1, use plain operations only, and so vectorise and
 //! give the same bits everywhere.
 
-/// 1.5 · 2^23: adding it to a number of moderate size rounds that to a whole number, in the last bits.
+/// 1.5 · 2^23: adding it to a number of moderate size rounds that to a whole number, in the last
+/// bits.
 const ROUNDING: f32 = 12_582_912.0;
 
 /// The natural logarithm of two in two parts, the first with so few bits that products are exact.
@@ -23,7 +24,8 @@ pub(super) fn exponential(x: f32) -> f32 {
     for coefficient in [1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
         series = series * rest + coefficient;
     }
-    // The last bits of `shifted` are the number of doublings: moved into the exponent, a power of 2.
+    // The last bits of `shifted` are the number of doublings: moved into the exponent, a power of
+    // 2.
     let power = f32::from_bits((shifted.to_bits() << 23).wrapping_add(0x3F80_0000));
     series * power
 }

@@ -1,8 +1,8 @@
 //! Which paths of a test count how much (section III-B, path attention).
 //!
-//! The paper's normalised inner product is the cosine of a path's state and a learned vector, so that
-//! no path can count more than e² times as much as another. Here only the state is normalised: the
-//! length of the learned vector decides how sharply paths are told apart, and 1 is the paper.
+//! The paper's normalised inner product is the cosine of a path's state and a learned vector, so
+//! that no path can count more than e² times as much as another. Here only the state is normalised:
+//! the length of the learned vector decides how sharply paths are told apart, and 1 is the paper.
 
 use super::activation::exponential;
 use super::matrix::{add_scaled, dot};

@@ -1,9 +1,9 @@
 //! Some tests as the network computes them: everything that occurs several times, once.
 //!
-//! Each distinct word, bag and step of the tests has a place of its own. Paths that begin alike have
-//! the same state as long as they are alike, so paths are kept as the tree of their beginnings, and
-//! the LSTM runs once over each of its nodes, one level after another. That is never more than
-//! packing the paths by length, and nothing is padded.
+//! Each distinct word, bag and step of the tests has a place of its own. Paths that begin alike
+//! have the same state as long as they are alike, so paths are kept as the tree of their
+//! beginnings, and the LSTM runs once over each of its nodes, one level after another. That is
+//! never more than packing the paths by length, and nothing is padded.
 
 use rustc_hash::FxHashMap;
 
@@ -165,8 +165,8 @@ impl PrefixTree {
     fn of_paths(paths: &[&[u32]]) -> (Self, Vec<u32>) {
         let mut order: Vec<u32> = (0..number(paths.len())).collect();
         order.sort_by_key(|path| paths[*path as usize]);
-        // In sorted order, what two neighbours share at their beginning is shared as far as possible.
-        // Nodes are numbered within their level first.
+        // In sorted order, what two neighbours share at their beginning is shared as far as
+        // possible. Nodes are numbered within their level first.
         let mut levels: Vec<Vec<(u32, u32)>> = Vec::new();
         let mut ends = vec![NONE; paths.len()];
         let mut before: &[u32] = &[];

@@ -1,8 +1,9 @@
 //! Room for many numbers, used again and again.
 //!
-//! A batch needs dozens of vectors of up to megabytes. Asking the system for them each time takes as
-//! long as computing with them, because it hands out and takes back memory page by page. So each
-//! thread keeps the room of vectors that are no longer needed. What is computed does not depend on it.
+//! A batch needs dozens of vectors of up to megabytes. Asking the system for them each time takes
+//! as long as computing with them, because it hands out and takes back memory page by page. So each
+//! thread keeps the room of vectors that are no longer needed. What is computed does not depend on
+//! it.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};

@@ -46,8 +46,8 @@ impl Rounds {
 /// How large the numbers of words' vectors are at first, in the root of the mean square.
 const FIRST_SIZE: f64 = 0.1;
 
-/// The vectors of a vocabulary to begin with: those that are given, made as large as the others, and
-/// random ones. Also returns which words were given.
+/// The vectors of a vocabulary to begin with: those that are given, made as large as the others,
+/// and random ones. Also returns which words were given.
 pub(super) fn first_vectors(
     vocabulary: &Vocabulary,
     dimension: usize,

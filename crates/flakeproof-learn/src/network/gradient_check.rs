@@ -22,8 +22,8 @@ impl Numbers {
 /// How far a number is moved to measure a slope: far enough for numbers of 32 bits.
 const FAR: f32 = 4e-3;
 
-/// Check that `gradients` returns, for each of `values`, by how much the outputs' inner product with
-/// `wanted` grows with it.
+/// Check that `gradients` returns, for each of `values`, by how much the outputs' inner product
+/// with `wanted` grows with it.
 pub(super) fn check(
     values: &[Vec<f32>],
     wanted: &[f32],

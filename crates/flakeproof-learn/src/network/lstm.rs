@@ -1,4 +1,5 @@
-//! One layer of a long short-term memory (Hochreiter and Schmidhuber, 1997) over a tree of beginnings.
+//! One layer of a long short-term memory (Hochreiter and Schmidhuber, 1997) over a tree of
+//! beginnings.
 //!
 //! Each node of the tree continues the state of its parent. The gates of a node lie in this order:
 //! what is let in, what is kept, what is shown, and what there is to let in.

@@ -186,8 +186,8 @@ impl Product<'_> {
     }
 }
 
-/// The products of some rows with a strip. All sizes are known when it is compiled, so that nothing is
-/// checked in the loop and the sums stay in registers; without that it takes four times as long.
+/// The products of some rows with a strip. All sizes are known when it is compiled, so that nothing
+/// is checked in the loop and the sums stay in registers; without that it takes four times as long.
 #[inline(always)]
 fn sums<const ROWS: usize, const COLUMNS: usize, const FUSED: bool>(
     left: [&[f32; DEPTH]; ROWS],

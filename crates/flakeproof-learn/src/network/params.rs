@@ -1,8 +1,8 @@
 //! What a network is to be like, and how an ensemble of them is trained.
 //!
-//! The tests are parted, whole groups together. Each member learns from all parts but one, and stops
-//! when it no longer gets better on that one. So every test has a score from a member that did not
-//! learn from it, although the ensemble as a whole learned from all.
+//! The tests are parted, whole groups together. Each member learns from all parts but one, and
+//! stops when it no longer gets better on that one. So every test has a score from a member that
+//! did not learn from it, although the ensemble as a whole learned from all.
 
 use std::ops::ControlFlow;
 

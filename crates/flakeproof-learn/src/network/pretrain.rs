@@ -2,8 +2,8 @@
 //! words of its name.
 //!
 //! The task of code2vec (Alon et al., 2019), learned as word2vec learns (Mikolov et al., 2013): the
-//! mean of the body's vectors is drawn towards the vectors of the name's words, and pushed away from
-//! those of names drawn at random. One thread does it, in a fixed order; it takes seconds.
+//! mean of the body's vectors is drawn towards the vectors of the name's words, and pushed away
+//! from those of names drawn at random. One thread does it, in a fixed order; it takes seconds.
 
 use flakeproof_core::Seed;
 use rustc_hash::FxHashMap;

@@ -1,7 +1,7 @@
 //! The numbers that a network learns, besides the vectors of words: where each layer's lie.
 //!
-//! All lie in one vector, so that what is done to each of them (adding gradients, the steps of Adam,
-//! writing them into a file) is one loop. Gradients have the same layout.
+//! All lie in one vector, so that what is done to each of them (adding gradients, the steps of
+//! Adam, writing them into a file) is one loop. Gradients have the same layout.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Loops over many numbers, compiled for the vectors that the processor at hand has.
 //!
-//! A release build must run on every processor, so by itself the compiler uses the narrowest vectors.
-//! A [`Loop`] is compiled three times, and the widest version is chosen when it runs: a product of
-//! matrices takes a fifth of the time with AVX-512. Each number is computed by the same operations
-//! in the same order in every version, so the result is the same to the last bit (except on x86
-//! processors older than 2013, which cannot multiply and add in one rounding).
+//! A release build must run on every processor, so by itself the compiler uses the narrowest
+//! vectors. A [`Loop`] is compiled three times, and the widest version is chosen when it runs: a
+//! product of matrices takes a fifth of the time with AVX-512. Each number is computed by the same
+//! operations in the same order in every version, so the result is the same to the last bit (except
+//! on x86 processors older than 2013, which cannot multiply and add in one rounding).
 
 /// A loop to be compiled for several processors. Everything in it must be `#[inline(always)]`.
 pub(super) trait Loop {
