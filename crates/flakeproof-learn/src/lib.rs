@@ -14,6 +14,7 @@ pub mod knn;
 pub mod labelled;
 pub mod linear;
 pub mod model_file;
+pub mod network;
 
 pub use chance::Chance;
 
