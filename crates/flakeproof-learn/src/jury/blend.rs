@@ -53,14 +53,14 @@ impl Blend {
         self.weights.get(..self.scale.len()).unwrap_or_default()
     }
 
-    /// The probability for what the members say, and what each adds to its logarithmic odds.
+    /// The probability for what the members say, and what each adds to its logarithmic odds. A
+    /// member that says nothing adds nothing.
     #[must_use]
-    pub fn ask(&self, said: &[f64]) -> (f64, Vec<f64>) {
-        let shares: Vec<f64> = said
-            .iter()
-            .enumerate()
-            .map(|(at, score)| self.weights[at] * self.scaled(at, *score))
-            .collect();
+    pub fn ask(&self, said: &[Option<f64>]) -> (f64, Vec<f64>) {
+        let share = |(at, score): (usize, &Option<f64>)| {
+            score.map_or(0.0, |score| self.weights[at] * self.scaled(at, score))
+        };
+        let shares: Vec<f64> = said.iter().enumerate().map(share).collect();
         let constant = self.weights.last().copied().unwrap_or_default();
         let odds = constant + shares.iter().sum::<f64>();
         (1.0 / (1.0 + (-odds).exp()), shares)
@@ -154,6 +154,7 @@ mod tests {
         let blend = Blend::fit(&[knows, guesses, lies], &flaky, &vec![1.0; 2000]);
         let weights = blend.weights();
         assert!(weights[0] > 1.0 && weights[1].abs() < 0.3 && weights[2] == 0.0, "{weights:?}");
-        assert!(blend.ask(&[1.9, 0.5, 0.0]).0 > 0.5 && blend.ask(&[0.1, 0.5, 0.0]).0 < 0.05);
+        assert!(blend.ask(&[Some(1.9), Some(0.5), None]).0 > 0.5);
+        assert!(blend.ask(&[Some(0.1), Some(0.5), None]).0 < 0.05);
     }
 }

@@ -8,6 +8,7 @@ use super::readings::{Reading, Readings};
 use crate::boost::Boosted;
 use crate::flast::{Corpus, Neighbourhood};
 use crate::linear::Linear;
+use crate::network::Network;
 
 /// Who sits in a jury.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -19,11 +20,13 @@ pub enum Member {
     Words,
     /// What smells of flakiness around it.
     Smells,
+    /// How data flows into its assertions (PEELER).
+    Paths,
 }
 
 impl Member {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Neighbours, Self::Words, Self::Smells];
+    pub const ALL: [Self; 4] = [Self::Neighbours, Self::Words, Self::Smells, Self::Paths];
 
     /// What people call it.
     #[must_use]
@@ -32,19 +35,22 @@ impl Member {
             Self::Neighbours => "neighbours",
             Self::Words => "words",
             Self::Smells => "smells",
+            Self::Paths => "paths",
         }
     }
 }
 
 /// The members that learn weights; neighbours are asked where they live.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Members {
     pub(super) words: Linear,
     pub(super) smells: Boosted,
+    /// Missing while a jury learns, and where it was left out.
+    pub(super) paths: Option<Network>,
 }
 
 impl Members {
-    /// Let them learn from some of the tests.
+    /// Let all but the network learn from some of the tests.
     pub(super) fn fit(params: &JuryParams, readings: &Readings, rows: &[u32]) -> Option<Self> {
         let flaky: Vec<bool> = rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
         let importance = importance(readings, rows);
@@ -52,7 +58,7 @@ impl Members {
             || params.linear.fit(&readings.words, rows, &flaky, &importance),
             || params.boost.fit(&readings.smells, rows, &flaky, &importance),
         );
-        Some(Self { words, smells: smells.ok()? })
+        Some(Self { words, smells: smells.ok()?, paths: None })
     }
 
     /// What they say of a test: the scores of [`Member::Words`] and [`Member::Smells`].
@@ -77,7 +83,12 @@ impl Members {
         let words = test.par_iter().map(|row| self.words.margin(&readings.words[*row as usize]));
         let smells =
             test.par_iter().map(|row| self.smells.margin(&readings.smells.row(*row as usize)));
-        vec![near, words.collect(), smells.collect()]
+        let mut said: Vec<Vec<f64>> = vec![near, words.collect(), smells.collect()];
+        if let Some(network) = &self.paths {
+            let opinions = network.ask_all(&readings.paths, test);
+            said.push(opinions.iter().map(|opinion| odds(opinion.score)).collect());
+        }
+        said
     }
 }
 

@@ -13,6 +13,7 @@ use crate::evaluate::Isotonic;
 use crate::flast::{Corpus, HoldOut, Neighbourhood, Recipe, Space, Thresholds};
 use crate::linear::Linear;
 use crate::model_file::{Arrays, ModelFile, ModelFileError};
+use crate::network::Network;
 
 /// The kind of these model files.
 pub const KIND: &str = "jury";
@@ -87,11 +88,22 @@ impl<'a> Jury<'a> {
         &self.corpus
     }
 
-    /// What the jury says of a test, given what its neighbours say.
+    /// The member that reads paths, if it sits in this jury.
     #[must_use]
-    pub fn say(&self, flaky_share: f64, reading: &Reading) -> Said {
+    pub fn network(&self) -> Option<&Network> {
+        self.members.paths.as_ref()
+    }
+
+    /// What the jury says of a test, given what its neighbours and its paths say. Who has nothing to
+    /// say does not weigh.
+    #[must_use]
+    pub fn say(&self, flaky_share: f64, reading: &Reading, paths: Option<f64>) -> Said {
         let [words, smells] = self.members.ask(reading);
-        let (score, shares) = self.about.blend.ask(&[odds(flaky_share), words, smells]);
+        let mut said = vec![Some(odds(flaky_share)), Some(words), Some(smells)];
+        if self.members.paths.is_some() {
+            said.push(paths.map(odds));
+        }
+        let (score, shares) = self.about.blend.ask(&said);
         Said { score, shares: Member::ALL.into_iter().zip(shares).collect() }
     }
 
@@ -112,6 +124,9 @@ impl<'a> Jury<'a> {
         self.corpus.save(&mut arrays);
         self.members.words.save(&mut arrays);
         self.members.smells.save(&mut arrays);
+        if let Some(network) = &self.members.paths {
+            arrays.bytes("network", &network.to_file(&())?);
+        }
         arrays.into_file(KIND, about)
     }
 
@@ -123,10 +138,22 @@ impl<'a> Jury<'a> {
         let file = ModelFile::open(bytes, KIND)?;
         let about: About = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
-        let members = Members { words: Linear::load(&file)?, smells: Boosted::load(&file)? };
+        let paths = match about.members.contains(&Member::Paths) {
+            true => Some(network_of(file.bytes("network")?)?),
+            false => None,
+        };
+        let members = Members { words: Linear::load(&file)?, smells: Boosted::load(&file)?, paths };
         let corpus = Corpus::load(&file)?;
         Ok(Self::new(about, members, corpus))
     }
+}
+
+/// The network in a file inside the file, moved to a boundary that its arrays can be used from.
+fn network_of(bytes: &[u8]) -> Result<Network, ModelFileError> {
+    let mut words = vec![0u64; bytes.len().div_ceil(size_of::<u64>())];
+    bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+    let (network, ()) = Network::of_file(&bytemuck::cast_slice(&words)[..bytes.len()])?;
+    Ok(network)
 }
 
 impl About {

@@ -1,10 +1,13 @@
 //! What a jury is to be like, and how it learns.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
 use flakeproof_core::Seed;
 use rayon::prelude::*;
 
 use super::blend::Blend;
-use super::member::{Member, Members, importance};
+use super::member::{Member, Members, importance, odds};
 use super::model::{About, Jury};
 use super::readings::Readings;
 use crate::boost::BoostParams;
@@ -12,6 +15,7 @@ use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
 use crate::flast::{Aim, Corpus, HoldOut, Level, Recipe, Thresholds};
 use crate::labelled;
 use crate::linear::LinearParams;
+use crate::network::{Network, NetworkParams, PretrainParams, TrainingSet};
 
 /// What a jury is to be like.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +30,8 @@ pub struct JuryParams {
     pub linear: LinearParams,
     /// How smells are weighed.
     pub boost: BoostParams,
+    /// How paths are read; without it nobody does.
+    pub network: Option<NetworkParams>,
     /// The precision of the careful threshold.
     pub careful_precision: f64,
     /// The seed of all chance.
@@ -45,6 +51,9 @@ pub enum JuryError {
     },
 }
 
+/// The members that learn in seconds: all but the network.
+const CHEAP: usize = 3;
+
 /// What members said of tests that they had not seen.
 pub(super) struct HeldOutWords {
     pub(super) said: Vec<Vec<f64>>,
@@ -61,6 +70,7 @@ impl JuryParams {
             recipe: Recipe::rarity(),
             linear: LinearParams { cost: 0.3, fewest: 2, seed },
             boost: BoostParams::new(seed),
+            network: Some(NetworkParams::new(seed)),
             careful_precision: 0.9,
             seed,
         }
@@ -87,7 +97,11 @@ impl JuryParams {
     ) -> Result<(Members, About), JuryError> {
         let flaky = rows.iter().filter(|row| readings.tests[**row as usize].flaky).count();
         let too_few = JuryError::TooFew { tests: rows.len(), flaky };
-        let held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
+        let mut held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
+        let network = self.network(readings, rows);
+        if let Some((_, scores)) = &network {
+            held_out.said.push(held_out.rows.iter().map(|row| odds(scores[row])).collect());
+        }
         let labels: Vec<bool> =
             held_out.rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
         let weights = match self.hold_out {
@@ -99,13 +113,15 @@ impl JuryParams {
             .iter()
             .enumerate()
             .map(|(at, flaky)| {
-                let said: Vec<f64> = held_out.said.iter().map(|scores| scores[at]).collect();
+                let said: Vec<Option<f64>> =
+                    held_out.said.iter().map(|scores| Some(scores[at])).collect();
                 (blend.ask(&said).0, *flaky)
             })
             .collect();
         let others = labels.iter().filter(|flaky| !**flaky).count();
         let scored = HeldOut::new(scored, others);
-        let members = Members::fit(self, readings, rows).ok_or(too_few)?;
+        let mut members = Members::fit(self, readings, rows).ok_or(too_few)?;
+        members.paths = network.map(|(network, _)| network);
         let tests: Vec<_> = rows.iter().map(|row| readings.tests[*row as usize].clone()).collect();
         let mut projects: Vec<String> = tests.iter().map(|test| test.project.clone()).collect();
         projects.sort();
@@ -119,7 +135,7 @@ impl JuryParams {
             projects,
             data: labelled::digest(&tests),
             hold_out: self.hold_out,
-            members: Member::ALL.to_vec(),
+            members: Member::ALL[..held_out.said.len()].to_vec(),
             average_precision: scored.average_precision(),
             thresholds: self.thresholds(&scored),
             calibration: Isotonic::fit(&scored),
@@ -145,7 +161,7 @@ impl JuryParams {
         rows: &[u32],
     ) -> Option<HeldOutWords> {
         let parts = self.inner_folds(readings, rows);
-        let heard: Vec<Option<(Vec<u32>, Vec<Vec<f64>>)>> = parts
+        let heard: Vec<Option<HeldOutWords>> = parts
             .par_iter()
             .map(|part| {
                 let of = |places: &[u32]| -> Vec<u32> {
@@ -154,17 +170,36 @@ impl JuryParams {
                 let (train, test) = (of(&part.train), of(&part.test));
                 let members = Members::fit(self, readings, &train)?;
                 let said = members.ask_rows(self, readings, corpus, &train, &test);
-                Some((test, said))
+                Some(HeldOutWords { said, rows: test })
             })
             .collect();
-        let mut found =
-            HeldOutWords { said: vec![Vec::new(); Member::ALL.len()], rows: Vec::new() };
+        let mut found = HeldOutWords { said: vec![Vec::new(); CHEAP], rows: Vec::new() };
         for part in heard {
-            let (test, said) = part?;
-            found.said.iter_mut().zip(said).for_each(|(all, new)| all.extend(new));
-            found.rows.extend(test);
+            let part = part?;
+            found.said.iter_mut().zip(part.said).for_each(|(all, new)| all.extend(new));
+            found.rows.extend(part.rows);
         }
         (!found.rows.is_empty()).then_some(found)
+    }
+
+    /// The network, and what each of its parts says of the tests that it did not learn from. It parts
+    /// the tests itself, as the jury does, so that it need not learn once more for each part.
+    fn network(&self, readings: &Readings, rows: &[u32]) -> Option<(Network, BTreeMap<u32, f64>)> {
+        let params = self.network.as_ref()?;
+        let groups = readings.groups_of(self.hold_out);
+        let pick = |row: &u32| groups[*row as usize];
+        let set = TrainingSet {
+            corpus: &readings.paths,
+            rows,
+            flaky: &rows.iter().map(|row| readings.tests[*row as usize].flaky).collect::<Vec<_>>(),
+            groups: &rows.iter().map(pick).collect::<Vec<_>>(),
+        };
+        let methods = readings.methods_of(rows);
+        let embeddings = (!methods.is_empty())
+            .then(|| PretrainParams::new(params.dimension, self.seed).fit(&methods));
+        let fitted = params.fit(&set, embeddings.as_ref(), &mut |_| ControlFlow::Continue(()));
+        let fitted = fitted.ok()?;
+        Some((fitted.network, rows.iter().copied().zip(fitted.held_out).collect()))
     }
 
     fn inner_folds(&self, readings: &Readings, rows: &[u32]) -> Vec<Fold> {

@@ -1,10 +1,12 @@
 //! What a jury reads of tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::flast::HoldOut;
 use crate::forest::{Table, TableError};
 use crate::labelled::LabelledTest;
 use crate::linear::WordBag;
+use crate::network::{Methods, PathCorpus};
 
 /// What is read of one test.
 #[derive(Debug, Clone, Default)]
@@ -21,14 +23,22 @@ pub struct Readings {
     pub(super) tests: Vec<LabelledTest>,
     pub(super) words: Vec<WordBag>,
     pub(super) smells: Table,
+    pub(super) paths: PathCorpus,
+    /// The methods of each project, to learn from without labels.
+    pub(super) methods: BTreeMap<String, Methods>,
 }
 
 impl Readings {
-    /// These tests, each with its reading; smells that were not read are missing.
+    /// These tests, each with its reading and its paths; smells that were not read are missing.
     ///
     /// # Errors
     /// When two readings have different numbers of smells, or one is infinite.
-    pub fn of(tests: Vec<LabelledTest>, readings: Vec<Reading>) -> Result<Self, TableError> {
+    pub fn of(
+        tests: Vec<LabelledTest>,
+        readings: Vec<Reading>,
+        paths: PathCorpus,
+        methods: BTreeMap<String, Methods>,
+    ) -> Result<Self, TableError> {
         let width = readings.iter().map(|reading| reading.smells.len()).max().unwrap_or(0);
         let (mut words, mut rows) = (Vec::new(), Vec::new());
         for mut reading in readings {
@@ -38,7 +48,7 @@ impl Readings {
             words.push(reading.words);
             rows.push(reading.smells);
         }
-        Ok(Self { tests, words, smells: Table::from_rows(&rows)? })
+        Ok(Self { tests, words, smells: Table::from_rows(&rows)?, paths, methods })
     }
 
     /// The tests.
@@ -51,6 +61,40 @@ impl Readings {
     #[must_use]
     pub fn labels(&self) -> Vec<bool> {
         self.tests.iter().map(|test| test.flaky).collect()
+    }
+
+    /// The contextual paths of the tests, by their places.
+    #[must_use]
+    pub fn paths(&self) -> &PathCorpus {
+        &self.paths
+    }
+
+    /// Read other paths of the same tests, for instance those of an ablation.
+    #[must_use]
+    pub fn with_paths(self, paths: PathCorpus) -> Self {
+        Self { paths, ..self }
+    }
+
+    /// The number of the part each test is held out with.
+    #[must_use]
+    pub fn groups_of(&self, hold_out: HoldOut) -> Vec<u32> {
+        match hold_out {
+            HoldOut::Test => (0..).take(self.tests.len()).collect(),
+            HoldOut::Class => self.groups().1,
+            HoldOut::Project => self.groups().0,
+        }
+    }
+
+    /// The methods of the projects that some tests belong to.
+    #[must_use]
+    pub fn methods_of(&self, rows: &[u32]) -> Methods {
+        let projects: BTreeSet<&str> =
+            rows.iter().map(|row| self.tests[*row as usize].project.as_str()).collect();
+        let mut methods = Methods::default();
+        for project in projects {
+            self.methods.get(project).into_iter().for_each(|it| methods.append(it));
+        }
+        methods
     }
 
     /// The number of each test's project, and of its class.

@@ -71,7 +71,7 @@ impl JuryValidationParams {
             let from = about.thresholds.balanced.map_or(f64::INFINITY, |level| level.from);
             for (at, row) in tests.iter().enumerate() {
                 let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
-                let score = about.blend.ask(&said).0;
+                let score = about.blend.ask(&said.iter().copied().map(Some).collect::<Vec<_>>()).0;
                 validation.asked.push(JuryAsked {
                     row: *row,
                     fold: number,
@@ -111,8 +111,11 @@ impl JuryValidation {
     #[must_use]
     pub fn average_precision_of(&self, member: Member) -> Option<f64> {
         let at = Member::ALL.iter().position(|it| *it == member)?;
-        let scored: Vec<(f64, bool)> =
-            self.asked.iter().map(|asked| (asked.said[at], asked.flaky)).collect();
+        let scored: Vec<(f64, bool)> = self
+            .asked
+            .iter()
+            .filter_map(|asked| Some((*asked.said.get(at)?, asked.flaky)))
+            .collect();
         average_precision(&scored, 1.0)
     }
 

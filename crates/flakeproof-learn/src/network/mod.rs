@@ -14,6 +14,7 @@ mod buffer;
 mod classifier;
 mod corpus;
 mod draw;
+mod drawn;
 mod embedding;
 mod file;
 #[cfg(test)]
@@ -35,6 +36,7 @@ mod wide;
 mod word_vectors;
 
 pub use corpus::{Bag, PathCorpus, PathStep};
+pub use drawn::PathWriter;
 pub use file::KIND;
 pub use model::{Network, Opinion};
 pub use params::{EpochLog, FitError, Fitted, MemberLog, NetworkParams, Progress, TrainingSet};

@@ -67,6 +67,14 @@ impl Methods {
         self.ends.push((name_end, self.all.len()));
     }
 
+    /// Add all methods of others.
+    pub fn append(&mut self, other: &Self) {
+        let numbers: Vec<u32> = other.words.iter().map(|word| self.number(word)).collect();
+        let start = self.all.len();
+        self.all.extend(other.all.iter().map(|word| numbers[*word as usize]));
+        self.ends.extend(other.ends.iter().map(|(name, body)| (start + name, start + body)));
+    }
+
     /// How many methods there are.
     #[must_use]
     pub fn len(&self) -> usize {
