@@ -3,12 +3,14 @@
 mod asking;
 mod changed_tests;
 mod code;
+mod drawn_graph;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 mod explain_features;
 pub(crate) mod features;
 mod files;
 mod forest_data;
+pub(crate) mod graph;
 pub(crate) mod hunt;
 mod kept_models;
 mod known;

@@ -1,0 +1,208 @@
+//! Paths of values on the code itself: each line they pass, the value marked, where it goes on.
+
+use std::fmt::Write as _;
+
+use flakeproof_syntax::dependence::{ContextualPath, Edge, Graph, NodeId, NodeKind};
+use flakeproof_syntax::project::Project;
+
+use super::styles::{CHANCE, DIM, OPEN, STRONG};
+use crate::code_places::{CodePlace, CodePlaces};
+
+/// A longer line is cut to what surrounds the value.
+const WIDEST: usize = 110;
+/// What is kept before the value on a longer line.
+const BEFORE: usize = 40;
+/// Functions in one another deeper than this are shown as deep as this.
+const DEEPEST: usize = 4;
+/// A longer mark says nothing more.
+const LONGEST_MARK: usize = 60;
+
+/// A path to show.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ShownPath<'g> {
+    /// The path.
+    pub(crate) path: &'g ContextualPath,
+    /// Its share of a model's attention, where a model has looked at it.
+    pub(crate) weight: Option<f64>,
+}
+
+/// The paths on the lines of code they pass, in the order given. Paths into the same assertion
+/// that follow one another stand below one headline.
+pub(crate) fn paths(graph: &Graph, project: &Project, shown: &[ShownPath<'_>]) -> String {
+    let mut writer =
+        Writer { graph, project, places: CodePlaces::of(project), text: String::new() };
+    let mut before = None;
+    for it in shown {
+        let assertion = assertion_of(graph, it.path);
+        if before != Some(assertion) {
+            writer.headline(it.path);
+        }
+        before = Some(assertion);
+        writer.path(it);
+    }
+    writer.text
+}
+
+/// The assertion a path ends in.
+pub(super) fn assertion_of(graph: &Graph, path: &ContextualPath) -> Option<u32> {
+    let (last, _) = path.steps.last()?;
+    let is_end = |nodes: &[NodeId]| nodes.contains(last);
+    let own = graph.node(*last).and_then(|node| node.assertion);
+    own.or_else(|| u32::try_from(graph.assertions.iter().position(|it| is_end(&it.nodes))?).ok())
+}
+
+struct Writer<'p> {
+    graph: &'p Graph,
+    project: &'p Project,
+    places: CodePlaces<'p>,
+    text: String,
+}
+
+/// One value of a path.
+struct Step<'p> {
+    place: CodePlace<'p>,
+    /// The function and the file it is in.
+    around: String,
+    /// Whether another function calls that one.
+    is_called: bool,
+    /// How the value came here.
+    label: String,
+}
+
+impl<'p> Writer<'p> {
+    fn headline(&mut self, path: &ContextualPath) {
+        let assertion = assertion_of(self.graph, path);
+        let assertion = assertion.and_then(|at| self.graph.assertions.get(at as usize));
+        let words = assertion.map(|it| it.words.texts(self.project).map(one_line).collect());
+        let words: Vec<String> = words.unwrap_or_default();
+        let end = path.steps.last().and_then(|(node, _)| self.graph.node(*node));
+        let place = end.and_then(|node| self.places.place(node.unit, node.span));
+        let place = place.map(|it| format!("{}:{}", it.file, it.line)).unwrap_or_default();
+        let words = words.join(" ");
+        let _ = writeln!(self.text, "into {STRONG}{words}{STRONG:#}  {DIM}{place}{DIM:#}\n");
+    }
+
+    fn path(&mut self, shown: &ShownPath<'_>) {
+        if let Some(weight) = shown.weight {
+            let _ = writeln!(self.text, "  {OPEN}{:.0} %{OPEN:#} of the attention", 100.0 * weight);
+        }
+        let steps = self.steps(shown.path);
+        let mut callers: Vec<&str> = Vec::new();
+        for section in steps.chunk_by(|a, b| a.around == b.around) {
+            let Some(first) = section.first() else { continue };
+            let known = callers.iter().position(|caller| *caller == first.around);
+            callers.truncate(known.unwrap_or(if first.is_called { callers.len() } else { 0 }));
+            self.section(section, callers.len());
+            callers.push(&first.around);
+        }
+        self.text.push('\n');
+    }
+
+    fn steps(&mut self, path: &ContextualPath) -> Vec<Step<'p>> {
+        let mut steps = Vec::with_capacity(path.steps.len());
+        let mut through: Option<&Edge> = None;
+        for (at, (node, edge)) in path.steps.iter().enumerate() {
+            let how = match through {
+                None if path.is_cut => "comes from further away".to_owned(),
+                None => "begins here".to_owned(),
+                Some(edge) => self.how(edge),
+            };
+            let is_last = at + 1 == path.steps.len();
+            let label = if is_last { format!("{how}, {}", self.end(*node)) } else { how };
+            through = edge.and_then(|edge| self.graph.edge(edge));
+            let Some(node) = self.graph.node(*node) else { continue };
+            let Some(place) = self.places.place(node.unit, node.span) else { continue };
+            let function = self.places.around(node.unit, node.span);
+            let is_called = function.as_ref().is_some_and(|it| it.is_called);
+            let around = match function {
+                Some(function) => format!("in {}, {}", function.name, place.file),
+                None => format!("in {}", place.file),
+            };
+            steps.push(Step { place, around, is_called, label });
+        }
+        steps
+    }
+
+    /// Through what a value came: the operation, and the code under test that it calls.
+    fn how(&mut self, edge: &Edge) -> String {
+        let words: Vec<String> = edge.operation.texts(self.project).map(one_line).collect();
+        let words = words.join(" ");
+        match edge.code.and_then(|code| self.places.declaration(code)) {
+            Some(code) => {
+                format!("through {words} → {} ({}:{})", code.name, code.file, code.line)
+            }
+            None => format!("through {words}"),
+        }
+    }
+
+    fn end(&self, node: NodeId) -> &'static str {
+        match self.graph.node(node).map(|node| node.kind) {
+            Some(NodeKind::Assertion) => "where the test ends",
+            _ => "asserted here",
+        }
+    }
+
+    /// The steps within one function, called by this many others.
+    fn section(&mut self, steps: &[Step<'p>], depth: usize) {
+        let Some(first) = steps.first() else { return };
+        let deeper = "    ".repeat(depth.min(DEEPEST));
+        let arrow = if depth == 0 { "" } else { "↳ " };
+        let _ = writeln!(self.text, "  {deeper}{DIM}{arrow}{}{DIM:#}", first.around);
+        let indent = |step: &Step<'_>| step.place.text.len() - step.place.text.trim_start().len();
+        let cut = steps.iter().map(indent).min().unwrap_or_default();
+        let mut before: Option<(u32, usize)> = None;
+        for step in steps {
+            let window = Window::of(&step.place, cut);
+            let here = (step.place.line, window.begin);
+            if before != Some(here) {
+                let line = step.place.line;
+                let _ = writeln!(self.text, "  {deeper}{DIM}{line:>5} │{DIM:#} {}", window.text);
+            }
+            before = Some(here);
+            let _ = writeln!(
+                self.text,
+                "  {deeper}      {DIM}│{DIM:#} {}{CHANCE}{}{CHANCE:#} {DIM}{}{DIM:#}",
+                " ".repeat(window.blank),
+                "^".repeat(window.marks),
+                step.label
+            );
+        }
+    }
+}
+
+/// The part of a line that is shown, and where its marks stand.
+struct Window {
+    /// The first character shown.
+    begin: usize,
+    text: String,
+    blank: usize,
+    marks: usize,
+}
+
+impl Window {
+    /// A line without its first bytes, which are blank; a long one around its value.
+    fn of(place: &CodePlace<'_>, cut: usize) -> Self {
+        let count = |range: &str| range.chars().count();
+        let line = place.text.get(cut..).unwrap_or_default();
+        let from = count(place.text.get(cut..place.marked.start).unwrap_or_default());
+        let marks = count(place.text.get(place.marked.clone()).unwrap_or_default());
+        let marks = marks.clamp(1, LONGEST_MARK);
+        let is_long = count(line) > WIDEST;
+        let begin = if is_long && from + marks > WIDEST { from.saturating_sub(BEFORE) } else { 0 };
+        let shown = line.chars().skip(begin).take(WIDEST);
+        // A tab is one character wide here, so that marks stand where they should.
+        let mut text: String = shown.map(|it| if it.is_control() { ' ' } else { it }).collect();
+        if begin > 0 {
+            text.insert(0, '…');
+        }
+        if is_long && begin + WIDEST < count(line) {
+            text.push('…');
+        }
+        Self { begin, text, blank: from - begin + usize::from(begin > 0), marks }
+    }
+}
+
+/// A text without line breaks.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
