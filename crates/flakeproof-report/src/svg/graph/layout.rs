@@ -1,6 +1,4 @@
-//! Where everything stands: a row for each line of code, values below what flows into them.
-
-use std::collections::HashMap;
+//! Where everything stands: a row for each line that runs, values below what flows into them.
 
 use crate::graph::{GraphNode, TestGraph, beginning};
 
@@ -58,24 +56,17 @@ impl Layout {
     /// Place these values of a graph.
     pub(super) fn of(graph: &TestGraph, drawn: &[u32]) -> Self {
         let mut layout = Self::default();
-        let mut lines: Vec<(&str, u32)> = Vec::new();
-        let mut on_line: HashMap<(&str, u32), Vec<u32>> = HashMap::new();
-        for (at, node) in drawn.iter().filter_map(|at| Some((*at, node(graph, *at)?))) {
-            let line = (node.file.as_str(), node.line);
-            on_line.entry(line).or_insert_with(|| {
-                lines.push(line);
-                Vec::new()
-            });
-            on_line.entry(line).or_default().push(at);
-        }
+        let line_of = |at: &u32| node(graph, *at).map(|node| (node.file.as_str(), node.line));
         let mut y = TOP;
-        for line in lines {
-            layout.rows.push(Row { file: line.0.to_owned(), line: line.1, y });
-            let values = on_line.get(&line).map(Vec::as_slice).unwrap_or_default();
+        // A line that calls a helper comes again with what the helper gives back, so that
+        // everything flows downwards.
+        for values in drawn.chunk_by(|a, b| line_of(a) == line_of(b)) {
+            let Some((file, line)) = values.first().and_then(line_of) else { continue };
+            layout.rows.push(Row { file: file.to_owned(), line, y });
             y = layout.place_row(graph, values, y) + ROW;
         }
         let right = layout.boxes.iter().map(|it| it.x + it.width).fold(LEFT, f64::max);
-        (layout.width, layout.height) = (right + 40.0, y + 30.0);
+        (layout.width, layout.height) = (right + 70.0, y + 30.0);
         layout
     }
 
@@ -127,7 +118,7 @@ mod tests {
         let mut graph = sample::graph();
         for at in 0..40 {
             let text = format!("value number {at}");
-            graph.nodes.push(GraphNode { text, ..graph.nodes[1].clone() });
+            graph.nodes.push(GraphNode { text, ..graph.nodes[3].clone() });
         }
         let drawn: Vec<u32> = (0..44).collect();
         let layout = Layout::of(&graph, &drawn);

@@ -1,5 +1,6 @@
 //! The picture itself.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::escaped;
@@ -46,6 +47,8 @@ impl Renderer<TestGraph> for Svg {
         for drawn in &layout.boxes {
             write_box(&mut svg, graph, drawn);
         }
+        // Above all lines, so that none runs through a word.
+        write_operations(&mut svg, graph, &layout);
         write_legend(&mut svg, graph, drawn.len(), height);
         svg.push_str("</svg>\n");
         Ok(svg.into_bytes())
@@ -77,51 +80,58 @@ fn write_rows(svg: &mut String, graph: &TestGraph, layout: &Layout, width: f64) 
 }
 
 fn write_edges(svg: &mut String, graph: &TestGraph, layout: &Layout) {
-    let mut labels = String::new();
-    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
     for edge in &graph.edges {
         let (Some(from), Some(to)) = (layout.find(edge.from), layout.find(edge.to)) else {
             continue;
         };
         let class = if edge.code.is_some() { " class=\"code\"" } else { "" };
-        let (line, middle) = curve(from, to);
         let _ = writeln!(
             svg,
-            "<path{class} marker-end=\"url(#arrow)\" d=\"{line}\">{}</path>",
+            "<path{class} marker-end=\"url(#arrow)\" d=\"{}\">{}</path>",
+            curve(from, to),
             title_of(edge)
         );
-        let label = beginning(&edge.label(), LONGEST_OPERATION);
-        let (x, y) = free_place(&mut taken, middle, f64::from(count(&label)) * LETTER);
-        let _ = writeln!(
-            labels,
-            "<text class=\"operation\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
-            escaped(&label)
+    }
+}
+
+/// The line from a value to another.
+fn curve(from: &Box, to: &Box) -> String {
+    let (x, end) = (from.middle(), to.middle());
+    let (begin, below) = (from.y + HIGH, to.y);
+    if (to.y - from.y).abs() < HIGH {
+        // Over the values between them.
+        let (begin, high) = (from.y, from.y - 30.0);
+        return format!(
+            "M{x:.1} {begin:.1}C{x:.1} {high:.1} {end:.1} {high:.1} {end:.1} {begin:.1}"
         );
     }
-    // Above all lines, so that none runs through a word.
-    svg.push_str(&labels);
+    let bend = (below - begin) / 2.0;
+    let (first, last) = (begin + bend, below - bend);
+    format!("M{x:.1} {begin:.1}C{x:.1} {first:.1} {end:.1} {last:.1} {end:.1} {below:.1}")
 }
 
-/// The line from a value to another, and where its middle is.
-fn curve(from: &Box, to: &Box) -> (String, (f64, f64)) {
-    let (x, end) = (from.middle(), to.middle());
-    let is_down = to.y > from.y;
-    let is_level = (to.y - from.y).abs() < HIGH;
-    let (y, below) = match (is_level, is_down) {
-        // Over the values between them.
-        (true, _) => (from.y, to.y),
-        (false, true) => (from.y + HIGH, to.y),
-        (false, false) => (from.y, to.y + HIGH),
-    };
-    let bend = if is_level { -30.0 } else { (below - y) / 2.0 };
-    let last = if is_level { below - 30.0 } else { below - bend };
-    let line =
-        format!("M{x:.1} {y:.1}C{x:.1} {:.1} {end:.1} {last:.1} {end:.1} {below:.1}", y + bend);
-    let height = if is_level { y - 18.0 } else { f64::midpoint(y, below) + 3.0 };
-    (line, (f64::midpoint(x, end), height))
+/// What values came through stands above what they flow into, each operation once.
+fn write_operations(svg: &mut String, graph: &TestGraph, layout: &Layout) {
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+    for to in &layout.boxes {
+        let into = graph.edges.iter().filter(|edge| edge.to == to.node);
+        let drawn = into.filter(|edge| layout.find(edge.from).is_some());
+        let labels: BTreeSet<String> =
+            drawn.map(|edge| beginning(&edge.label(), LONGEST_OPERATION)).collect();
+        for label in labels {
+            let at = (to.middle(), to.y - 13.0);
+            let (x, y) = free_place(&mut taken, at, f64::from(count(&label)) * LETTER);
+            let _ = writeln!(
+                svg,
+                "<text class=\"operation\" x=\"{x:.1}\" y=\"{y:.1}\" \
+                 text-anchor=\"middle\">{}</text>",
+                escaped(&label)
+            );
+        }
+    }
 }
 
-/// The place for a word of this width: here, or a little below if others are in the way.
+/// The place for a word of this width: here, or a little above if others are in the way.
 fn free_place(taken: &mut Vec<(f64, f64, f64)>, at: (f64, f64), width: f64) -> (f64, f64) {
     let (x, mut y) = at;
     for _ in 0..4 {
@@ -129,7 +139,7 @@ fn free_place(taken: &mut Vec<(f64, f64, f64)>, at: (f64, f64), width: f64) -> (
             (it.0 - x).abs() < f64::midpoint(it.2, width) && (it.1 - y).abs() < 11.0
         };
         match taken.iter().find(is_near) {
-            Some(near) => y = near.1 + 11.0,
+            Some(near) => y = near.1 - 11.0,
             None => break,
         }
     }
