@@ -1,5 +1,7 @@
 //! The graph of a test as reports draw it.
 
+use std::collections::HashSet;
+
 use flakeproof_core::Notice;
 use flakeproof_report::graph::{
     CalledCode, CodeLine, GraphAssertion, GraphEdge, GraphNode, GraphPath, TestGraph, ValueKind,
@@ -31,7 +33,7 @@ impl Drawing<'_> {
             file: test.file.clone(),
             line: test.first_line,
             language: test.language.name().to_owned(),
-            nodes: graph.nodes.iter().map(|node| self.node(node)).collect(),
+            nodes: graph.nodes.iter().map(|node| self.node(node, &mut places)).collect(),
             edges: graph.edges.iter().map(|edge| self.edge(edge, &mut places)).collect(),
             assertions: graph.assertions.iter().map(|it| self.assertion(it)).collect(),
             paths: self.paths.iter().map(path).collect(),
@@ -41,7 +43,7 @@ impl Drawing<'_> {
         }
     }
 
-    fn node(&self, node: &Node) -> GraphNode {
+    fn node(&self, node: &Node, places: &mut CodePlaces<'_>) -> GraphNode {
         let unit = self.project.units().get(node.unit as usize);
         GraphNode {
             text: one_line(unit.map_or("", |unit| unit.text_of(node.span))),
@@ -52,7 +54,7 @@ impl Drawing<'_> {
                 NodeKind::Assertion => ValueKind::Assertion,
             },
             file: unit.map(|unit| unit.path.clone()).unwrap_or_default(),
-            line: node.span.line,
+            line: places.place(node.unit, node.span).map_or(node.span.line, |place| place.line),
             start: node.is_start,
             assertion: node.assertion,
         }
@@ -79,12 +81,10 @@ impl Drawing<'_> {
 
     fn lines(&self, places: &mut CodePlaces<'_>) -> Vec<CodeLine> {
         let mut lines: Vec<CodeLine> = Vec::new();
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for node in &self.graph.nodes {
-            if !seen.insert((node.unit, node.span.line)) {
-                continue;
-            }
-            if let Some(place) = places.place(node.unit, node.span) {
+            let place = places.place(node.unit, node.span);
+            if let Some(place) = place.filter(|place| seen.insert((place.file, place.line))) {
                 let (file, text) = (place.file.to_owned(), place.text.to_owned());
                 lines.push(CodeLine { file, line: place.line, text });
             }
