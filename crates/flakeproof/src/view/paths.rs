@@ -6,12 +6,14 @@ use flakeproof_syntax::dependence::{ContextualPath, Edge, Graph, NodeId, NodeKin
 use flakeproof_syntax::project::Project;
 
 use super::styles::{CHANCE, DIM, OPEN, STRONG};
-use crate::code_places::{CodePlace, CodePlaces};
+use crate::code_places::{Around, CodePlace, CodePlaces};
 
 /// A longer line is cut to what surrounds the value.
 const WIDEST: usize = 110;
 /// What is kept before the value on a longer line.
 const BEFORE: usize = 40;
+/// From so many steps on, what two paths have in common is shown once.
+const REPEATED: usize = 3;
 /// Functions in one another deeper than this are shown as deep as this.
 const DEEPEST: usize = 4;
 /// A longer mark says nothing more.
@@ -31,16 +33,23 @@ pub(crate) struct ShownPath<'g> {
 pub(crate) fn paths(graph: &Graph, project: &Project, shown: &[ShownPath<'_>]) -> String {
     let mut writer =
         Writer { graph, project, places: CodePlaces::of(project), text: String::new() };
-    let mut before = None;
+    let mut before: Option<&ContextualPath> = None;
     for it in shown {
         let assertion = assertion_of(graph, it.path);
-        if before != Some(assertion) {
+        let above = before.filter(|before| assertion_of(graph, before) == assertion);
+        if above.is_none() {
             writer.headline(it.path);
         }
-        before = Some(assertion);
-        writer.path(it);
+        writer.path(it, above.map_or(0, |above| same_end(above, it.path)));
+        before = Some(it.path);
     }
     writer.text
+}
+
+/// How many steps two paths have in common at their ends.
+fn same_end(one: &ContextualPath, other: &ContextualPath) -> usize {
+    let pairs = one.steps.iter().rev().zip(other.steps.iter().rev());
+    pairs.take_while(|(one, other)| one == other).count()
 }
 
 /// The assertion a path ends in.
@@ -82,11 +91,16 @@ impl<'p> Writer<'p> {
         let _ = writeln!(self.text, "into {STRONG}{words}{STRONG:#}  {DIM}{place}{DIM:#}\n");
     }
 
-    fn path(&mut self, shown: &ShownPath<'_>) {
+    /// A path that goes on like the one above it with so many last steps.
+    fn path(&mut self, shown: &ShownPath<'_>, as_above: usize) {
         if let Some(weight) = shown.weight {
             let _ = writeln!(self.text, "  {OPEN}{:.0} %{OPEN:#} of the attention", 100.0 * weight);
         }
-        let steps = self.steps(shown.path);
+        let mut steps = self.steps(shown.path);
+        let is_repeated = as_above >= REPEATED;
+        if is_repeated {
+            steps.truncate((steps.len() + 1).saturating_sub(as_above));
+        }
         let mut callers: Vec<&str> = Vec::new();
         for section in steps.chunk_by(|a, b| a.around == b.around) {
             let Some(first) = section.first() else { continue };
@@ -94,6 +108,9 @@ impl<'p> Writer<'p> {
             callers.truncate(known.unwrap_or(if first.is_called { callers.len() } else { 0 }));
             self.section(section, callers.len());
             callers.push(&first.around);
+        }
+        if is_repeated {
+            let _ = writeln!(self.text, "        {DIM}┆ from here on as above{DIM:#}");
         }
         self.text.push('\n');
     }
@@ -108,17 +125,17 @@ impl<'p> Writer<'p> {
                 Some(edge) => self.how(edge),
             };
             let is_last = at + 1 == path.steps.len();
-            let label = if is_last { format!("{how}, {}", self.end(*node)) } else { how };
+            let end = if is_last { self.end(*node) } else { "" };
             through = edge.and_then(|edge| self.graph.edge(edge));
             let Some(node) = self.graph.node(*node) else { continue };
             let Some(place) = self.places.place(node.unit, node.span) else { continue };
             let function = self.places.around(node.unit, node.span);
-            let is_called = function.as_ref().is_some_and(|it| it.is_called);
+            let is_called = function.as_ref().is_some_and(|it| it.is_called && calls(&how, it));
             let around = match function {
                 Some(function) => format!("in {}, {}", function.name, place.file),
                 None => format!("in {}", place.file),
             };
-            steps.push(Step { place, around, is_called, label });
+            steps.push(Step { place, around, is_called, label: how + end });
         }
         steps
     }
@@ -137,8 +154,8 @@ impl<'p> Writer<'p> {
 
     fn end(&self, node: NodeId) -> &'static str {
         match self.graph.node(node).map(|node| node.kind) {
-            Some(NodeKind::Assertion) => "where the test ends",
-            _ => "asserted here",
+            Some(NodeKind::Assertion) => ", where the test ends",
+            _ => ", asserted here",
         }
     }
 
@@ -200,6 +217,12 @@ impl Window {
         }
         Self { begin, text, blank: from - begin + usize::from(begin > 0), marks }
     }
+}
+
+/// Whether a value came here through a call of this function.
+fn calls(how: &str, function: &Around) -> bool {
+    let name = function.name.rsplit(['.', ' ']).next().unwrap_or(&function.name);
+    how.split(' ').any(|word| word == name)
 }
 
 /// A text without line breaks.
