@@ -229,3 +229,49 @@ fn calls(how: &str, function: &Around) -> bool {
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_syntax::dependence::PathLimits;
+    use flakeproof_syntax::{Finder, Layout, SourceFile};
+
+    use super::*;
+
+    const TEXT: &str = "\
+def test_total():
+\ttotal = add(now(), 2)
+\ttwice = total + total
+\tassert twice == 4
+";
+
+    /// The paths of the test in this text, each with this share.
+    fn shown(text: &str, weight: Option<f64>) -> String {
+        let file = SourceFile { path: "test_a.py", text };
+        let unit = Finder::default().lower(&file, &Layout::default()).unit;
+        let project = Project::of(vec![unit]);
+        let (_, test) = project.tests().next().expect("there is a test");
+        let graph = Graph::of(&project, test, None);
+        let found = graph.paths(&project, &PathLimits::default());
+        let all: Vec<ShownPath<'_>> = found.iter().map(|path| ShownPath { path, weight }).collect();
+        anstream::adapter::strip_str(&paths(&graph, &project, &all)).to_string()
+    }
+
+    #[test]
+    fn values_are_marked_on_their_lines_and_what_is_common_is_shown_once() {
+        insta::assert_snapshot!(shown(TEXT, None));
+    }
+
+    #[test]
+    fn a_model_says_how_much_it_looked_at_a_path() {
+        assert!(shown(TEXT, Some(0.314)).contains("  31 % of the attention\n"));
+    }
+
+    #[test]
+    fn marks_stand_below_their_values_in_any_script() {
+        let text = TEXT.replace("now()", "'grüße', now()");
+        let shown = shown(&text, None);
+        let code = "      2 │ total = add('grüße', now(), 2)\n";
+        let marks = "        │                      ^^^^^ begins here\n";
+        assert!(shown.contains(&format!("{code}{marks}")), "{shown}");
+    }
+}

@@ -68,3 +68,19 @@ fn where_the_test_is_and_where_its_code_is_may_differ() {
     let only_tests = graph(&project, &[TEST, "src/test"]);
     assert_eq!(stdout(&whole), stdout(&only_tests));
 }
+
+#[test]
+fn the_guide_shows_what_the_program_says() {
+    let guide = |name: &str| {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides/");
+        std::fs::read_to_string(format!("{folder}{name}")).unwrap().replace("\r\n", "\n")
+    };
+    let page = guide("graph.md");
+    let (_, block) = page.split_once("```text\n").expect("there is an example");
+    let (block, _) = block.split_once("\n```").expect("it ends");
+    let said = stdout(&graph(&sample("java"), &["expiresInAnHour", "--show", "8"]));
+    for part in block.split("\n…\n") {
+        assert!(said.contains(part.trim()), "{part}\nis not in\n{said}");
+    }
+    assert_eq!(guide("graph.svg"), drawn("svg"));
+}
