@@ -16,7 +16,7 @@ use super::suite_sources::without_parameters;
 use crate::problem::Problem;
 
 /// More source than this is more than one project.
-const MOST: Amount = Amount { files: 100_000, bytes: 1 << 30 };
+const MOST: Amount = Amount { files: 100_000, bytes: 1 << 29 };
 
 /// The source of a project.
 #[derive(Debug)]
