@@ -7,12 +7,14 @@
 //! of one format: [`Json`] for programs, [`GithubSummary`] for runs and hunts and, except for hunts,
 //! [`GithubAnnotations`] for GitHub Actions. Findings can also be [`JunitXml`], for continuous
 //! integration servers, and predictions [`Sarif`], for tools that show code. [`words`] says in
-//! English what they mean, for every format that people read.
+//! English what they mean, for every format that people read. A [`graph`] of one test can be drawn
+//! as JSON, [`Dot`](graph::Dot) and [`Svg`](svg::Svg).
 //!
 //! This crate does no I/O and reads no clock and no environment variables: the same subject gives
 //! the same bytes, whether it comes from a run or from the history.
 
 mod github;
+pub mod graph;
 mod json;
 mod junit;
 mod renderer;
@@ -23,7 +25,7 @@ pub mod svg;
 pub mod words;
 
 pub use github::{GithubAnnotations, GithubSummary};
-pub use json::{Json, hunt_schema, json_schema, prediction_schema, verify_schema};
+pub use json::{Json, graph_schema, hunt_schema, json_schema, prediction_schema, verify_schema};
 pub use junit::JunitXml;
 pub use renderer::{Error, Renderer};
 pub use sarif::Sarif;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use flakeproof_report::{hunt_schema, json_schema, prediction_schema, verify_schema};
+use flakeproof_report::{graph_schema, hunt_schema, json_schema, prediction_schema, verify_schema};
 
 #[test]
 fn the_schema_of_the_run_report_is_up_to_date() {
@@ -22,6 +22,11 @@ fn the_schema_of_the_hunt_report_is_up_to_date() {
 #[test]
 fn the_schema_of_the_verify_report_is_up_to_date() {
     assert_up_to_date("verify-report.schema.json", &verify_schema());
+}
+
+#[test]
+fn the_schema_of_the_graph_report_is_up_to_date() {
+    assert_up_to_date("graph-report.schema.json", &graph_schema());
 }
 
 fn assert_up_to_date(file: &str, made: &str) {

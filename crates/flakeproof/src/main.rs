@@ -1,6 +1,7 @@
 //! `flakeproof`: finds, predicts, explains and triages tests that pass and fail on the same code.
 
 mod cli;
+mod code_places;
 mod commands;
 mod problem;
 mod settings;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),
         cli::Command::Predict(arguments) => commands::predict::run(&arguments),
         cli::Command::Explain(arguments) => commands::explain::run(&arguments),
+        cli::Command::Graph(arguments) => commands::graph::run(&arguments),
         cli::Command::Train(arguments) => commands::train::run(&arguments),
         cli::Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         cli::Command::Features(arguments) => commands::features::run(&arguments),

@@ -1,9 +1,11 @@
 //! Small subjects with one of everything, for the tests of every format.
 
 mod findings;
+mod graph;
 mod hunt;
 mod predictions;
 
 pub(crate) use findings::{Test, findings, of, passed};
+pub(crate) use graph::{graph, long_graph};
 pub(crate) use hunt::hunt_findings;
 pub(crate) use predictions::{predictions, suspects};

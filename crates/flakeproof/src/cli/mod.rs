@@ -4,6 +4,7 @@ mod cannier;
 mod evaluate;
 mod features;
 mod forest;
+mod graph;
 mod hunt;
 mod known;
 mod learning;
@@ -19,6 +20,7 @@ pub(crate) use cannier::{CannierData, EvaluateCannier, TechniqueName};
 pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
 pub(crate) use features::{FeaturesArguments, FeaturesFormat};
 pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
+pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hunt::HuntArguments;
 pub(crate) use known::{ListArguments, ListFormat, ReproArguments};
 pub(crate) use learning::share;
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     Verify(VerifyArguments),
     Predict(PredictArguments),
     Explain(ExplainArguments),
+    Graph(GraphArguments),
     Train(TrainArguments),
     Evaluate(EvaluateArguments),
     Features(FeaturesArguments),

@@ -1,11 +1,11 @@
 //! `flakeproof explain`: what is known about one test.
 
-use flakeproof_core::{ExitCode, KnownFlaky, TestId};
+use flakeproof_core::{ExitCode, KnownFlaky};
 use serde_json::{Value, json};
 
 use super::asking::{self, Detail};
 use super::model::ModelSource;
-use super::sources::{self, SourceTest};
+use super::sources;
 use super::{current_folder, explain_features, known, naming, predict};
 use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     let hunted = hunted(&typed.test, known::flaky_tests(None, &folder)?);
     let is_text = typed.output_format == PredictionFormat::Text;
     let found = sources::read(&typed.paths, &folder)?;
-    let test = match the_one(&typed.test, &found.tests) {
+    let test = match naming::the_one_written(&typed.test, &found.tests) {
         Ok(test) => test,
         // Tests can be made at run time; then the hunt knows them, and the source does not.
         Err(_) if is_text && !hunted.is_empty() => {
@@ -46,16 +46,6 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
         other => view::data(&predict::rendered(&predictions, other)?),
     }
     Ok(ExitCode::Clean)
-}
-
-/// The test of the source that is meant; a case of it stands for it.
-fn the_one<'t>(typed: &str, tests: &'t [SourceTest]) -> Result<&'t SourceTest, Problem> {
-    let ids: Vec<&TestId> = tests.iter().map(|test| &test.id).collect();
-    let list = "`flakeproof predict --output-format json` lists every test with its id";
-    let without_case = typed.split_once('[').map_or(typed, |(test, _)| test);
-    let at = naming::the_one(typed, &ids, list)
-        .or_else(|problem| naming::the_one(without_case, &ids, list).map_err(|_| problem))?;
-    Ok(&tests[at])
 }
 
 /// What hunts know of the test; of each of its cases if none was named.

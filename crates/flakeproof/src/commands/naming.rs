@@ -2,6 +2,7 @@
 
 use flakeproof_core::TestId;
 
+use super::sources::SourceTest;
 use crate::problem::Problem;
 
 /// Ids named when the one that was typed fits none or several.
@@ -36,6 +37,19 @@ pub(super) fn the_one(typed: &str, ids: &[&TestId], elsewhere: &str) -> Result<u
             format!("give more of the id:\n  {}", listed(several)),
         )),
     }
+}
+
+/// The test of the source that is meant; a case of it stands for it.
+pub(super) fn the_one_written<'t>(
+    typed: &str,
+    tests: &'t [SourceTest],
+) -> Result<&'t SourceTest, Problem> {
+    let ids: Vec<&TestId> = tests.iter().map(|test| &test.id).collect();
+    let list = "`flakeproof predict --output-format json` lists every test with its id";
+    let without_case = typed.split_once('[').map_or(typed, |(test, _)| test);
+    let at = the_one(typed, &ids, list)
+        .or_else(|problem| the_one(without_case, &ids, list).map_err(|_| problem))?;
+    Ok(&tests[at])
 }
 
 #[cfg(test)]

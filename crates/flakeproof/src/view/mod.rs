@@ -8,10 +8,12 @@ mod findings;
 mod fix;
 mod flaky_test;
 mod forest;
+mod graph;
 mod hunt;
 mod hunt_progress;
 mod known;
 mod learning;
+mod paths;
 mod plan;
 mod predictions;
 mod progress;
@@ -32,6 +34,7 @@ pub(crate) use fix::fix;
 pub(crate) use forest::{
     ForestEvaluation, drawn, forest_evaluation, forest_explanation, trained_forest,
 };
+pub(crate) use graph::{ShownGraph, coloured, colourless, graph};
 pub(crate) use hunt::{ShownHunt, hunt};
 pub(crate) use hunt_progress::HuntProgress;
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};

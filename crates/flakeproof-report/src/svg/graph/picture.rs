@@ -1,0 +1,227 @@
+//! The picture itself.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::super::escaped;
+use super::layout::{Box, HIGH, LETTER, Layout, Row};
+use super::selection;
+use crate::graph::{GraphEdge, GraphNode, TestGraph, ValueKind, beginning, file_name};
+use crate::{Error, Renderer};
+
+/// A longer line of code is cut.
+const LONGEST_LINE: usize = 46;
+/// A longer operation is cut.
+const LONGEST_OPERATION: usize = 26;
+
+const STYLE: &str = "<style>\
+text{font:12px monospace;fill:#333}.title{font:bold 15px sans-serif}.note{font:11px sans-serif;fill:#666}\
+.operation{font-size:10.5px;fill:#666;paint-order:stroke;stroke:#fff;stroke-width:4px}\
+rect{fill:#f4f4f4;stroke:#888}.start{stroke:#009e73;stroke-width:2}.assert{stroke:#d55e00;stroke-width:2.5}\
+.literal{stroke-dasharray:3 2}path{fill:none;stroke:#888;stroke-width:1.3}\
+.code{stroke:#0072b2;stroke-dasharray:5 3;stroke-width:1.8}.row{stroke:#ddd}marker path{fill:#888;stroke:none}\
+@media(prefers-color-scheme:dark){text{fill:#ddd}.note,.operation{fill:#aaa}.operation{stroke:#1c1c1c}\
+rect{fill:#2a2a2a}.row{stroke:#333}}</style>";
+
+const ARROW: &str = "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
+    markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>";
+
+/// Renders a graph as a picture: self-contained, without a script, on light and dark pages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Svg;
+
+impl Renderer<TestGraph> for Svg {
+    fn render(&self, graph: &TestGraph) -> Result<Vec<u8>, Error> {
+        let drawn = selection::drawn(graph);
+        let layout = Layout::of(graph, &drawn);
+        let title = escaped(graph.id.as_str());
+        let title_width = LETTER * 1.3 * f64::from(count(graph.id.as_str())) + 40.0;
+        let (width, height) = (layout.width.max(title_width), layout.height);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             role=\"img\" aria-label=\"{title}\">\n{STYLE}\n{ARROW}\n\
+             <text class=\"title\" x=\"20\" y=\"26\">{title}</text>\n",
+        );
+        write_rows(&mut svg, graph, &layout, width);
+        write_edges(&mut svg, graph, &layout);
+        for drawn in &layout.boxes {
+            write_box(&mut svg, graph, drawn);
+        }
+        // Above all lines, so that none runs through a word.
+        write_operations(&mut svg, graph, &layout);
+        write_legend(&mut svg, graph, drawn.len(), height);
+        svg.push_str("</svg>\n");
+        Ok(svg.into_bytes())
+    }
+}
+
+fn write_rows(svg: &mut String, graph: &TestGraph, layout: &Layout, width: f64) {
+    let mut file = "";
+    for Row { file: own, line, y } in &layout.rows {
+        let code = graph.lines.iter().find(|it| it.file == *own && it.line == *line);
+        let code = beginning(code.map_or("", |it| it.text.trim()), LONGEST_LINE);
+        let middle = y + HIGH / 2.0 + 4.0;
+        let _ = writeln!(
+            svg,
+            "<line class=\"row\" x1=\"20\" x2=\"{:.0}\" y1=\"{middle:.0}\" y2=\"{middle:.0}\" \
+             transform=\"translate(0 16)\"/>\
+             <text class=\"note\" x=\"52\" y=\"{middle:.0}\" text-anchor=\"end\">{line}</text>\
+             <text x=\"62\" y=\"{middle:.0}\">{}</text>",
+            width - 20.0,
+            escaped(&code)
+        );
+        if file != own {
+            let y = y - 8.0;
+            let name = escaped(own);
+            let _ = writeln!(svg, "<text class=\"note\" x=\"20\" y=\"{y:.0}\">{name}</text>");
+        }
+        file = own;
+    }
+}
+
+fn write_edges(svg: &mut String, graph: &TestGraph, layout: &Layout) {
+    for edge in &graph.edges {
+        let (Some(from), Some(to)) = (layout.find(edge.from), layout.find(edge.to)) else {
+            continue;
+        };
+        let class = if edge.code.is_some() { " class=\"code\"" } else { "" };
+        let _ = writeln!(
+            svg,
+            "<path{class} marker-end=\"url(#arrow)\" d=\"{}\">{}</path>",
+            curve(from, to),
+            title_of(edge)
+        );
+    }
+}
+
+/// The line from a value to another.
+fn curve(from: &Box, to: &Box) -> String {
+    let (x, end) = (from.middle(), to.middle());
+    let (begin, below) = (from.y + HIGH, to.y);
+    if (to.y - from.y).abs() < HIGH {
+        // Over the values between them.
+        let (begin, high) = (from.y, from.y - 30.0);
+        return format!(
+            "M{x:.1} {begin:.1}C{x:.1} {high:.1} {end:.1} {high:.1} {end:.1} {begin:.1}"
+        );
+    }
+    let bend = (below - begin) / 2.0;
+    let (first, last) = (begin + bend, below - bend);
+    format!("M{x:.1} {begin:.1}C{x:.1} {first:.1} {end:.1} {last:.1} {end:.1} {below:.1}")
+}
+
+/// What values came through stands above what they flow into, each operation once.
+fn write_operations(svg: &mut String, graph: &TestGraph, layout: &Layout) {
+    let mut taken: Vec<(f64, f64, f64)> = Vec::new();
+    for to in &layout.boxes {
+        let into = graph.edges.iter().filter(|edge| edge.to == to.node);
+        let drawn = into.filter(|edge| layout.find(edge.from).is_some());
+        let labels: BTreeSet<String> =
+            drawn.map(|edge| beginning(&edge.label(), LONGEST_OPERATION)).collect();
+        for label in labels {
+            let at = (to.middle(), to.y - 13.0);
+            let (x, y) = free_place(&mut taken, at, f64::from(count(&label)) * LETTER);
+            let _ = writeln!(
+                svg,
+                "<text class=\"operation\" x=\"{x:.1}\" y=\"{y:.1}\" \
+                 text-anchor=\"middle\">{}</text>",
+                escaped(&label)
+            );
+        }
+    }
+}
+
+/// The place for a word of this width: here, or a little above if others are in the way.
+fn free_place(taken: &mut Vec<(f64, f64, f64)>, at: (f64, f64), width: f64) -> (f64, f64) {
+    let (x, mut y) = at;
+    for _ in 0..4 {
+        let is_near = |it: &&(f64, f64, f64)| {
+            (it.0 - x).abs() < f64::midpoint(it.2, width) && (it.1 - y).abs() < 11.0
+        };
+        match taken.iter().find(is_near) {
+            Some(near) => y = near.1 - 11.0,
+            None => break,
+        }
+    }
+    taken.push((x, y, width));
+    (x, y)
+}
+
+fn title_of(edge: &GraphEdge) -> String {
+    let Some(code) = &edge.code else { return String::new() };
+    format!("<title>{}, {}</title>", escaped(&code.name), escaped(&code.place()))
+}
+
+fn write_box(svg: &mut String, graph: &TestGraph, drawn: &Box) {
+    let Some(node) = graph.nodes.get(drawn.node as usize) else { return };
+    let radius = if node.kind == ValueKind::Call { HIGH / 2.0 } else { 4.0 };
+    let _ = writeln!(
+        svg,
+        "<g><title>{}</title><rect class=\"{}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" \
+         height=\"{HIGH}\" rx=\"{radius}\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+         text-anchor=\"middle\">{}</text></g>",
+        escaped(&format!("{} ({}:{})", node.text, file_name(&node.file), node.line)),
+        classes(node).join(" "),
+        drawn.x,
+        drawn.y,
+        drawn.width,
+        drawn.middle(),
+        drawn.y + 17.0,
+        escaped(&drawn.label)
+    );
+}
+
+fn classes(node: &GraphNode) -> Vec<&'static str> {
+    let mut classes = vec![match node.kind {
+        ValueKind::Variable => "variable",
+        ValueKind::Literal => "literal",
+        ValueKind::Call => "call",
+        ValueKind::Assertion => "assertion",
+    }];
+    classes.extend(node.start.then_some("start"));
+    let is_asserted = node.assertion.is_some() || node.kind == ValueKind::Assertion;
+    classes.extend(is_asserted.then_some("assert"));
+    classes
+}
+
+fn write_legend(svg: &mut String, graph: &TestGraph, drawn: usize, height: f64) {
+    let y = height - 16.0;
+    let all = graph.nodes.len();
+    let left_out = if drawn < all {
+        format!("; {drawn} of {all} values are drawn, those on paths first")
+    } else {
+        String::new()
+    };
+    let _ = writeln!(
+        svg,
+        "<text class=\"note\" x=\"20\" y=\"{y:.0}\">green: START, where values begin · orange: \
+         ASSERT, what is asserted · blue dashes: through the code under test{left_out}</text>"
+    );
+}
+
+fn count(text: &str) -> u32 {
+    u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn drawn(graph: &TestGraph) -> String {
+        String::from_utf8(Svg.render(graph).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_picture_shows_code_values_and_flows() {
+        insta::assert_snapshot!(drawn(&sample::graph()));
+    }
+
+    #[test]
+    fn of_a_long_graph_the_picture_says_what_was_left_out() {
+        let svg = drawn(&sample::long_graph(5_000));
+        assert_eq!(svg.matches("<rect").count(), 80);
+        assert!(svg.contains("80 of 5000 values are drawn"));
+        assert!(svg.len() < 60_000, "{}", svg.len());
+    }
+}
