@@ -56,7 +56,9 @@ pub use lines::Lines;
 pub use measured::{Covered, Measured};
 pub use orders::{OrderKind, Orders};
 pub use outcome::Outcome;
-pub use prediction::{ModelFacts, Prediction, Predictions, SimilarTest};
+pub use prediction::{
+    DataPath, DataStep, ModelFacts, Prediction, Predictions, Reason, SimilarTest,
+};
 pub use seed::Seed;
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use signature::Signature;

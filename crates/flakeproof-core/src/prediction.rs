@@ -77,6 +77,48 @@ pub struct Prediction {
     pub category: Option<String>,
     /// The known tests most similar to it, the nearest first.
     pub neighbours: Vec<SimilarTest>,
+    /// What around it speaks for flakiness, the strongest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Reason>,
+    /// How data flows into its assertions, the paths that count most first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<DataPath>,
+}
+
+/// Something about a test, or about the code around it, that speaks for flakiness.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reason {
+    /// What it is, such as `sockets in its file`.
+    pub what: String,
+    /// What it adds to the logarithm of the odds.
+    pub weight: f64,
+}
+
+/// How one value comes to be asserted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataPath {
+    /// How much attention the model pays to it, of all paths of the test, from 0 to 1.
+    pub attention: f64,
+    /// The places the value comes by, from where it begins to the assertion.
+    pub steps: Vec<DataStep>,
+}
+
+/// A place that a value comes by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataStep {
+    /// The file, relative to the project.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The value there, as it stands in the text.
+    pub value: String,
+    /// What is done with it: the call or the operator that leads to the next place.
+    pub operation: Option<String>,
+    /// Where that call is declared in the code under test, as `file:line`.
+    pub declared: Option<String>,
 }
 
 /// A known test that is similar to the one asked about.

@@ -118,6 +118,14 @@ impl Arrays {
     }
 }
 
+/// What kind of model a file says it holds; nothing else of it is checked.
+///
+/// # Errors
+/// When it is no model file.
+pub fn kind_of(bytes: &[u8]) -> Result<String, ModelFileError> {
+    Ok(read_header(bytes)?.kind)
+}
+
 /// A model file whose every byte was checked.
 #[derive(Debug)]
 pub struct ModelFile<'a> {

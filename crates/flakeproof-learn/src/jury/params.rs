@@ -98,7 +98,8 @@ impl JuryParams {
         let flaky = rows.iter().filter(|row| readings.tests[**row as usize].flaky).count();
         let too_few = JuryError::TooFew { tests: rows.len(), flaky };
         let mut held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
-        let network = self.network(readings, rows);
+        let with_source = readings.with_source(rows);
+        let network = self.network(readings, &with_source);
         if let Some((_, scores)) = &network {
             held_out.said.push(held_out.rows.iter().map(|row| odds(scores[row])).collect());
         }
@@ -120,7 +121,7 @@ impl JuryParams {
             .collect();
         let others = labels.iter().filter(|flaky| !**flaky).count();
         let scored = HeldOut::new(scored, others);
-        let mut members = Members::fit(self, readings, rows).ok_or(too_few)?;
+        let mut members = Members::fit(self, readings, &with_source).ok_or(too_few)?;
         members.paths = network.map(|(network, _)| network);
         let tests: Vec<_> = rows.iter().map(|row| readings.tests[*row as usize].clone()).collect();
         let mut projects: Vec<String> = tests.iter().map(|test| test.project.clone()).collect();
@@ -168,7 +169,8 @@ impl JuryParams {
                     places.iter().map(|place| rows[*place as usize]).collect()
                 };
                 let (train, test) = (of(&part.train), of(&part.test));
-                let members = Members::fit(self, readings, &train)?;
+                let test = readings.with_source(&test);
+                let members = Members::fit(self, readings, &readings.with_source(&train))?;
                 let said = members.ask_rows(self, readings, corpus, &train, &test);
                 Some(HeldOutWords { said, rows: test })
             })

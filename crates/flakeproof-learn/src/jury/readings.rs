@@ -63,6 +63,13 @@ impl Readings {
         self.tests.iter().map(|test| test.flaky).collect()
     }
 
+    /// The tests among these whose project's source was read. Only they teach what lies around a
+    /// test; the others are neighbours.
+    pub(super) fn with_source(&self, rows: &[u32]) -> Vec<u32> {
+        let Some(last) = self.smells.columns().last() else { return Vec::new() };
+        rows.iter().copied().filter(|row| !last[*row as usize].is_nan()).collect()
+    }
+
     /// The contextual paths of the tests, by their places.
     #[must_use]
     pub fn paths(&self) -> &PathCorpus {

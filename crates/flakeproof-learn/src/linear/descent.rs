@@ -8,8 +8,8 @@ use flakeproof_core::Seed;
 use crate::Chance;
 
 /// When no multiplier could change by more than this, nothing more is to be gained.
-const CLOSE_ENOUGH: f64 = 0.01;
-const MOST_PASSES: usize = 100;
+const CLOSE_ENOUGH: f64 = 0.1;
+const MOST_PASSES: usize = 30;
 
 /// A row: which columns, with which values.
 pub(super) type SparseRow = Vec<(u32, f32)>;

@@ -71,6 +71,8 @@ fn suspect(id: &str, probability: f64) -> Prediction {
         flaky: true,
         category: None,
         neighbours: Vec::new(),
+        reasons: Vec::new(),
+        paths: Vec::new(),
     }
 }
 

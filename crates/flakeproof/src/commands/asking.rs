@@ -1,15 +1,16 @@
 //! Asking a model about tests.
 
 use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
-use flakeproof_learn::flast::{
-    About, Field, Flast, HoldOut, Level, Neighbourhood, Opinion, SharedTerm,
-};
+use flakeproof_learn::flast::{Field, HoldOut, Level, Neighbourhood, Opinion, SharedTerm};
 use flakeproof_learn::knn::Neighbour;
 use flakeproof_syntax::Language;
 
-use super::model::ModelSource;
+use super::hearing::{self, Heard};
+use super::model::{Model, ModelSource};
+use super::project_source::ProjectSource;
 use super::sources::SourceTest;
 use crate::cli::ThresholdChoice;
+use crate::problem::Problem;
 
 /// Neighbours told of each test, flaky or not, and flaky ones told of each suspect.
 const NEAREST: usize = 3;
@@ -26,27 +27,45 @@ pub(super) enum Detail {
     OfEveryTest,
 }
 
-/// What the model says about the tests, in their order.
+/// What the model says about the tests, in their order. `project` reads the source around them,
+/// which not every model needs.
+///
+/// # Errors
+/// When the source is needed and cannot be read.
 pub(super) fn ask(
     source: &ModelSource,
-    model: &Flast<'_>,
+    model: &Model<'_>,
     tests: &[SourceTest],
     threshold: ThresholdChoice,
     detail: Detail,
-) -> Predictions {
+    project: impl FnOnce() -> Result<ProjectSource, Problem>,
+) -> Result<Predictions, Problem> {
     let known = model.neighbourhood();
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
     let opinions = known.ask_tests(&texts);
-    let line = Line::of(&model.about, threshold);
+    let line = Line::of(model, threshold);
     let asker = Asker { model, known: &known, line: &line, detail };
-    let predictions =
-        tests.iter().zip(&opinions).map(|(test, opinion)| asker.prediction(test, opinion));
-    Predictions {
+    let mut notices: Vec<Notice> = Vec::new();
+    let heard: Vec<Heard> = match model {
+        Model::Flast(_) => opinions.iter().map(|opinion| Heard::of(opinion.flaky_share)).collect(),
+        Model::Jury(jury) => {
+            let project = project()?;
+            let deserves = |score: f64| asker.is_told(score);
+            let heard = hearing::hear(jury, &project, tests, &opinions, &deserves);
+            notices.extend(project.notices);
+            heard
+        }
+    };
+    let asked = tests.iter().zip(&opinions).zip(heard);
+    let predictions = asked.map(|((test, opinion), heard)| asker.prediction(test, opinion, heard));
+    let predictions = predictions.collect();
+    notices.splice(0..0, line.notice.iter().cloned().chain(foreign(source, tests)));
+    Ok(Predictions {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        tests: predictions.collect(),
-        model: facts(source, &model.about, &line, threshold),
-        notices: line.notice.into_iter().chain(foreign(source, tests)).collect(),
-    }
+        tests: predictions,
+        model: facts(source, model, &line, threshold),
+        notices,
+    })
 }
 
 /// The model inside the program has seen Java only.
@@ -77,8 +96,8 @@ struct Line {
 }
 
 impl Line {
-    fn of(about: &About, threshold: ThresholdChoice) -> Self {
-        let thresholds = &about.thresholds;
+    fn of(model: &Model<'_>, threshold: ThresholdChoice) -> Self {
+        let thresholds = model.thresholds();
         let (level, probability) = match threshold {
             ThresholdChoice::Balanced => (thresholds.balanced, None),
             ThresholdChoice::Careful => (thresholds.careful, None),
@@ -101,23 +120,29 @@ impl Line {
         Self { level, probability, notice }
     }
 
-    fn is_flaky(&self, flaky_share: f64, probability: f64) -> bool {
-        self.level.is_some_and(|level| flaky_share >= level.from)
+    fn is_flaky(&self, score: f64, probability: f64) -> bool {
+        self.level.is_some_and(|level| score >= level.from)
             || self.probability.is_some_and(|lowest| probability >= lowest)
     }
 }
 
 struct Asker<'q, 'm> {
-    model: &'q Flast<'m>,
+    model: &'q Model<'m>,
     known: &'q Neighbourhood<'q, 'm>,
     line: &'q Line,
     detail: Detail,
 }
 
 impl Asker<'_, '_> {
-    fn prediction(&self, test: &SourceTest, opinion: &Opinion) -> Prediction {
-        let probability = self.model.about.probability(opinion.flaky_share);
-        let flaky = self.line.is_flaky(opinion.flaky_share, probability);
+    /// Whether a test with this score is told of in detail.
+    fn is_told(&self, score: f64) -> bool {
+        let probability = self.model.probability(score);
+        self.detail == Detail::OfEveryTest || self.line.is_flaky(score, probability)
+    }
+
+    fn prediction(&self, test: &SourceTest, opinion: &Opinion, heard: Heard) -> Prediction {
+        let probability = self.model.probability(heard.score);
+        let flaky = self.line.is_flaky(heard.score, probability);
         let in_detail = flaky || self.detail == Detail::OfEveryTest;
         let told = self.told(opinion, in_detail);
         Prediction {
@@ -130,6 +155,8 @@ impl Asker<'_, '_> {
             flaky,
             category: flaky.then(|| self.category(test, opinion)).flatten(),
             neighbours: told.map(|it| self.similar(test, it, in_detail)).collect(),
+            reasons: heard.reasons,
+            paths: heard.paths,
         }
     }
 
@@ -187,19 +214,21 @@ fn readable(shared: &SharedTerm) -> String {
 
 fn facts(
     source: &ModelSource,
-    about: &About,
+    model: &Model<'_>,
     line: &Line,
     threshold: ThresholdChoice,
 ) -> ModelFacts {
+    let (tests, flaky) = model.tests();
+    let (recipe, projects, data) = model.origin();
     ModelFacts {
         name: source.name(),
-        kind: "flast".to_owned(),
-        recipe: about.recipe.name.clone(),
-        tests: about.tests,
-        flaky: about.flaky,
-        projects: about.projects.len(),
-        data: about.data.clone(),
-        held_out: match about.hold_out {
+        kind: model.kind().to_owned(),
+        recipe: recipe.to_owned(),
+        tests,
+        flaky,
+        projects,
+        data: data.to_owned(),
+        held_out: match model.hold_out() {
             HoldOut::Test => "test",
             HoldOut::Class => "class",
             HoldOut::Project => "project",

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::asking::{self, Detail};
 use super::model::ModelSource;
+use super::project_source::ProjectSource;
 use super::sources;
 use super::{current_folder, explain_features, known, naming, predict};
 use crate::cli::{ExplainArguments, PredictionFormat};
@@ -30,8 +31,10 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
         Err(problem) => return Err(problem),
     };
     let one = std::slice::from_ref(test);
+    let project = || ProjectSource::read(&typed.paths, &folder);
+    let threshold = typed.model.threshold;
     let mut predictions =
-        asking::ask(&source, &model, one, typed.model.threshold, Detail::OfEveryTest);
+        asking::ask(&source, &model, one, threshold, Detail::OfEveryTest, project)?;
     predictions.notices.extend(found.notices);
     match typed.output_format {
         PredictionFormat::Text => {

@@ -10,14 +10,18 @@ use crate::problem::Problem;
 /// Where `train` puts a project's own FLAST, and `predict` looks for it.
 pub(super) const FLAST: &str = ".flakeproof/flast.model";
 
+/// Where `train` puts a project's own jury, and `predict` looks for it first.
+pub(super) const JURY: &str = ".flakeproof/jury.model";
+
 /// Where `train` puts a project's own forest for a problem, and `explain` looks for it.
 pub(super) fn forest(problem: cannier::Problem) -> PathBuf {
     format!(".flakeproof/{}.forest", problem.word()).into()
 }
 
-/// The project's own model for `predict`, in the folder or above it.
-pub(super) fn flast_in(folder: &Path) -> Option<PathBuf> {
-    folder.ancestors().map(|above| above.join(FLAST)).find(|path| path.is_file())
+/// The project's own model for `predict`, in the folder or above it; a jury before a FLAST.
+pub(super) fn predictor_in(folder: &Path) -> Option<PathBuf> {
+    let kept = |above: &Path| [JURY, FLAST].map(|file| above.join(file));
+    folder.ancestors().flat_map(kept).find(|path| path.is_file())
 }
 
 /// The project's own forest for a problem, in the folder or above it.
@@ -29,7 +33,7 @@ pub(super) fn forest_in(problem: cannier::Problem, folder: &Path) -> Option<Path
 /// Whether the project has a model of its own.
 pub(super) fn is_any_in(folder: &Path) -> bool {
     let mut forests = cannier::Problem::ALL.into_iter();
-    flast_in(folder).is_some() || forests.any(|problem| forest_in(problem, folder).is_some())
+    predictor_in(folder).is_some() || forests.any(|problem| forest_in(problem, folder).is_some())
 }
 
 /// The forest in a file.

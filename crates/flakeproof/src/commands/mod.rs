@@ -11,6 +11,7 @@ pub(crate) mod features;
 mod files;
 mod forest_data;
 pub(crate) mod graph;
+mod hearing;
 pub(crate) mod hunt;
 mod kept_models;
 mod known;

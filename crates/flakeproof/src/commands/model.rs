@@ -4,7 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use flakeproof_learn::flast::Flast;
+use flakeproof_learn::flast::{self, Corpus, Flast, HoldOut, Neighbourhood, Thresholds};
+use flakeproof_learn::jury::{self, Jury};
+use flakeproof_learn::model_file;
 use memmap2::Mmap;
 
 use super::kept_models;
@@ -20,6 +22,81 @@ pub(super) struct ModelSource {
     path: Option<PathBuf>,
 }
 
+/// A model that says which tests look flaky.
+pub(super) enum Model<'a> {
+    Flast(Box<Flast<'a>>),
+    Jury(Box<Jury<'a>>),
+}
+
+impl<'a> Model<'a> {
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Flast(_) => flast::KIND,
+            Self::Jury(_) => jury::KIND,
+        }
+    }
+
+    /// The known tests in their space.
+    pub(super) fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
+        match self {
+            Self::Flast(flast) => flast.neighbourhood(),
+            Self::Jury(jury) => jury.neighbourhood(),
+        }
+    }
+
+    /// The known tests.
+    pub(super) fn corpus(&self) -> &Corpus<'a> {
+        match self {
+            Self::Flast(flast) => flast.corpus(),
+            Self::Jury(jury) => jury.corpus(),
+        }
+    }
+
+    /// The probability that a test with this score is flaky.
+    pub(super) fn probability(&self, score: f64) -> f64 {
+        match self {
+            Self::Flast(flast) => flast.about.probability(score),
+            Self::Jury(jury) => jury.about.probability(score),
+        }
+    }
+
+    pub(super) fn thresholds(&self) -> &Thresholds {
+        match self {
+            Self::Flast(flast) => &flast.about.thresholds,
+            Self::Jury(jury) => &jury.about.thresholds,
+        }
+    }
+
+    pub(super) fn hold_out(&self) -> HoldOut {
+        match self {
+            Self::Flast(flast) => flast.about.hold_out,
+            Self::Jury(jury) => jury.about.hold_out,
+        }
+    }
+
+    /// How many tests it knows, and how many of them are flaky.
+    pub(super) fn tests(&self) -> (usize, usize) {
+        match self {
+            Self::Flast(flast) => (flast.about.tests, flast.about.flaky),
+            Self::Jury(jury) => (jury.about.tests, jury.about.flaky),
+        }
+    }
+
+    /// The variant of it, how many projects it knows, and the digest of its data.
+    pub(super) fn origin(&self) -> (&str, usize, &str) {
+        match self {
+            Self::Flast(flast) => {
+                let about = &flast.about;
+                (&about.recipe.name, about.projects.len(), &about.data)
+            }
+            Self::Jury(jury) => {
+                let about = &jury.about;
+                (&about.recipe.name, about.projects.len(), &about.data)
+            }
+        }
+    }
+}
+
 enum Bytes {
     Mapped(Mmap),
     /// Words, because the arrays in it lie on boundaries of words.
@@ -32,7 +109,7 @@ impl ModelSource {
         if let Some(path) = named {
             return Self::of_file(path);
         }
-        match kept_models::flast_in(folder) {
+        match kept_models::predictor_in(folder) {
             Some(path) => Self::of_file(&path),
             None => Ok(Self { bytes: unpacked(SHIPPED)?, path: None }),
         }
@@ -43,7 +120,7 @@ impl ModelSource {
         let file = File::open(path).map_err(|error| {
             Problem::usage(
                 format!("the model {} cannot be opened: {error}", path.display()),
-                "check the path, or train one with `flakeproof train flast`",
+                "check the path, or train one with `flakeproof train jury`",
             )
         })?;
         // A mapping of an empty file fails on some systems; an empty file is no model anyway.
@@ -64,11 +141,16 @@ impl ModelSource {
     }
 
     /// The model, its every byte checked.
-    pub(super) fn open(&self) -> Result<Flast<'_>, Problem> {
-        Flast::of_file(self.bytes()).map_err(|error| {
+    pub(super) fn open(&self) -> Result<Model<'_>, Problem> {
+        let opened = match model_file::kind_of(self.bytes()).as_deref() {
+            Ok(jury::KIND) => Jury::of_file(self.bytes()).map(|jury| Model::Jury(Box::new(jury))),
+            _ => Flast::of_file(self.bytes()).map(|flast| Model::Flast(Box::new(flast))),
+        };
+        opened.map_err(|error| {
             Problem::usage(
                 format!("the model {} cannot be used: {error}", self.name()),
-                "train it again with `flakeproof train flast`, or name another with `--model`",
+                "train it again with `flakeproof train jury` or `flakeproof train flast`, or name \
+                 another with `--model`",
             )
         })
     }
@@ -121,7 +203,7 @@ mod tests {
         let nowhere = Path::new("/nonexistent");
         let source = ModelSource::choose(None, nowhere).expect("it is inside");
         let model = source.open().expect("it is whole");
-        assert!(model.about.flaky > 2000, "{} flaky tests", model.about.flaky);
-        assert!(model.about.thresholds.balanced.is_some());
+        assert!(model.tests().1 > 2000, "{} flaky tests", model.tests().1);
+        assert!(model.thresholds().balanced.is_some());
     }
 }

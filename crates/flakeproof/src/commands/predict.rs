@@ -8,6 +8,7 @@ use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer,
 use super::asking::{self, Detail};
 use super::changed_tests::ChangedTests;
 use super::model::ModelSource;
+use super::project_source::ProjectSource;
 use super::{current_folder, files, sources};
 use crate::cli::{PredictArguments, PredictionFormat};
 use crate::problem::Problem;
@@ -27,8 +28,10 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
         let changed = ChangedTests::since(base, &folder)?;
         found.tests.retain(|test| changed.holds(test));
     }
+    let project = || ProjectSource::read(&typed.paths, &folder);
+    let threshold = typed.model.threshold;
     let mut predictions =
-        asking::ask(&source, &model, &found.tests, typed.model.threshold, Detail::OfSuspects);
+        asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
     predictions.notices.extend(found.notices);
     // The terminal comes first: a report that cannot be written loses nothing.
     let is_stdout_taken = typed.reporter.iter().any(|it| it.path == Path::new("-"));

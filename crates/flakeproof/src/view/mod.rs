@@ -1,6 +1,7 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
 mod bar;
+mod because;
 mod cannier;
 mod features;
 mod features_progress;

@@ -7,6 +7,7 @@ use std::io::Write as _;
 use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
 use flakeproof_syntax::words;
 
+use super::because;
 use super::styles::{CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Lines of code shown of a suspect: those that say most.
@@ -114,6 +115,8 @@ fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
     for neighbour in told.iter().take(most) {
         resembled(text, neighbour);
     }
+    because::reasons(text, test);
+    because::paths(text, test, source, if most == usize::MAX { most } else { 1 });
     text.push('\n');
 }
 

@@ -6,6 +6,7 @@ use flakeproof_core::{Notice, Suite};
 
 use super::super::asking::{self, Detail};
 use super::super::model::ModelSource;
+use super::super::project_source::ProjectSource;
 use super::super::sources::{self, SourceTest};
 use super::super::suite_sources;
 use crate::cli::ThresholdChoice;
@@ -34,9 +35,12 @@ impl BySource {
         let source = ModelSource::choose(None, folder)?;
         let model = source.open()?;
         // A file that cannot be read leaves its tests without source; they still run.
-        let found = sources::read(&suite_sources::files_of(suite, root), root).unwrap_or_default();
+        let files = suite_sources::files_of(suite, root);
+        let found = sources::read(&files, root).unwrap_or_default();
         let threshold = ThresholdChoice::Balanced;
-        let said = asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects);
+        let project = || ProjectSource::read(&files, root);
+        let said =
+            asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
         let places = suite_sources::places_of(suite, &found.tests);
         let probabilities: Vec<Option<f64>> =
             places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();
@@ -44,7 +48,7 @@ impl BySource {
             places.iter().map(|place| place.is_some_and(|at| said.tests[at].flaky)).collect();
         let written = places.iter().map(|place| place.map(|at| found.tests[at].clone())).collect();
         Ok(Self {
-            flaky: with_gaps_filled(&probabilities, share(model.about.flaky, model.about.tests)),
+            flaky: with_gaps_filled(&probabilities, share(model.tests().1, model.tests().0)),
             written,
             is_suspicious,
             model: if source.is_shipped() {
