@@ -13,6 +13,7 @@ use flakeproof_syntax::project::Project;
 
 use super::sources::SourceTest;
 use crate::code_places::CodePlaces;
+use crate::view::ShownGraph;
 
 /// What a graph is drawn of.
 pub(super) struct Drawing<'g> {
@@ -23,6 +24,18 @@ pub(super) struct Drawing<'g> {
 }
 
 impl Drawing<'_> {
+    /// The graph for the terminal, with at most so many paths.
+    pub(super) fn shown(&self, most: usize) -> ShownGraph<'_> {
+        ShownGraph {
+            test: &self.test.id,
+            place: format!("{}:{}", self.test.file, self.test.first_line),
+            graph: self.graph,
+            project: self.project,
+            paths: self.paths,
+            most,
+        }
+    }
+
     /// The graph with all its texts.
     pub(super) fn draw(&self, notices: Vec<Notice>) -> TestGraph {
         let mut places = CodePlaces::of(self.project);

@@ -42,35 +42,27 @@ pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
     if paths.is_empty() {
         notices.push(why_no_path(project, declared, &graph));
     }
+    put(&Drawing { project, test, graph: &graph, paths: &paths }, notices, typed)?;
+    Ok(ExitCode::Clean)
+}
+
+/// Print or write the graph as it was asked for.
+fn put(drawing: &Drawing<'_>, notices: Vec<Notice>, typed: &GraphArguments) -> Result<(), Problem> {
     if typed.format != GraphFormat::Json {
         view::notices(&notices);
     }
-    match typed.format {
-        GraphFormat::Text => {
-            let shown = view::ShownGraph {
-                test: &test.id,
-                place: format!("{}:{}", test.file, test.first_line),
-                graph: &graph,
-                project,
-                paths: &paths,
-                most: typed.show,
-            };
-            let text = view::graph(&shown);
-            match &typed.output {
+    match (typed.format, &typed.output) {
+        (GraphFormat::Text, output) => {
+            let text = view::graph(&drawing.shown(typed.show));
+            match output {
                 Some(path) => files::put(path, view::colourless(&text).as_bytes())?,
                 None => view::coloured(&text),
             }
         }
-        GraphFormat::Dot | GraphFormat::Svg | GraphFormat::Json => {
-            let drawing = Drawing { project, test, graph: &graph, paths: &paths };
-            let bytes = rendered(&drawing.draw(notices), typed.format)?;
-            match &typed.output {
-                Some(path) => files::put(path, &bytes)?,
-                None => view::data(&bytes),
-            }
-        }
+        (format, Some(path)) => files::put(path, &rendered(&drawing.draw(notices), format)?)?,
+        (format, None) => view::data(&rendered(&drawing.draw(notices), format)?),
     }
-    Ok(ExitCode::Clean)
+    Ok(())
 }
 
 fn rendered(graph: &TestGraph, format: GraphFormat) -> Result<Vec<u8>, Problem> {

@@ -15,13 +15,15 @@ const LONGEST_LINE: usize = 46;
 const LONGEST_OPERATION: usize = 26;
 
 const STYLE: &str = "<style>\
-text{font:12px monospace;fill:#333}.title{font:bold 15px sans-serif}.note{font:11px sans-serif;fill:#666}\
+text{font:12px monospace;fill:#333}.title{font:bold 15px sans-serif}\
+.note{font:11px sans-serif;fill:#666}\
 .operation{font-size:10.5px;fill:#666;paint-order:stroke;stroke:#fff;stroke-width:4px}\
-rect{fill:#f4f4f4;stroke:#888}.start{stroke:#009e73;stroke-width:2}.assert{stroke:#d55e00;stroke-width:2.5}\
-.literal{stroke-dasharray:3 2}path{fill:none;stroke:#888;stroke-width:1.3}\
-.code{stroke:#0072b2;stroke-dasharray:5 3;stroke-width:1.8}.row{stroke:#ddd}marker path{fill:#888;stroke:none}\
-@media(prefers-color-scheme:dark){text{fill:#ddd}.note,.operation{fill:#aaa}.operation{stroke:#1c1c1c}\
-rect{fill:#2a2a2a}.row{stroke:#333}}</style>";
+rect{fill:#f4f4f4;stroke:#888}.literal{stroke-dasharray:3 2}\
+.start{stroke:#009e73;stroke-width:2}.assert{stroke:#d55e00;stroke-width:2.5}\
+path{fill:none;stroke:#888;stroke-width:1.3}marker path{fill:#888;stroke:none}\
+.code{stroke:#0072b2;stroke-dasharray:5 3;stroke-width:1.8}.row{stroke:#ddd}\
+@media(prefers-color-scheme:dark){text{fill:#ddd}.note,.operation{fill:#aaa}\
+.operation{stroke:#1c1c1c}rect{fill:#2a2a2a}.row{stroke:#333}}</style>";
 
 const ARROW: &str = "<defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" \
     markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs>";
