@@ -17,6 +17,7 @@ use flakeproof_syntax::project::Project;
 use rayon::prelude::*;
 
 use super::current_folder;
+use super::patient_finder::FOR_TRAINING;
 use super::project_source::ProjectSource;
 use crate::cli::LabelledSourcesArguments;
 use crate::problem::Problem;
@@ -152,7 +153,7 @@ impl Gathered {
             }
             return Ok(());
         };
-        let source = ProjectSource::read(&[PathBuf::from(".")], &folder)?;
+        let source = ProjectSource::read_within(FOR_TRAINING, &[PathBuf::from(".")], &folder)?;
         let notices = source.notices.into_iter();
         self.notices
             .extend(notices.map(|it| Notice { what: format!("{name}: {}", it.what), ..it }));

@@ -33,15 +33,6 @@ pub(super) fn run(typed: &EvaluatePeeler) -> Result<ExitCode, Problem> {
     if let Some(file) = &typed.predictions {
         write(file, &validation.asked, &read.readings)?;
     }
-    let scored: Vec<(f64, bool)> =
-        validation.asked.iter().map(|asked| (asked.score, asked.flaky)).collect();
-    let mut projects: BTreeMap<String, Confusion> = BTreeMap::new();
-    let mut confusion = Confusion::default();
-    for asked in &validation.asked {
-        let project = &read.readings.tests()[asked.row as usize].project;
-        projects.entry(project.clone()).or_default().count(asked.predicted, asked.flaky);
-        confusion.count(asked.predicted, asked.flaky);
-    }
     let evaluation = HeldOutEvaluation {
         what: "peeler",
         ablation: typed.ablate.map(AblationName::word),
@@ -50,10 +41,10 @@ pub(super) fn run(typed: &EvaluatePeeler) -> Result<ExitCode, Problem> {
         seed: typed.seed,
         found: read.found,
         with_path: read.with_path,
-        confusion,
-        average_precision: average_precision(&scored, 1.0),
+        confusion: validation.confusion(),
+        average_precision: validation.average_precision(),
         members: Vec::new(),
-        projects: held_out::lines(projects),
+        projects: held_out::lines(validation.by_project(&read.readings)),
         shows_projects: typed.by_project,
         timing: Timing { reading: read.time, ..validation.timing },
     };
@@ -85,6 +76,29 @@ struct PeelerAsked {
     score: f64,
     predicted: bool,
     flaky: bool,
+}
+
+impl PeelerValidation {
+    fn confusion(&self) -> Confusion {
+        let mut confusion = Confusion::default();
+        self.asked.iter().for_each(|asked| confusion.count(asked.predicted, asked.flaky));
+        confusion
+    }
+
+    fn average_precision(&self) -> Option<f64> {
+        let scored: Vec<(f64, bool)> =
+            self.asked.iter().map(|asked| (asked.score, asked.flaky)).collect();
+        average_precision(&scored, 1.0)
+    }
+
+    fn by_project(&self, readings: &Readings) -> BTreeMap<String, Confusion> {
+        let mut projects: BTreeMap<String, Confusion> = BTreeMap::new();
+        for asked in &self.asked {
+            let project = &readings.tests()[asked.row as usize].project;
+            projects.entry(project.clone()).or_default().count(asked.predicted, asked.flaky);
+        }
+        projects
+    }
 }
 
 fn validate(

@@ -1,7 +1,8 @@
 //! `flakeproof train peeler`: a network learns from the paths of tests whose flakiness is known.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use flakeproof_core::ExitCode;
 use flakeproof_learn::evaluate::HeldOut;
@@ -64,18 +65,7 @@ pub(super) fn run(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
         .to_file(&about)
         .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
     kept_models::write(&output, &bytes, typed.output.is_none())?;
-    view::trained_reader(&TrainedReader {
-        path: &output,
-        bytes: bytes.len(),
-        tests: about.tests,
-        flaky: about.flaky,
-        projects: about.projects.len(),
-        hold_out,
-        average_precision: about.average_precision,
-        thresholds: about.thresholds,
-        members: taught.fitted.log.iter().map(line).collect(),
-        time: begin.elapsed(),
-    });
+    about.show(&output, bytes.len(), &taught.fitted.log, begin.elapsed());
     Ok(ExitCode::Clean)
 }
 
@@ -94,6 +84,21 @@ impl<'a> About<'a> {
             average_precision: None,
             thresholds: Thresholds { balanced: None, careful: None, careful_precision: 1.0 },
         }
+    }
+
+    fn show(&self, path: &Path, bytes: usize, log: &[MemberLog], time: Duration) {
+        view::trained_reader(&TrainedReader {
+            path,
+            bytes,
+            tests: self.tests,
+            flaky: self.flaky,
+            projects: self.projects.len(),
+            hold_out: self.hold_out,
+            average_precision: self.average_precision,
+            thresholds: self.thresholds,
+            members: log.iter().map(line).collect(),
+            time,
+        });
     }
 }
 
