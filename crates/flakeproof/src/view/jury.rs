@@ -239,6 +239,6 @@ mod tests {
         let json: Value = serde_json::from_str(&evaluation().json()).expect("it is JSON");
         assert_eq!((&json["what"], &json["tests"]), (&json!("jury"), &json!(10)));
         assert_eq!(json["members"][0]["member"], "words");
-        assert_eq!(json["per_project"][0]["confusion"]["true_positives"], 3);
+        assert_eq!(json["per_project"][0]["confusion"]["tp"], 3);
     }
 }
