@@ -15,7 +15,7 @@ use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
 use crate::flast::{Aim, Corpus, HoldOut, Level, Recipe, Thresholds};
 use crate::labelled;
 use crate::linear::LinearParams;
-use crate::network::{Network, NetworkParams, PretrainParams, TrainingSet};
+use crate::network::{Embeddings, Network, NetworkParams, PretrainParams, TrainingSet};
 
 /// What a jury is to be like.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,9 @@ pub struct JuryParams {
     pub boost: BoostParams,
     /// How paths are read; without it nobody does.
     pub network: Option<NetworkParams>,
+    /// The vectors of words that the network begins with; without them it learns its own from the
+    /// methods of the projects.
+    pub embeddings: Option<Embeddings>,
     /// The precision of the careful threshold.
     pub careful_precision: f64,
     /// The seed of all chance.
@@ -71,6 +74,7 @@ impl JuryParams {
             linear: LinearParams { cost: 0.3, fewest: 2, seed },
             boost: BoostParams::new(seed),
             network: Some(NetworkParams::new(seed)),
+            embeddings: None,
             careful_precision: 0.9,
             seed,
         }
@@ -196,10 +200,14 @@ impl JuryParams {
             flaky: &rows.iter().map(|row| readings.tests[*row as usize].flaky).collect::<Vec<_>>(),
             groups: &rows.iter().map(pick).collect::<Vec<_>>(),
         };
-        let methods = readings.methods_of(rows);
-        let embeddings = (!methods.is_empty())
-            .then(|| PretrainParams::new(params.dimension, self.seed).fit(&methods));
-        let fitted = params.fit(&set, embeddings.as_ref(), &mut |_| ControlFlow::Continue(()));
+        let own = self.embeddings.is_none().then(|| {
+            let methods = readings.methods_of(rows);
+            let params = PretrainParams::new(params.dimension, self.seed);
+            (!methods.is_empty()).then(|| params.fit(&methods))
+        });
+        let own = own.flatten();
+        let embeddings = self.embeddings.as_ref().or(own.as_ref());
+        let fitted = params.fit(&set, embeddings, &mut |_| ControlFlow::Continue(()));
         let fitted = fitted.ok()?;
         Some((fitted.network, rows.iter().copied().zip(fitted.held_out).collect()))
     }

@@ -143,6 +143,12 @@ impl PathCorpus {
         self.test_ends.is_empty()
     }
 
+    /// Whether a word is on a path of a test, or was put into a bag.
+    #[must_use]
+    pub fn has_word(&self, word: &str) -> bool {
+        self.word_numbers.contains_key(word)
+    }
+
     /// How many paths a test has; none if there is no such test.
     #[must_use]
     pub fn path_count(&self, test: u32) -> usize {

@@ -8,7 +8,9 @@ use flakeproof_learn::flast::Protocol;
 
 use super::cannier::EvaluateCannier;
 use super::forest::EvaluateForest;
+use super::jury::EvaluateJury;
 use super::learning::RecipeArguments;
+use super::peeler::EvaluatePeeler;
 use super::plan::EvaluatePlan;
 
 /// Measure what a model is worth on tests it has not learned from.
@@ -25,6 +27,8 @@ pub(crate) enum EvaluateModel {
     Forest(EvaluateForest),
     Plan(EvaluatePlan),
     Cannier(EvaluateCannier),
+    Peeler(EvaluatePeeler),
+    Jury(EvaluateJury),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

@@ -6,8 +6,10 @@ mod features;
 mod forest;
 mod graph;
 mod hunt;
+mod jury;
 mod known;
 mod learning;
+mod peeler;
 mod plan;
 mod predict;
 mod run;
@@ -17,13 +19,17 @@ mod verify;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use cannier::{CannierData, EvaluateCannier, TechniqueName};
-pub(crate) use evaluate::{EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat};
+pub(crate) use evaluate::{
+    EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat, LabelledFolds,
+};
 pub(crate) use features::{FeaturesArguments, FeaturesFormat};
 pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hunt::HuntArguments;
+pub(crate) use jury::{EvaluateJury, LabelledSourcesArguments, TrainJury};
 pub(crate) use known::{ListArguments, ListFormat, ReproArguments};
 pub(crate) use learning::share;
+pub(crate) use peeler::{AblationName, EvaluatePeeler, NetworkArguments, TrainPeeler};
 pub(crate) use plan::{CostName, EvaluatePlan};
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use run::RunArguments;

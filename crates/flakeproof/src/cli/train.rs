@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 use flakeproof_core::Seed;
 
 use super::forest::TrainForest;
+use super::jury::TrainJury;
 use super::learning::{HoldOutChoice, RecipeArguments};
+use super::peeler::TrainPeeler;
 
 /// Train a model on tests whose flakiness is known.
 #[derive(Debug, Args)]
@@ -20,6 +22,8 @@ pub(crate) struct TrainArguments {
 pub(crate) enum TrainModel {
     Flast(TrainFlast),
     Forest(TrainForest),
+    Peeler(TrainPeeler),
+    Jury(TrainJury),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

@@ -13,6 +13,9 @@ pub(super) const FLAST: &str = ".flakeproof/flast.model";
 /// Where `train` puts a project's own jury, and `predict` looks for it first.
 pub(super) const JURY: &str = ".flakeproof/jury.model";
 
+/// Where `train` puts a network that reads paths.
+pub(super) const PEELER: &str = ".flakeproof/peeler.model";
+
 /// Where `train` puts a project's own forest for a problem, and `explain` looks for it.
 pub(super) fn forest(problem: cannier::Problem) -> PathBuf {
     format!(".flakeproof/{}.forest", problem.word()).into()

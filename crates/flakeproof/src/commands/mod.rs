@@ -15,9 +15,11 @@ mod hearing;
 pub(crate) mod hunt;
 mod kept_models;
 mod known;
+mod labelled_sources;
 pub(crate) mod list;
 mod model;
 mod naming;
+mod network_teacher;
 mod patient_finder;
 pub(crate) mod predict;
 mod project_source;
@@ -31,6 +33,7 @@ mod swarm;
 pub(crate) mod train;
 mod training_data;
 pub(crate) mod verify;
+mod word_vectors;
 
 use std::path::PathBuf;
 

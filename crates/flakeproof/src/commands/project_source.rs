@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use flakeproof_core::{Notice, TestId};
 use flakeproof_syntax::flow::{Declared, Unit};
@@ -9,7 +10,7 @@ use flakeproof_syntax::project::Project;
 use flakeproof_syntax::{Language, Layout, SourceFile, may_hold_tests};
 use rayon::prelude::*;
 
-use super::patient_finder::PatientFinder;
+use super::patient_finder::{self, PatientFinder};
 use super::skipped::{self, Skipped};
 use super::source_files::{Listing, files_in, layout, relative, text_of};
 use super::suite_sources::without_parameters;
@@ -34,6 +35,15 @@ impl ProjectSource {
     /// The project is the folder; where a repository below it or outside of it holds the tests,
     /// that one. Tests get the ids that [`sources::read`](super::sources::read) gives them.
     pub(super) fn read(paths: &[PathBuf], folder: &Path) -> Result<Self, Problem> {
+        Self::read_within(patient_finder::WHILE_SOMEBODY_WAITS, paths, folder)
+    }
+
+    /// The same, with this time for each file.
+    pub(super) fn read_within(
+        time_a_file: Duration,
+        paths: &[PathBuf],
+        folder: &Path,
+    ) -> Result<Self, Problem> {
         let tests = files_in(paths, folder)?;
         let roots: BTreeSet<PathBuf> = paths.iter().map(|path| root_of(path, folder)).collect();
         let roots: Vec<PathBuf> = roots.into_iter().collect();
@@ -45,9 +55,10 @@ impl ProjectSource {
         let (chosen, left_out) = at_most(MOST, &tests, &everything);
         let read: Vec<FileRead> = chosen
             .par_iter()
-            .map_init(PatientFinder::new, |finder, path| {
-                FileRead::of(finder, path, folder, &layout)
-            })
+            .map_init(
+                || PatientFinder::giving_up_after(time_a_file),
+                |finder, path| FileRead::of(finder, path, folder, &layout),
+            )
             .collect();
         let mut skipped = everything.closed(folder);
         let mut units = Vec::with_capacity(read.len());

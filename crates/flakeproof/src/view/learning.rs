@@ -144,7 +144,7 @@ impl Evaluation {
     }
 }
 
-fn scores(confusion: &Confusion) -> Value {
+pub(super) fn scores(confusion: &Confusion) -> Value {
     let flaky = confusion.true_positives + confusion.false_negatives;
     json!({
         "tests": flaky + confusion.false_positives + confusion.true_negatives,
@@ -209,7 +209,7 @@ fn rendered(evaluation: &Evaluation) -> String {
     text
 }
 
-fn row(text: &mut String, name: &str, confusion: &Confusion) {
+pub(super) fn row(text: &mut String, name: &str, confusion: &Confusion) {
     let flaky = confusion.true_positives + confusion.false_negatives;
     let _ = writeln!(
         text,
@@ -231,7 +231,7 @@ pub(super) fn share(share: Option<f64>) -> String {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-fn real(count: usize) -> f64 {
+pub(crate) fn real(count: usize) -> f64 {
     count as f64
 }
 

@@ -12,6 +12,7 @@ mod forest;
 mod graph;
 mod hunt;
 mod hunt_progress;
+mod jury;
 mod known;
 mod learning;
 mod paths;
@@ -21,6 +22,7 @@ mod progress;
 mod replays;
 mod steps;
 mod styles;
+mod trained_reader;
 mod verify_progress;
 
 use std::io::Write;
@@ -38,14 +40,16 @@ pub(crate) use forest::{
 pub(crate) use graph::{ShownGraph, coloured, colourless, graph};
 pub(crate) use hunt::{ShownHunt, hunt};
 pub(crate) use hunt_progress::HuntProgress;
+pub(crate) use jury::{HeldOutEvaluation, MemberLine, Timing, fold_begins, read_sources};
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
-pub(crate) use learning::{Evaluation, ProjectLine, evaluation, trained};
+pub(crate) use learning::{Evaluation, ProjectLine, evaluation, real, trained};
 pub(crate) use plan::{Against, BudgetLine, Everywhere, PlanEvaluation, plan_evaluation};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
 pub(crate) use replays::{Replays, replay_begins, replayed, replays_end};
 pub(crate) use steps::Steps;
 use styles::{BAD, DIM, STRONG};
+pub(crate) use trained_reader::{TrainedReader, trained_reader};
 pub(crate) use verify_progress::VerifyProgress;
 
 /// Say what went wrong and what to do.

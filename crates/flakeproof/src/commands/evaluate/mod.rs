@@ -4,6 +4,9 @@ mod answers;
 mod cannier;
 mod flast;
 mod forest;
+mod held_out;
+mod jury;
+mod peeler;
 mod plan;
 
 use flakeproof_core::ExitCode;
@@ -18,5 +21,7 @@ pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
         EvaluateModel::Forest(typed) => forest::run(typed),
         EvaluateModel::Plan(typed) => plan::run(typed),
         EvaluateModel::Cannier(typed) => cannier::run(typed),
+        EvaluateModel::Peeler(typed) => peeler::run(typed),
+        EvaluateModel::Jury(typed) => jury::run(typed),
     }
 }

@@ -1,0 +1,118 @@
+//! Lets a network learn from the paths of some labelled tests.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use flakeproof_core::Seed;
+use flakeproof_learn::evaluate::HeldOut;
+use flakeproof_learn::flast::HoldOut;
+use flakeproof_learn::jury::Readings;
+use flakeproof_learn::network::{
+    Embeddings, FitError, Fitted, NetworkParams, PretrainParams, Progress, TrainingSet,
+};
+
+use super::labelled_sources::LabelledSources;
+use super::word_vectors;
+use crate::cli::NetworkArguments;
+use crate::problem::Problem;
+
+/// A teacher of networks.
+pub(super) struct NetworkTeacher<'a> {
+    readings: &'a Readings,
+    /// What the networks are like.
+    pub(super) params: NetworkParams,
+    vectors: Vectors<'a>,
+}
+
+/// The vectors of words that a network begins with.
+enum Vectors<'a> {
+    Given(Embeddings),
+    /// Learned from the methods of these projects; kept, because many folds have the same.
+    Learned(BTreeSet<&'a str>, Option<Embeddings>),
+}
+
+/// What a network learned, and what it says of the tests it learned from without having seen them.
+pub(super) struct Taught {
+    pub(super) fitted: Fitted,
+    pub(super) held_out: HeldOut,
+}
+
+impl<'a> NetworkTeacher<'a> {
+    /// A teacher with the network that is meant.
+    pub(super) fn new(
+        read: &'a LabelledSources,
+        typed: &NetworkArguments,
+        seed: Seed,
+    ) -> Result<Self, Problem> {
+        if read.with_path == 0 {
+            return Err(Problem::usage(
+                "no test has a path, and paths are all that this network reads",
+                "name the source of the projects with `--sources`; `flakeproof train jury` can do \
+                 without",
+            ));
+        }
+        let readings = &read.readings;
+        let vectors = match &typed.embeddings {
+            Some(file) => Vectors::Given(word_vectors::read(file, readings.paths())?),
+            None => Vectors::Learned(BTreeSet::new(), None),
+        };
+        Ok(Self { readings, params: typed.params(seed), vectors })
+    }
+
+    /// Let a network learn from some tests. Only their projects are read to learn vectors of words.
+    pub(super) fn teach(
+        &mut self,
+        rows: &[u32],
+        hold_out: HoldOut,
+        watch: &mut dyn FnMut(Progress),
+    ) -> Result<Taught, Problem> {
+        self.learn_vectors(rows);
+        let groups = self.readings.groups_of(hold_out);
+        let groups: Vec<u32> = rows.iter().map(|row| groups[*row as usize]).collect();
+        let flaky: Vec<bool> =
+            rows.iter().map(|row| self.readings.tests()[*row as usize].flaky).collect();
+        let corpus = self.readings.paths();
+        let set = TrainingSet { corpus, rows, flaky: &flaky, groups: &groups };
+        let vectors = match &self.vectors {
+            Vectors::Given(vectors) => Some(vectors),
+            Vectors::Learned(_, vectors) => vectors.as_ref(),
+        };
+        let fitted = self
+            .params
+            .fit(&set, vectors, &mut |progress| {
+                watch(progress);
+                ControlFlow::Continue(())
+            })
+            .map_err(|error| cannot_learn(&error))?;
+        let others = flaky.iter().filter(|flaky| !**flaky).count();
+        let scored = fitted.held_out.iter().copied().zip(flaky).collect();
+        Ok(Taught { held_out: HeldOut::new(scored, others), fitted })
+    }
+
+    fn learn_vectors(&mut self, rows: &[u32]) {
+        let Vectors::Learned(from, vectors) = &mut self.vectors else { return };
+        let tests = self.readings.tests();
+        let projects: BTreeSet<&str> =
+            rows.iter().map(|row| tests[*row as usize].project.as_str()).collect();
+        if *from != projects {
+            let methods = self.readings.methods_of(rows);
+            let params = PretrainParams::new(self.params.dimension, self.params.seed);
+            *vectors = (!methods.is_empty()).then(|| params.fit(&methods));
+            *from = projects;
+        }
+    }
+}
+
+fn cannot_learn(error: &FitError) -> Problem {
+    let next = match error {
+        FitError::OneClass { .. } => {
+            "give more tests, or hold out less at a time: whole projects and classes need several \
+             of each kind"
+        }
+        FitError::Params(_) => "give more tests, projects or classes, or fewer `--members`",
+        FitError::Lengths { .. } | FitError::UnknownTest(_) | FitError::Stopped => {
+            "please report this as a bug"
+        }
+    };
+    Problem::usage(format!("the network cannot learn: {error}"), next)
+}
