@@ -16,7 +16,8 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask check    formatting, lints, dependency arrows, tests, documentation
 cargo xtask arrows   only the dependency arrows of the design
-cargo xtask model    train the model inside the program again (needs the data beside the repository)
+cargo xtask model S  train the model inside the program again, given the folder S with the projects
+                     of the first data set (needs the data beside the repository, and ten minutes)
 cargo xtask zoo      run flakeproof on the flaky zoo and show what it says
 cargo xtask zoo N    check N runs on the zoo against what is expected";
 
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["check"] => check::everything(),
         ["arrows"] => arrows::check(),
-        ["model"] => model::train(),
+        ["model", sources] => model::train(Path::new(sources)),
         ["zoo"] => zoo::show(),
         ["zoo", runs] => zoo::verify(runs),
         _ => {

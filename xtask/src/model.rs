@@ -51,23 +51,11 @@ const ALIASES: [(&str, &str); 4] = [
 /// it was mined. Shorter tests would teach that short tests are not flaky.
 const SHORTEST_MINED: usize = 401;
 
-/// Train it again, and put it where the program is built from.
-pub(crate) fn train() -> Result<(), String> {
-    let model = trained()?;
+/// Train it again, and put it where the program is built from. `sources` has the source of each
+/// project of the first data set at its revision, in folders named as there.
+pub(crate) fn train(sources: &Path) -> Result<(), String> {
+    let model = trained(sources)?;
     run(Command::new("zstd").args(["-19", "-q", "-f"]).arg(&model).arg("-o").arg(packed()))
-}
-
-/// Check that the model inside the program is what training gives. Returns why that cannot be
-/// checked, if it cannot.
-pub(crate) fn verify() -> Result<Option<String>, String> {
-    if !data_folder().is_dir() {
-        return Ok(Some("the model inside the program: the labelled data is not here".to_owned()));
-    }
-    let model = std::fs::read(trained()?).map_err(|error| error.to_string())?;
-    if unpacked(&packed())? == model {
-        return Ok(None);
-    }
-    Err("the model inside the program is not what training gives: run `cargo xtask model`".into())
 }
 
 fn data_folder() -> PathBuf {
@@ -75,28 +63,41 @@ fn data_folder() -> PathBuf {
 }
 
 fn packed() -> PathBuf {
-    root().join("crates/flakeproof/models/java.flast.zst")
+    root().join("crates/flakeproof/models/java.jury.zst")
 }
 
 /// The path of a freshly trained model.
-fn trained() -> Result<PathBuf, String> {
+fn trained(sources: &Path) -> Result<PathBuf, String> {
     let folder = root().join("target/model");
-    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let data = folder.join("tests.jsonl");
-    prepare(&data_folder(), &data)?;
-    let model = folder.join("java.flast");
-    let train = ["run", "-q", "-p", "flakeproof", "--", "train", "flast", "--hold-out", "project"];
-    run(cargo(&train)
-        .args(["--name", "public Java tests", "--data"])
+    let code = folder.join("sources");
+    std::fs::create_dir_all(&code).map_err(|error| error.to_string())?;
+    for entry in std::fs::read_dir(sources).map_err(|error| error.to_string())?.flatten() {
+        let link = code.join(canonical(&entry.file_name().to_string_lossy()));
+        if !link.exists() {
+            let target = entry.path().canonicalize().map_err(|error| error.to_string())?;
+            std::os::unix::fs::symlink(target, link).map_err(|error| error.to_string())?;
+        }
+    }
+    let [data, texts] = ["tests.jsonl", "texts.jsonl"].map(|name| folder.join(name));
+    prepare(&data_folder(), [&data, &texts])?;
+    let model = folder.join("java.jury");
+    let program = ["run", "-q", "--release", "-p", "flakeproof", "--", "train", "jury"];
+    run(cargo(&program)
+        .args(["--hold-out", "project", "--name", "public Java tests", "--data"])
         .arg(&data)
+        .arg("--texts")
+        .arg(&texts)
+        .arg("--sources")
+        .arg(&code)
         .arg("-o")
         .arg(&model))?;
     Ok(model)
 }
 
-/// All labelled tests in one file, with one name for each project.
-fn prepare(shared: &Path, to: &Path) -> Result<(), String> {
-    let mut lines = Vec::new();
+/// The labelled tests whose source is known in one file and all others in another, with one name for
+/// each project.
+fn prepare(shared: &Path, to: [&Path; 2]) -> Result<(), String> {
+    let mut lines = [Vec::new(), Vec::new()];
     let mut known: HashSet<(String, String)> = HashSet::new();
     for name in DATA {
         let path = shared.join(name).join("tests.jsonl.zst");
@@ -116,10 +117,14 @@ fn prepare(shared: &Path, to: &Path) -> Result<(), String> {
             }
             test["project"] = Value::String(project);
             test["id"] = Value::String(own_id);
-            writeln!(lines, "{test}").map_err(|error| error.to_string())?;
+            let file = usize::from(name != DATA[0]);
+            writeln!(lines[file], "{test}").map_err(|error| error.to_string())?;
         }
     }
-    std::fs::write(to, lines).map_err(|error| format!("{}: {error}", to.display()))
+    for (to, lines) in to.iter().zip(lines) {
+        std::fs::write(to, lines).map_err(|error| format!("{}: {error}", to.display()))?;
+    }
+    Ok(())
 }
 
 fn text_of<'t>(test: &'t Value, field: &str) -> &'t str {

@@ -63,11 +63,15 @@ impl Readings {
         self.tests.iter().map(|test| test.flaky).collect()
     }
 
-    /// The tests among these whose project's source was read. Only they teach what lies around a
-    /// test; the others are neighbours.
+    /// The tests among these whose project's source was read, if any was. Only they teach what lies
+    /// around a test; the others are neighbours.
     pub(super) fn with_source(&self, rows: &[u32]) -> Vec<u32> {
-        let Some(last) = self.smells.columns().last() else { return Vec::new() };
-        rows.iter().copied().filter(|row| !last[*row as usize].is_nan()).collect()
+        let last = self.smells.columns().last();
+        let is_read = |row: &u32| last.is_some_and(|column| !column[*row as usize].is_nan());
+        if self.tests.len() == last.map_or(0, |last| last.iter().filter(|it| it.is_nan()).count()) {
+            return rows.to_vec();
+        }
+        rows.iter().copied().filter(is_read).collect()
     }
 
     /// The contextual paths of the tests, by their places.

@@ -31,6 +31,9 @@ pub(crate) struct TrainJury {
     /// A file of labelled tests, JSON Lines, also compressed (`.zst`). Repeatable.
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
+    /// More labelled tests, of which only the text is read: they are known as neighbours. Repeatable.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) texts: Vec<PathBuf>,
     /// Leave out this project of the data. Repeatable.
     #[arg(long, value_name = "PROJECT")]
     pub(crate) without: Vec<String>,

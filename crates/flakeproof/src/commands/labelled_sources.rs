@@ -49,10 +49,12 @@ pub(super) fn chosen(
     }
 }
 
-/// Read what there is of tests, and say on the terminal what was found.
+/// Read what there is of tests, and say on the terminal what was found. Of `texts` only their own
+/// text is read, whatever the sources are.
 pub(super) fn read(
     typed: &LabelledSourcesArguments,
     mut tests: Vec<LabelledTest>,
+    texts: Vec<LabelledTest>,
 ) -> Result<LabelledSources, Problem> {
     let begin = Instant::now();
     tests.sort_by(|a, b| a.project.cmp(&b.project));
@@ -69,6 +71,8 @@ pub(super) fn read(
     }
     progress.end();
     drop(projects);
+    gathered.add_texts(&texts);
+    tests.extend(texts);
     if let Some(folder) = &typed.sources {
         gathered.notices.extend(missing(&gathered.missing, folder));
     }
@@ -147,10 +151,7 @@ impl Gathered {
         let folder = root.and_then(|root| folder_of(root, name));
         let Some(folder) = folder else {
             self.missing.push(if name.is_empty() { "(no name)".into() } else { name.clone() });
-            for test in tests {
-                self.readings.push(of_text(test));
-                self.paths.push_test::<[_; 0]>([]);
-            }
+            self.add_texts(tests);
             return Ok(());
         };
         let source = ProjectSource::read_within(FOR_TRAINING, &[PathBuf::from(".")], &folder)?;
@@ -160,6 +161,14 @@ impl Gathered {
         self.draw(tests, &source.project);
         self.methods.entry(name.clone()).or_default().push_project(&source.project);
         Ok(())
+    }
+
+    /// Read the text of tests, and nothing around it.
+    fn add_texts(&mut self, tests: &[LabelledTest]) {
+        for test in tests {
+            self.readings.push(of_text(test));
+            self.paths.push_test::<[_; 0]>([]);
+        }
     }
 
     /// Read the tests of a project whose source is there.

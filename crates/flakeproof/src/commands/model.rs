@@ -13,7 +13,7 @@ use super::kept_models;
 use crate::problem::Problem;
 
 /// Trained on public Java data by `cargo xtask model`, for projects without a model of their own.
-const SHIPPED: &[u8] = include_bytes!("../../models/java.flast.zst");
+const SHIPPED: &[u8] = include_bytes!("../../models/java.jury.zst");
 
 /// The bytes of a model, and where they come from.
 pub(super) struct ModelSource {

@@ -23,7 +23,7 @@ pub(super) fn read(
     let tests = training_data::of_files(&labelled.data, &labelled.without)?;
     let tests = labelled_sources::chosen(code, tests)?;
     check(&tests, labelled)?;
-    labelled_sources::read(code, tests)
+    labelled_sources::read(code, tests, Vec::new())
 }
 
 /// What is held out inside the training part: the same as outside.

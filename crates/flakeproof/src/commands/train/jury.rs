@@ -19,7 +19,11 @@ pub(super) fn run(typed: &TrainJury) -> Result<ExitCode, Problem> {
     let careful_precision = share(typed.precision, "--precision")?;
     let tests = training_data::of_files(&typed.data, &typed.without)?;
     let tests = labelled_sources::chosen(&typed.code, tests)?;
-    let read = labelled_sources::read(&typed.code, tests)?;
+    let texts = match typed.texts.as_slice() {
+        [] => Vec::new(),
+        files => training_data::of_files(files, &typed.without)?,
+    };
+    let read = labelled_sources::read(&typed.code, tests, texts)?;
     let output = typed.output.clone().unwrap_or_else(|| kept_models::JURY.into());
     let name = kept_models::name(typed.name.as_deref(), &output);
     let begin = Instant::now();

@@ -39,7 +39,7 @@ pub(super) fn run(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
     let careful = share(typed.precision, "--precision")?;
     let tests = training_data::of_files(&typed.data, &typed.without)?;
     let tests = labelled_sources::chosen(&typed.code, tests)?;
-    let read = labelled_sources::read(&typed.code, tests)?;
+    let read = labelled_sources::read(&typed.code, tests, Vec::new())?;
     let readings = &read.readings;
     let begin = Instant::now();
     let mut teacher = NetworkTeacher::new(&read, &typed.network, typed.seed)?;
