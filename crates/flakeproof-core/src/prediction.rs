@@ -33,9 +33,9 @@ impl Predictions {
 pub struct ModelFacts {
     /// What people call it: the file it was read from, or the one inside the program.
     pub name: String,
-    /// The kind of model: `flast`.
+    /// The kind of model: `jury` or `flast`.
     pub kind: String,
-    /// The variant: `rarity`, `paper` or `white-space`.
+    /// How it finds neighbours: `rarity`, `paper` or `white-space`.
     pub recipe: String,
     /// How many tests it knows.
     pub tests: usize,

@@ -1,6 +1,8 @@
 //! What a model says about a few tests with ids that are hard to write down.
 
-use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
+use flakeproof_core::{
+    DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, Reason, SimilarTest,
+};
 
 /// Two suspects, one of them below 50 %, and a test that is not called flaky.
 pub(crate) fn predictions() -> Predictions {
@@ -16,6 +18,11 @@ pub(crate) fn predictions() -> Predictions {
             known("tests/test_q.py::test_drain[a,b:c]\n", 0.75, None),
             known("tests/test_q.py::test_third", 0.7, None),
         ],
+        reasons: vec![Reason { what: "sleeps in the test".into(), weight: 1.04 }],
+        paths: vec![DataPath {
+            attention: 0.64,
+            steps: vec![step(41, Some("poll")), step(44, None)],
+        }],
         ..suspect("tests/a 100%.py::TestPoll::test_wait[1|2,<b>:x\n::error::y]", 0.873)
     };
     let total = Prediction { flaky: false, ..suspect("t.py::test_total", 0.04) };
@@ -57,6 +64,16 @@ fn of(tests: Vec<Prediction>) -> Predictions {
         },
         tests,
         notices: Vec::new(),
+    }
+}
+
+fn step(line: u32, operation: Option<&str>) -> DataStep {
+    DataStep {
+        file: "tests/a 100%.py".into(),
+        line,
+        value: "queue".into(),
+        operation: operation.map(Into::into),
+        declared: operation.map(|_| "src/queue.py:7".into()),
     }
 }
 

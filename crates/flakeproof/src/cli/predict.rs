@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 
 /// Say which tests look flaky, from their source alone. Nothing is run.
 ///
-/// Compares every test with tests whose flakiness is known. A suspect is no proof, so it does not
-/// fail a build unless you say so. Exits with 4 if there is no test.
+/// Compares every test, the code around it and the data that flows into its assertions with tests
+/// whose flakiness is known. A suspect is no proof, so it does not fail a build unless you say so.
+/// Exits with 4 if there is no test.
 #[derive(Debug, Args)]
 pub(crate) struct PredictArguments {
     /// Files and folders to look in.
@@ -53,8 +54,8 @@ pub(crate) struct ExplainArguments {
 /// Which model speaks, and how sure it must be.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
-    /// The model [default: `.flakeproof/flast.model` in the project, else the one inside the
-    /// program].
+    /// The model [default: `.flakeproof/jury.model` or `.flakeproof/flast.model` in the project, else
+    /// the one inside the program].
     #[arg(long, value_name = "MODEL", env = "FLAKEPROOF_MODEL")]
     pub(crate) model: Option<PathBuf>,
     /// When to call a test flaky: `balanced`, `careful` (few false alarms), or a probability.

@@ -222,7 +222,7 @@ fn the_model_inside_the_program_speaks_where_there_is_no_other() {
     let ran = predict(&project().file(JAVA.1, JAVA.2), &[]);
     let model = &ran.json["model"];
     assert_eq!(model["name"], "built-in");
-    assert_eq!(model["kind"], "flast");
+    assert_eq!(model["kind"], "jury");
     assert!(model["flaky"].as_u64() > Some(2000), "{model}");
 }
 
