@@ -113,6 +113,8 @@ pub struct DataStep {
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
+    /// That line, without the blanks around it.
+    pub code: String,
     /// The value there, as it stands in the text.
     pub value: String,
     /// What is done with it: the call or the operator that leads to the next place.

@@ -71,6 +71,7 @@ fn step(line: u32, operation: Option<&str>) -> DataStep {
     DataStep {
         file: "tests/a 100%.py".into(),
         line,
+        code: "queue = Queue().poll()".into(),
         value: "queue".into(),
         operation: operation.map(Into::into),
         declared: operation.map(|_| "src/queue.py:7".into()),

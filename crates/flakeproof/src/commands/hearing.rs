@@ -20,6 +20,7 @@ const REASONS: usize = 5;
 const PATHS: usize = 3;
 /// Longer texts of values are cut.
 const LONGEST_VALUE: usize = 60;
+const LONGEST_LINE: usize = 160;
 
 /// What a jury says of a test.
 pub(super) struct Heard {
@@ -164,9 +165,11 @@ fn steps(graph: &Graph, project: &Project, path: &ContextualPath) -> Vec<DataSte
     let step = |(node, edge): &(NodeId, Option<EdgeId>)| {
         let at = graph.node(*node)?;
         let edge = edge.and_then(|edge| graph.edge(edge));
+        let unit = project.units().get(at.unit as usize)?;
         Some(DataStep {
-            file: project.units().get(at.unit as usize)?.path.clone(),
+            file: unit.path.clone(),
             line: at.span.line,
+            code: line_around(&unit.text, at.span.start as usize),
             value: short(graph.node_text(project, *node)),
             operation: edge
                 .map(|edge| edge.operation.texts(project).collect::<Vec<_>>().join(" "))
@@ -180,6 +183,15 @@ fn steps(graph: &Graph, project: &Project, path: &ContextualPath) -> Vec<DataSte
 fn place_of(project: &Project, code: Declared) -> Option<String> {
     let (unit, function) = (project.unit(code)?, project.function(code)?);
     Some(format!("{}:{}", unit.path, function.span.line))
+}
+
+/// The line around a place of a text, without the blanks around it.
+fn line_around(text: &str, at: usize) -> String {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = at + after.find('\n').unwrap_or(after.len());
+    let line = text.get(start..end).unwrap_or_default().trim();
+    line.chars().take(LONGEST_LINE).collect()
 }
 
 /// One line, and not too long.

@@ -19,45 +19,31 @@ pub(super) fn reasons(text: &mut String, test: &Prediction) {
 }
 
 /// The paths that count most, on the code itself.
-pub(super) fn paths(text: &mut String, test: &Prediction, source: &str, most: usize) {
+pub(super) fn paths(text: &mut String, test: &Prediction, most: usize) {
     for path in test.paths.iter().take(most) {
         let _ = writeln!(
             text,
             "       {DIM}value that flows into an assertion ({:.0} % of the attention){DIM:#}",
             100.0 * path.attention
         );
-        flow(text, path, test, source);
+        flow(text, path, &test.file);
     }
 }
 
-/// Each place the value comes by: the line of the test, the value marked, and what happens there.
-fn flow(text: &mut String, path: &DataPath, test: &Prediction, source: &str) {
-    for (at, step) in path.steps.iter().enumerate() {
-        let own = step
-            .line
-            .checked_sub(test.line)
-            .filter(|_| step.file == test.file)
-            .and_then(|place| source.lines().nth(place as usize));
-        let is_new = at == 0
-            || (path.steps[at - 1].file.as_str(), path.steps[at - 1].line)
-                != (step.file.as_str(), step.line);
-        match own {
-            Some(line) if is_new => {
-                let line = line.replace('\t', " ");
-                let _ = writeln!(text, "       {DIM}{:>4} │{DIM:#} {line}", step.line);
-            }
-            Some(_) => {}
-            None if is_new => {
-                let _ = writeln!(text, "       {DIM}     ╎ {}:{}{DIM:#}", step.file, step.line);
-            }
-            None => {}
+/// Each place the value comes by: its line, and below it the value and what happens to it there.
+fn flow(text: &mut String, path: &DataPath, file: &str) {
+    let (mut file, mut line) = (file, 0);
+    for step in &path.steps {
+        if step.file != file {
+            let _ = writeln!(text, "       {DIM}     ╎ {}{DIM:#}", step.file);
         }
-        let _ = writeln!(
-            text,
-            "       {DIM}     │{DIM:#}   {CHANCE}{}{CHANCE:#}{}",
-            step.value,
-            leads(step)
-        );
+        if (step.file.as_str(), step.line) != (file, line) {
+            let code = step.code.replace('\t', " ");
+            let _ = writeln!(text, "       {DIM}{:>4} │{DIM:#} {code}", step.line);
+        }
+        (file, line) = (step.file.as_str(), step.line);
+        let value = format!("{CHANCE}{}{CHANCE:#}{}", step.value, leads(step));
+        let _ = writeln!(text, "       {DIM}     │{DIM:#}   {value}");
     }
 }
 

@@ -116,7 +116,7 @@ fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
         resembled(text, neighbour);
     }
     because::reasons(text, test);
-    because::paths(text, test, source, if most == usize::MAX { most } else { 1 });
+    because::paths(text, test, if most == usize::MAX { most } else { 1 });
     text.push('\n');
 }
 
