@@ -107,6 +107,17 @@ pub fn parts(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// The words of a piece of code, names cut into their parts, comments left out, as they stand:
+/// `readJson(order, "a b")` is `read`, `Json`, `order`, `a`, `b`.
+pub fn of_code(code: &str, comments: Comments) -> impl Iterator<Item = &str> {
+    tokens(code, comments)
+        .filter_map(|token| match token {
+            Token::Name(text) | Token::Number(text) | Token::Text(text) => Some(parts(text)),
+            Token::Symbol(_) => None,
+        })
+        .flatten()
+}
+
 fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_' || c == '$'
 }

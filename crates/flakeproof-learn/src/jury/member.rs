@@ -1,5 +1,7 @@
 //! The members of a jury, each trained.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -102,8 +104,7 @@ pub(super) fn odds(share: f64) -> f64 {
 /// count the less the more there are: together as much as the square root of their number; and so do
 /// the others.
 pub(super) fn importance(readings: &Readings, rows: &[u32]) -> Vec<f64> {
-    let mut counts: std::collections::BTreeMap<(&str, bool), f64> =
-        std::collections::BTreeMap::new();
+    let mut counts: BTreeMap<(&str, bool), f64> = BTreeMap::new();
     let key = |row: &u32| {
         let test = &readings.tests[*row as usize];
         (test.project.as_str(), test.flaky)

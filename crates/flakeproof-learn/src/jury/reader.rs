@@ -3,7 +3,7 @@
 use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::Project;
 use flakeproof_syntax::smells::SmellReader;
-use flakeproof_syntax::words::{Comments, Token, parts, tokens};
+use flakeproof_syntax::words::{self, Comments, parts};
 
 use super::readings::Reading;
 use crate::linear::{WordBag, WordSpace};
@@ -27,9 +27,9 @@ impl<'p> SourceReader<'p> {
     pub fn read(&self, test: Declared, class: &str, source: &str, comments: Comments) -> Reading {
         let project = self.project;
         let place = self.smells.words(test, Some(class));
-        let mut words = own_words(source, class, comments);
+        let mut bag = own_words(source, class, comments);
         let around = place.test.iter().filter(|function| **function != test);
-        words.add(WordSpace::Around, around.flat_map(|function| project.body_words(*function)));
+        bag.add(WordSpace::Around, around.flat_map(|function| project.body_words(*function)));
         let spaces = [
             (WordSpace::File, place.file.as_slice()),
             (WordSpace::Bases, &place.bases),
@@ -38,9 +38,9 @@ impl<'p> SourceReader<'p> {
         for (space, files) in spaces {
             let units = files.iter().filter_map(|unit| project.units().get(*unit as usize));
             let texts = units.map(|unit| (unit.text.as_str(), Comments::from(unit.language)));
-            words.add(space, texts.flat_map(|(text, comments)| words_of(text, comments)));
+            bag.add(space, texts.flat_map(|(text, comments)| words::of_code(text, comments)));
         }
-        Reading { words, smells: self.smells.numbers(test, Some(class)) }
+        Reading { words: bag, smells: self.smells.numbers(test, Some(class)) }
     }
 }
 
@@ -56,18 +56,9 @@ impl Reading {
 }
 
 fn own_words(source: &str, class: &str, comments: Comments) -> WordBag {
-    let mut words = WordBag::default();
-    words.add(WordSpace::Test, words_of(source, comments));
+    let mut bag = WordBag::default();
+    bag.add(WordSpace::Test, words::of_code(source, comments));
     let simple = class.rsplit(['.', '/']).next().unwrap_or(class);
-    words.add(WordSpace::ClassName, parts(simple));
-    words
-}
-
-fn words_of(text: &str, comments: Comments) -> impl Iterator<Item = &str> {
-    tokens(text, comments)
-        .filter_map(|token| match token {
-            Token::Name(text) | Token::Number(text) | Token::Text(text) => Some(parts(text)),
-            Token::Symbol(_) => None,
-        })
-        .flatten()
+    bag.add(WordSpace::ClassName, parts(simple));
+    bag
 }

@@ -1,8 +1,8 @@
 //! The words of nodes and edges, for models.
 
 use super::graph::{EdgeId, Graph, NodeId};
-use crate::project::{Project, words_of};
-use crate::words::Comments;
+use crate::project::Project;
+use crate::words::{self, Comments};
 
 impl Graph {
     /// The words of a node's text, names cut into their parts, as they stand; those of a node that
@@ -11,10 +11,10 @@ impl Graph {
         let Some(node) = self.node(id) else { return Vec::new() };
         let Some(unit) = project.units().get(node.unit as usize) else { return Vec::new() };
         let mut words: Vec<&'p str> =
-            words_of(unit.text_of(node.span), Comments::from(unit.language)).collect();
+            words::of_code(unit.text_of(node.span), Comments::from(unit.language)).collect();
         let assertion = node.assertion.and_then(|it| self.assertions.get(it as usize));
         for text in assertion.into_iter().flat_map(|it| it.words.texts(project)) {
-            words.extend(words_of(text, Comments::from(unit.language)));
+            words.extend(words::of_code(text, Comments::from(unit.language)));
         }
         words
     }
@@ -25,7 +25,7 @@ impl Graph {
         let mut words = Vec::new();
         for text in edge.operation.texts(project) {
             let before = words.len();
-            words.extend(words_of(text, Comments::default()));
+            words.extend(words::of_code(text, Comments::default()));
             if words.len() == before && !text.is_empty() {
                 words.push(text);
             }

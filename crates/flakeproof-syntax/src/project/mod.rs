@@ -25,7 +25,6 @@ mod vocabulary;
 
 pub(crate) use reader::{has_subject, is_this};
 pub(crate) use values::FieldPlace;
-pub(crate) use vocabulary::words_of;
 
 pub use call::{Calls, Target};
 pub use hooks::Surroundings;

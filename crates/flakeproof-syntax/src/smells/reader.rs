@@ -54,13 +54,9 @@ impl<'p> SmellReader<'p> {
     /// A reader of this project.
     #[must_use]
     pub fn new(project: &'p Project) -> Self {
-        let files = project.units().len();
-        let cells = || std::iter::repeat_with(OnceLock::new).take(files).collect();
-        Self {
-            project,
-            files: cells(),
-            outer: std::iter::repeat_with(OnceLock::new).take(files).collect(),
-        }
+        let files = project.units().iter().map(|_| OnceLock::new()).collect();
+        let outer = project.units().iter().map(|_| OnceLock::new()).collect();
+        Self { project, files, outer }
     }
 
     /// What the numbers of a test mean, in their order.
