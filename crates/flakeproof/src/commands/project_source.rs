@@ -19,7 +19,7 @@ use crate::problem::Problem;
 /// More source than this is more than one project.
 const MOST: Amount = Amount { files: 100_000, bytes: 1 << 29 };
 
-/// The source of a project.
+/// The source of a project; by itself of none.
 #[derive(Debug)]
 pub(super) struct ProjectSource {
     /// Its files, those of the tests among them.
@@ -27,6 +27,12 @@ pub(super) struct ProjectSource {
     /// What could not be read, unless [`sources::read`](super::sources::read) of the same paths
     /// says so.
     pub(super) notices: Vec<Notice>,
+}
+
+impl Default for ProjectSource {
+    fn default() -> Self {
+        Self { project: Project::of(Vec::new()), notices: Vec::new() }
+    }
 }
 
 impl ProjectSource {

@@ -206,14 +206,14 @@ fn model(text: &mut String, model: &ModelFacts, is_shipped: bool) {
     );
     if let (Some(precision), Some(recall)) = (model.precision, model.recall) {
         let unit = match model.held_out.as_str() {
-            "project" => "projects it has not seen",
-            "class" => "classes it has not seen",
-            _ => "tests it has not seen",
+            "project" => "held-out projects",
+            "class" => "held-out classes",
+            _ => "held-out tests",
         };
         let _ = writeln!(
             text,
-            "{DIM}on {unit}, {} of its suspects were flaky, and it found {} of the flaky tests\
-             {DIM:#}",
+            "{DIM}on {unit}, {} of its suspects were flaky, and it found {} of the flaky tests; its \
+             threshold was chosen there, so expect less{DIM:#}",
             percent(precision),
             percent(recall)
         );

@@ -38,7 +38,7 @@ impl BySource {
         let files = suite_sources::files_of(suite, root);
         let found = sources::read(&files, root).unwrap_or_default();
         let threshold = ThresholdChoice::Balanced;
-        let project = || ProjectSource::read(&files, root);
+        let project = || Ok(ProjectSource::read(&files, root).unwrap_or_default());
         let said =
             asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
         let places = suite_sources::places_of(suite, &found.tests);
