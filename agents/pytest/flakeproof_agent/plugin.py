@@ -8,7 +8,7 @@ from flakeproof_agent.environment import Environment
 from flakeproof_agent.link import Link
 from flakeproof_agent.probe import Probe
 
-PROTOCOL = 3
+PROTOCOL = 4
 
 
 class Agent:
@@ -25,8 +25,8 @@ class Agent:
                 "protocol": PROTOCOL,
                 "name": order["name"],
                 "pid": os.getpid(),
-                "python": ".".join(map(str, os.sys.version_info[:3])),
-                "pytest": pytest.__version__,
+                "runtime": ".".join(map(str, os.sys.version_info[:3])),
+                "framework": pytest.__version__,
                 "path": [entry for entry in os.sys.path if entry],
             }
         )

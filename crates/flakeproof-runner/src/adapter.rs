@@ -48,6 +48,22 @@ pub trait Adapter: Sync {
         None
     }
 
+    /// The end of what the user's command printed so far.
+    fn output(&self) -> String {
+        String::new()
+    }
+
+    /// How many environments fit beside each other, where memory is a limit. Known after
+    /// [`discover`](Self::discover).
+    fn most_environments(&self) -> Option<usize> {
+        None
+    }
+
+    /// A command that lists the ids of all tests, as the user would type it.
+    fn command_to_list(&self) -> Option<String> {
+        None
+    }
+
     /// A command that runs this test alone, as the user would type it.
     fn command_for(&self, test: &TestId) -> String;
 
@@ -141,12 +157,26 @@ pub struct Capabilities {
     pub fork: std::result::Result<(), String>,
     /// Whether environments can be copied with their state.
     pub snapshot: bool,
+    /// In which orders tests can run in one environment.
+    pub orders: Orders,
     /// Whether dependencies can be measured.
     pub dependencies: bool,
     /// Whether what a test uses and covers can be measured.
     pub features: bool,
     /// Whether environments can tell what tests leave behind.
     pub state: bool,
+}
+
+/// In which orders tests can run in one environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// In any.
+    Any,
+    /// Only as they stand in the suite, though some may be left out.
+    Own,
+    /// In any, but each in a process of its own: they share only what lies outside of it, such as
+    /// files and ports.
+    Apart,
 }
 
 /// What to do and measure besides running the test.
@@ -216,6 +246,18 @@ pub enum Error {
         command: String,
         /// What the system said.
         cause: String,
+    },
+    /// The runner's own words for what went wrong, and what to do about it.
+    #[error("{what}")]
+    Explained {
+        /// Whose turn it is.
+        blame: Blame,
+        /// What happened.
+        what: String,
+        /// What to do next.
+        next: String,
+        /// What the runner printed, as far as it helps.
+        details: String,
     },
     /// The user's command ended before it had collected anything.
     #[error("`{command}` ended before it collected tests ({status})")]
@@ -292,6 +334,19 @@ pub enum Error {
         #[source]
         source: std::io::Error,
     },
+}
+
+/// Whose turn it is when the tests could not be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// The user's: the command or its configuration is to be changed.
+    Usage,
+    /// Nobody's: the command does something else than running tests, and did it.
+    Nobody,
+    /// The user's: the command selects no test.
+    NoTests,
+    /// The runner's or the project's: something is broken there.
+    Runner,
 }
 
 impl Error {

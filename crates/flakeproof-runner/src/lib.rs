@@ -8,12 +8,18 @@ mod adapter;
 pub mod adapters;
 mod agent;
 mod cancel;
+pub mod ci;
+pub mod coverage;
 pub mod git;
 pub mod process;
+pub mod reports;
+mod scratch;
+mod shell;
+mod variables;
 
 pub use adapter::{
-    Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring, Probe,
-    Result, Then,
+    Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring,
+    Orders, Probe, Result, Then,
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};

@@ -1,7 +1,9 @@
 //! What the tests of this workspace share. Not published.
 //!
-//! [`python`] finds or makes interpreters with the packages a test needs; [`Project`] is a
-//! throw-away project on which the real program is run.
+//! [`python`] finds or makes interpreters with the packages a test needs, [`node`] fetches packages
+//! of Node; [`surroundings`] makes a machine in CI look like any other; [`Project`] is a throw-away
+//! project on which the real program is run; [`conformance`] is the suite that every adapter must
+//! pass.
 
 #![expect(
     clippy::panic,
@@ -9,9 +11,13 @@
     reason = "test support fails a test by panicking"
 )]
 
+pub mod conformance;
+mod lock;
+pub mod node;
 mod project;
 pub mod python;
 pub mod scripted;
 pub mod skipped;
+pub mod surroundings;
 
 pub use project::{Project, Ran};

@@ -5,6 +5,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
+use crate::surroundings;
+
 /// A project in a temporary folder.
 #[derive(Debug)]
 pub struct Project {
@@ -85,14 +87,8 @@ impl Project {
     #[must_use]
     pub fn flakeproof(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.path());
-        for (name, _) in std::env::vars_os() {
-            let name = name.to_string_lossy().into_owned();
-            if name.starts_with("FLAKEPROOF") || name.starts_with("GITHUB_") {
-                command.env_remove(name);
-            }
-        }
-        command.env_remove("PYTEST_ADDOPTS").env_remove("PYTHONPATH").env_remove("PYTHONHASHSEED");
+        surroundings::plain(&mut command).args(arguments).current_dir(self.path());
+        command.env_remove("PYTHONPATH").env_remove("PYTHONHASHSEED");
         command
     }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::lock::Lock;
+
 /// What most tests run on: the packages of a typical project of today.
 pub const USUAL: [&str; 4] =
     ["pytest==8.3.5", "pytest-asyncio==0.26.0", "anyio==4.9.0", "pytest-subtests==0.14.1"];
@@ -85,19 +87,4 @@ pub fn target() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let workspace = own.ancestors().nth(2).unwrap_or(own);
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from)
-}
-
-/// A lock that the system releases when its holder dies.
-struct Lock(#[expect(dead_code, reason = "closing it releases the lock")] std::fs::File);
-
-impl Lock {
-    fn take(path: &Path) -> Result<Self, String> {
-        let text = |error: std::io::Error| format!("{}: {error}", path.display());
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(text)?;
-        }
-        let file = std::fs::File::create(path).map_err(text)?;
-        file.lock().map_err(text)?;
-        Ok(Self(file))
-    }
 }

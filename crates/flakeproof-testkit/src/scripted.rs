@@ -28,7 +28,7 @@ use flakeproof_core::{
 };
 use flakeproof_runner::{
     Adapter, Cancel, Canceller, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND,
-    Probe, Result, Then,
+    Orders, Probe, Result, Then,
 };
 
 /// A suite in which every test passes, until its methods say otherwise.
@@ -41,6 +41,8 @@ pub fn suite<'a>(tests: impl IntoIterator<Item = &'a str>) -> Scripted {
         scripts: BTreeMap::new(),
         fork: Ok(()),
         has_zygote: true,
+        room: None,
+        orders: Orders::Any,
         state: Arc::default(),
     }
 }
@@ -51,6 +53,8 @@ pub struct Scripted {
     scripts: BTreeMap<TestId, Arc<Script>>,
     fork: std::result::Result<(), String>,
     has_zygote: bool,
+    room: Option<usize>,
+    orders: Orders,
     state: Arc<Mutex<State>>,
 }
 
@@ -212,6 +216,13 @@ impl Scripted {
         })
     }
 
+    /// Memory is enough for this many environments at once.
+    #[must_use]
+    pub fn with_room_for(mut self, environments: usize) -> Self {
+        self.room = Some(environments);
+        self
+    }
+
     /// The victim fails if the polluter ran before it in the same environment.
     #[must_use]
     pub fn with_polluter(self, victim: &str, polluter: &str) -> Self {
@@ -364,6 +375,13 @@ impl Scripted {
         self
     }
 
+    /// Environments run tests only as they stand in the suite.
+    #[must_use]
+    pub fn only_in_its_own_order(mut self) -> Self {
+        self.orders = Orders::Own;
+        self
+    }
+
     fn trouble(mut self, test: &str, isolation: Isolation, time: u32, trouble: Trouble) -> Self {
         self.script(test).trouble.insert((isolation, time), trouble);
         self
@@ -420,6 +438,7 @@ impl Adapter for Scripted {
             tests: self.tests.clone(),
             scripts: self.scripts.clone(),
             state: Arc::clone(&self.state),
+            orders: self.orders,
             order: Vec::new(),
             next: 0,
             is_running_ahead: false,
@@ -434,6 +453,7 @@ impl Adapter for Scripted {
             runner: "scripted".into(),
             fork: self.fork.clone(),
             snapshot: true,
+            orders: self.orders,
             dependencies: true,
             features: false,
             state: true,
@@ -442,6 +462,10 @@ impl Adapter for Scripted {
 
     fn surroundings(&self) -> Surroundings {
         Surroundings::default()
+    }
+
+    fn most_environments(&self) -> Option<usize> {
+        self.room
     }
 
     fn command_for(&self, test: &TestId) -> String {
@@ -466,6 +490,7 @@ struct ScriptedEnvironment {
     tests: Vec<TestId>,
     scripts: BTreeMap<TestId, Arc<Script>>,
     state: Arc<Mutex<State>>,
+    orders: Orders,
     order: Vec<TestId>,
     next: usize,
     is_running_ahead: bool,
@@ -551,6 +576,12 @@ impl ScriptedEnvironment {
 
 impl Environment for ScriptedEnvironment {
     fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()> {
+        let position = |test: &TestId| self.tests.iter().position(|it| it == test);
+        let is_own = upcoming.windows(2).all(|two| position(&two[0]) < position(&two[1]));
+        if self.orders == Orders::Own && !is_own {
+            let (what, why) = ("this order".into(), "the script says so".into());
+            return Err(Error::NotPossible { what, why });
+        }
         let (environment, upcoming) = (self.number, upcoming.to_vec());
         self.order.clone_from(&upcoming);
         self.next = 0;

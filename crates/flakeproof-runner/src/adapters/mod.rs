@@ -1,3 +1,117 @@
-//! One folder per framework.
+//! One folder for each framework, and the choice among them.
 
+pub mod cargo;
+pub mod command;
+pub mod jvm;
 pub mod pytest;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flakeproof_core::Seed;
+
+use crate::adapter::{Adapter, Blame, Capabilities, Error, Result};
+use crate::cancel::Cancel;
+
+/// What to run and how.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// The user's own command.
+    pub command: Vec<String>,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// The adapter that the user names; without one, the command decides.
+    pub adapter: Option<String>,
+    /// How long one test may take.
+    pub timeout: Option<Duration>,
+    /// The run's id, for the tests to see.
+    pub run: String,
+    /// The seed of all chance that the adapter gives to tests.
+    pub seed: Seed,
+    /// Whether what the runner prints is shown as it comes.
+    pub is_output_shown: bool,
+    /// Runners that the project describes itself.
+    pub profiles: command::Profiles,
+    /// Ends the work early.
+    pub cancel: Cancel,
+}
+
+/// An adapter as the list below has it.
+struct Known {
+    /// What the user calls it.
+    name: &'static str,
+    /// Whether a command is one of its runner.
+    recognises: fn(&[String]) -> bool,
+    /// The command that runs the tests of a project in this folder, if it is one of its projects.
+    usual_command: fn(&Path) -> Option<Vec<String>>,
+    open: fn(RunRequest) -> Result<Box<dyn Adapter>>,
+    /// What it can do where nothing in a project stands in the way, for each of its runners.
+    capabilities: fn() -> Vec<Capabilities>,
+}
+
+/// Every adapter. The first that recognises a command takes it; pytest, which any command may
+/// start in the end, takes what nobody else does.
+const KNOWN: [&Known; 4] = [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &command::KNOWN];
+
+/// The adapter for a request; nothing is started yet.
+///
+/// # Errors
+/// When there is no adapter of the wanted name, or it cannot be prepared.
+pub fn open(request: RunRequest) -> Result<Box<dyn Adapter>> {
+    let known = match &request.adapter {
+        _ if command::is_described(&request) => &command::KNOWN,
+        Some(name) => named(name)?,
+        None => of_command(&request.command),
+    };
+    (known.open)(request)
+}
+
+/// The command that most likely runs the tests of the project in this folder.
+#[must_use]
+pub fn usual_command(folder: &Path) -> Vec<String> {
+    let usual = KNOWN.iter().find_map(|known| (known.usual_command)(folder));
+    usual.unwrap_or_else(|| vec!["pytest".to_owned()])
+}
+
+/// The names of all adapters.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    KNOWN.iter().map(|known| known.name).collect()
+}
+
+/// What each adapter can do with each of its runners where nothing in a project stands in the way,
+/// by the adapter's name.
+#[must_use]
+pub fn capabilities() -> Vec<(&'static str, Capabilities)> {
+    let of = |known: &Known| {
+        let name = known.name;
+        (known.capabilities)().into_iter().map(move |can| (name, can))
+    };
+    KNOWN.iter().flat_map(|known| of(known)).collect()
+}
+
+fn named(name: &str) -> Result<&'static Known> {
+    let found = KNOWN.iter().find(|known| known.name == name);
+    found.copied().ok_or_else(|| Error::Explained {
+        blame: Blame::Usage,
+        what: format!("there is no adapter `{name}`"),
+        next: format!("use one of {}, or let the command decide", names().join(", ")),
+        details: String::new(),
+    })
+}
+
+fn of_command(command: &[String]) -> &'static Known {
+    KNOWN.iter().find(|known| (known.recognises)(command)).copied().unwrap_or(&pytest::KNOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_nobody_has_is_answered_with_those_there_are() {
+        let Err(Error::Explained { blame, next, .. }) = named("nose") else { panic!() };
+        assert_eq!(blame, Blame::Usage);
+        assert!(next.contains("pytest"), "{next}");
+    }
+}

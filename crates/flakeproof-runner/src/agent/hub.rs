@@ -1,8 +1,9 @@
 //! Where agents and guards connect.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -53,8 +54,15 @@ pub(crate) struct Connection {
     pub(crate) hello: Hello,
     /// What it says; disconnected when it hung up.
     pub(crate) messages: Receiver<FromAgent>,
-    stream: UnixStream,
+    stream: Stream,
 }
+
+/// The writing half of a line.
+type Stream = Box<dyn Outgoing>;
+
+/// Something to write to that can be shown in debug output.
+trait Outgoing: Write + Send + std::fmt::Debug {}
+impl<T: Write + Send + std::fmt::Debug> Outgoing for T {}
 
 impl Connection {
     /// Ask something of the agent.
@@ -77,10 +85,36 @@ impl Hub {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let shared = Arc::clone(&for_thread);
-                std::thread::spawn(move || listen_to(stream, &shared));
+                std::thread::spawn(move || {
+                    if let Ok(writer) = stream.try_clone() {
+                        listen_to(stream, Box::new(writer), None, &shared);
+                    }
+                });
             }
         });
         Ok(Self { socket, shared })
+    }
+
+    /// Listen on a port of this machine as well, for runtimes that know no other sockets. Only
+    /// those who know the token are heard.
+    pub(crate) fn open_port(&self, token: &str) -> Result<u16> {
+        let doing = || Error::io("listen for the test agents on a port");
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(doing())?;
+        let port = listener.local_addr().map_err(doing())?.port();
+        let (shared, token) = (Arc::clone(&self.shared), token.to_owned());
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (shared, token) = (Arc::clone(&shared), token.clone());
+                // Small messages go back and forth: waiting to fill a packet costs 40 ms each.
+                let _ = stream.set_nodelay(true);
+                std::thread::spawn(move || {
+                    if let Ok(writer) = stream.try_clone() {
+                        listen_to(stream, Box::new(writer), Some(&token), &shared);
+                    }
+                });
+            }
+        });
+        Ok(port)
     }
 
     /// Where agents connect to.
@@ -123,13 +157,12 @@ impl Shared {
     }
 }
 
-/// Read one connection to its end.
-fn listen_to(stream: UnixStream, shared: &Shared) {
-    let Ok(writer) = stream.try_clone() else { return };
+/// Read one connection to its end. With a token, nobody else is listened to.
+fn listen_to(stream: impl Read, writer: Stream, token: Option<&str>, shared: &Shared) {
     let mut lines = BufReader::new(stream);
     let mut line = Vec::new();
     let forward = match next_message(&mut lines, &mut line) {
-        Some(FromAgent::Hello(hello)) => {
+        Some(FromAgent::Hello(hello)) if token.is_none_or(|token| token == hello.token) => {
             let Some(waiting) = shared.take_waiting(&hello.name) else { return };
             // Systems use the numbers of dead processes again.
             shared.lock().deaths.remove(&hello.pid);
@@ -140,7 +173,7 @@ fn listen_to(stream: UnixStream, shared: &Shared) {
             }
             sender
         }
-        Some(FromAgent::Refused { name, reason, detail }) => {
+        Some(FromAgent::Refused { name, reason, detail }) if token.is_none() => {
             if let Some(waiting) = shared.take_waiting(&name) {
                 let _ = waiting.send(Arrival::Refused { reason, detail });
             }

@@ -5,4 +5,4 @@ pub mod protocol;
 mod unpack;
 
 pub(crate) use hub::{Arrival, Connection, Hub};
-pub(crate) use unpack::{AgentFile, unpack};
+pub(crate) use unpack::{AgentFile, cache_folder, unpack};

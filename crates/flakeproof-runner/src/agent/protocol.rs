@@ -1,4 +1,4 @@
-//! The messages between flakeproof and its agents, version 3: one JSON object per line.
+//! The messages between flakeproof and its agents, version 4: one JSON object per line.
 //!
 //! The page `docs/reference/agent-protocol.md` describes them for those who write an agent.
 
@@ -6,7 +6,7 @@ use flakeproof_core::{CollectionProblem, Dependencies, Lines, Outcome, Phase, St
 use serde::{Deserialize, Serialize};
 
 /// The version that both sides must speak.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What flakeproof asks of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -90,6 +90,13 @@ pub enum FromAgent {
         /// What the teardown raised.
         reason: String,
     },
+    /// A test, or the set-up of its class, begins: what dies now dies of it.
+    Begins {
+        /// The test, as an index of the collected suite.
+        test: usize,
+    },
+    /// No test runs, and none will before the next request.
+    Paused,
     /// One execution ended.
     Result(Box<ResultMessage>),
     /// What tests can leave behind, as it is.
@@ -154,12 +161,15 @@ pub struct Hello {
     /// The protocol's version; copies and guards need not repeat it.
     #[serde(default)]
     pub protocol: Option<u32>,
+    /// What proves that it was started by us, where others could connect as well.
+    #[serde(default)]
+    pub token: String,
     /// The runtime's version.
     #[serde(default)]
-    pub python: String,
+    pub runtime: String,
     /// The framework's version.
     #[serde(default)]
-    pub pytest: String,
+    pub framework: String,
     /// Where the runtime looks for packages.
     #[serde(default)]
     pub path: Vec<String>,

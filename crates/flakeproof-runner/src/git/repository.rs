@@ -51,6 +51,14 @@ impl Repository {
         &self.root
     }
 
+    /// Who git says is working here.
+    #[must_use]
+    pub fn user(&self) -> Option<String> {
+        let printed = ask(&self.root, &["config", "user.name"]).ok()?;
+        let name = String::from_utf8_lossy(without_newline(&printed)).into_owned();
+        (!name.is_empty()).then_some(name)
+    }
+
     /// Where HEAD left the default branch; HEAD itself if it is on that branch.
     ///
     /// The default branch is the one `origin/HEAD` points to, else the first that exists of

@@ -9,9 +9,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group};
 
-use super::descendants;
 use super::guard::{GUARD, LAST_WORD};
 use super::tail::Tail;
+use super::{descendants, orphans};
 use crate::{Error, Result};
 
 /// What to run under guard.
@@ -29,6 +29,8 @@ pub(crate) struct Instructions {
     pub(crate) guard_name: String,
     /// Whether what it prints is also shown to the user as it comes.
     pub(crate) is_shown: bool,
+    /// Bytes of each of its two streams that are kept, from the end.
+    pub(crate) kept: usize,
 }
 
 /// A running command that cannot outlive us.
@@ -44,36 +46,49 @@ pub(crate) struct Guarded {
 impl Guarded {
     /// Start a command. Whether it really started is what the guard reports.
     pub(crate) fn start(instructions: &Instructions) -> Result<Self> {
-        let mut command = Command::new(own_program()?);
-        command
-            .arg0("flakeproof")
-            .arg(GUARD)
-            .arg(&instructions.socket)
-            .arg(&instructions.guard_name)
-            .args(&instructions.command)
-            .current_dir(&instructions.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // A Ctrl-C at the terminal reaches flakeproof only, which then decides.
-            .process_group(0);
-        for (name, value) in &instructions.variables {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        let mut command = guard_command(instructions)?;
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn().map_err(Error::io("start the guard process"))?;
         let copy = |shown: bool, stream: Box<dyn Write + Send>| shown.then_some(stream);
         let (stdout, stderr) = (guard.stdout.take(), guard.stderr.take());
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return Err(Error::Agent("the guard has no output".into()));
         };
+        let kept = instructions.kept;
         Ok(Self {
             lifeline: guard.stdin.take(),
             guard,
-            stdout: Tail::follow(stdout, copy(instructions.is_shown, Box::new(std::io::stdout()))),
-            stderr: Tail::follow(stderr, copy(instructions.is_shown, Box::new(std::io::stderr()))),
+            stdout: Tail::follow(
+                stdout,
+                kept,
+                copy(instructions.is_shown, Box::new(std::io::stdout())),
+            ),
+            stderr: Tail::follow(
+                stderr,
+                kept,
+                copy(instructions.is_shown, Box::new(std::io::stderr())),
+            ),
+        })
+    }
+
+    /// Start a command whose two streams are one, in the order in which it writes, and give every
+    /// piece of it to a watcher as it comes.
+    pub(crate) fn start_watched(
+        instructions: &Instructions,
+        watcher: Box<dyn Write + Send>,
+    ) -> Result<Self> {
+        let doing = || Error::io("make a pipe");
+        let (reader, writer) = std::io::pipe().map_err(doing())?;
+        let mut command = guard_command(instructions)?;
+        command.stdout(writer.try_clone().map_err(doing())?).stderr(writer);
+        let mut guard = command.spawn().map_err(Error::io("start the guard process"))?;
+        // Its ends of the pipe go with it: the stream would never end while we hold one.
+        drop(command);
+        Ok(Self {
+            lifeline: guard.stdin.take(),
+            guard,
+            stdout: Tail::follow(reader, instructions.kept, Some(watcher)),
+            stderr: Tail::follow(std::io::empty(), 0, None),
         })
     }
 
@@ -84,6 +99,11 @@ impl Guarded {
             return stdout + &stderr;
         }
         format!("{}\n{stderr}", stdout.trim_end())
+    }
+
+    /// The end of what the command printed to stdout so far.
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout.text()
     }
 
     /// The end of what the command printed to stderr so far.
@@ -106,6 +126,7 @@ impl Guarded {
             let _ = lifeline.write_all(LAST_WORD);
         }
         let _ = self.guard.wait();
+        orphans::reap(self.guard.id());
     }
 }
 
@@ -113,6 +134,28 @@ impl Drop for Guarded {
     fn drop(&mut self) {
         self.let_go();
     }
+}
+
+/// The guard's own command; where it prints to is not decided yet.
+fn guard_command(instructions: &Instructions) -> Result<Command> {
+    let mut command = Command::new(own_program()?);
+    command
+        .arg0("flakeproof")
+        .arg(GUARD)
+        .arg(&instructions.socket)
+        .arg(&instructions.guard_name)
+        .args(&instructions.command)
+        .current_dir(&instructions.folder)
+        .stdin(Stdio::piped())
+        // A Ctrl-C at the terminal reaches flakeproof only, which then decides.
+        .process_group(0);
+    for (name, value) in &instructions.variables {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    Ok(command)
 }
 
 /// This very program, also when its file was replaced since it started.
@@ -207,6 +250,11 @@ pub(crate) fn dump_stacks(pid: u32) {
     send(pid, Signal::POWER, kill_process);
     #[cfg(not(target_os = "linux"))]
     let _ = pid;
+}
+
+/// Ask a JVM to print where its threads are.
+pub(crate) fn ask_for_threads(pid: u32) {
+    send(pid, Signal::QUIT, kill_process);
 }
 
 fn send(pid: u32, signal: Signal, how: fn(Pid, Signal) -> rustix::io::Result<()>) {

@@ -6,9 +6,13 @@
 mod descendants;
 mod guard;
 mod guarded;
+mod orphans;
 mod tail;
+mod to_end;
 
 pub use guard::become_guard_if_asked;
 pub use guarded::{Death, adopt_orphans, kill_everything_below};
 pub(crate) use guarded::{Guarded, Instructions};
-pub(crate) use guarded::{dump_stacks, interrupt, kill_group};
+pub(crate) use guarded::{ask_for_threads, dump_stacks, interrupt, kill_group};
+pub(crate) use tail::USUAL_CAP;
+pub(crate) use to_end::{End, Ended, run_to_end};

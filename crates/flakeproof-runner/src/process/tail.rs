@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, bounded};
 
-/// Bytes that are kept. What a process prints beyond that is read and dropped, so that it never
-/// blocks on us and never fills our memory.
-const CAP: usize = 256 * 1024;
+/// Bytes that are kept as a rule. What a process prints beyond that is read and dropped, so that it
+/// never blocks on us and never fills our memory.
+pub(crate) const USUAL_CAP: usize = 256 * 1024;
 
 /// How long to wait for the end of a stream whose writers should be gone. Somebody who escaped
 /// may hold it open for ever.
@@ -24,9 +24,10 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Follow a stream; every piece is also written to `copy`.
+    /// Follow a stream and keep its last `cap` bytes; every piece is also written to `copy`.
     pub(super) fn follow(
         mut stream: impl Read + Send + 'static,
+        cap: usize,
         mut copy: Option<Box<dyn Write + Send>>,
     ) -> Self {
         let kept = Arc::new(Mutex::new(VecDeque::new()));
@@ -38,7 +39,7 @@ impl Tail {
             while let Ok(size @ 1..) = stream.read(&mut piece) {
                 let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.extend(&piece[..size]);
-                let surplus = kept.len().saturating_sub(CAP);
+                let surplus = kept.len().saturating_sub(cap);
                 kept.drain(..surplus);
                 drop(kept);
                 if let Some(copy) = &mut copy {
@@ -68,11 +69,11 @@ mod tests {
 
     #[test]
     fn only_the_end_of_a_long_output_is_kept() {
-        let mut long = vec![b'a'; CAP];
+        let mut long = vec![b'a'; 100];
         long.extend(b"the end");
-        let tail = Tail::follow(std::io::Cursor::new(long), None);
+        let tail = Tail::follow(std::io::Cursor::new(long), 100, None);
         tail.finish();
-        assert_eq!(tail.text().len(), CAP);
+        assert_eq!(tail.text().len(), 100);
         assert!(tail.text().ends_with("the end"));
     }
 }

@@ -8,6 +8,7 @@ use flakeproof_core::TestId;
 use super::Session;
 use super::launch::hash_seed_of_main;
 use crate::adapter::LONGEST_COMMAND;
+use crate::shell::shell;
 
 /// The user's command for one test alone.
 pub(super) fn for_one(session: &Session, test: &TestId) -> String {
@@ -119,29 +120,9 @@ fn as_typed_in(folder: &Path, root: &Path, id: &str) -> String {
     }
 }
 
-/// Words as a POSIX shell reads them.
-fn shell(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parameters_survive_the_shell() {
-        assert_eq!(quoted("test_a.py::test_x[a b]"), "'test_a.py::test_x[a b]'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted("tests/test_a.py::test_x"), "tests/test_a.py::test_x");
-    }
 
     #[test]
     fn selections_and_looks_are_no_options_that_matter() {

@@ -11,13 +11,13 @@ use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select};
 use flakeproof_core::{Execution, State, TestId};
 
 use super::Session;
-use super::launch::Scratch;
 use super::measured::MeasuredFiles;
 use super::messages::{execution, unexpected};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::agent::Connection;
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
 use crate::process::{Guarded, interrupt, kill_group};
+use crate::scratch::Scratch;
 
 /// How long the user's own session may take to write its reports and end.
 const SESSION_END: Duration = Duration::from_secs(60);
@@ -27,8 +27,10 @@ const COPY_END: Duration = Duration::from_secs(20);
 const SETTLING: Duration = Duration::from_secs(600);
 /// How long a description of what tests can leave behind may take.
 const LOOKING: Duration = Duration::from_secs(60);
-/// How long a process that is interrupted or killed may take to be gone.
+/// How long a process that is killed may take to be gone.
 const DEATH: Duration = Duration::from_secs(5);
+/// How long an interrupted session may take to write its reports; a second interrupt ends it at once.
+const LAST_REPORTS: Duration = Duration::from_secs(20);
 
 /// An interpreter with a collected suite.
 #[derive(Debug)]
@@ -236,7 +238,7 @@ impl Environment for PytestEnvironment {
                 // The goodbye tells this interrupt from one that a test raises.
                 let _ = self.connection.send(&ToAgent::Bye);
                 interrupt(self.connection.hello.pid);
-                self.session.hub.death_of(self.connection.hello.pid, DEATH);
+                self.session.hub.death_of(self.connection.hello.pid, LAST_REPORTS);
                 Err(Error::Cancelled)
             }
             recv(deadline) -> _ => {

@@ -12,7 +12,8 @@ use super::Session;
 use crate::adapter::{Error, Granularity, Result};
 use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
 use crate::agent::{AgentFile, Arrival, Connection, unpack};
-use crate::process::{Death, Guarded, Instructions};
+use crate::process::{Death, Guarded, Instructions, USUAL_CAP};
+use crate::scratch::Scratch;
 
 /// How long a guard may take to report what its command came to.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
@@ -52,48 +53,6 @@ const AGENT: &[AgentFile] = &agent_files![
 /// Write the agent where an interpreter can import it.
 pub(super) fn unpack_agent(fallback: &Path) -> Result<PathBuf> {
     unpack(AGENT, fallback)
-}
-
-/// A folder for temporary files, removed at the end.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    folder: tempfile::TempDir,
-    /// Of the environment that this one's is a copy of: what tests made there is still in use.
-    #[expect(dead_code, reason = "its last holder's drop removes the folder")]
-    inherited: Option<Arc<Scratch>>,
-}
-
-impl Scratch {
-    /// A new folder that only this user can enter.
-    pub(super) fn new() -> Result<Self> {
-        tempfile::Builder::new()
-            .prefix("flakeproof-")
-            .tempdir()
-            .map(|folder| Self { folder, inherited: None })
-            .map_err(Error::io("make a temporary folder"))
-    }
-
-    /// A folder inside, for one environment.
-    pub(super) fn folder(&self, name: &str) -> Result<Self> {
-        tempfile::Builder::new()
-            .prefix(&format!("{name}-"))
-            .tempdir_in(self.path())
-            .map(|folder| Self { folder, inherited: None })
-            .map_err(Error::io("make a temporary folder"))
-    }
-
-    /// The same folder, which keeps another one in being.
-    pub(super) fn after(self, inherited: Option<&Arc<Scratch>>) -> Self {
-        Self { inherited: inherited.map(Arc::clone), ..self }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    pub(super) fn text(&self) -> String {
-        self.path().to_string_lossy().into_owned()
-    }
 }
 
 /// One start of the user's command.
@@ -158,6 +117,7 @@ impl Launch {
             socket: session.hub.socket().to_path_buf(),
             guard_name,
             is_shown: settings.is_output_shown && self.isolation == "same",
+            kept: USUAL_CAP,
         })?;
         Ok(Started { guarded: Some(guarded), arrival, guard, command: settings.command.join(" ") })
     }

@@ -14,6 +14,7 @@ mod messages;
 mod spawned;
 mod surroundings;
 mod touched;
+mod trouble;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -22,16 +23,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, after, select};
-use flakeproof_core::{Isolation, Location, Seed, Suite, SuiteTest, Surroundings, TestId};
+use flakeproof_core::{Isolation, Location, Suite, SuiteTest, Surroundings, TestId};
 
 use self::environment::PytestEnvironment;
-use self::launch::Scratch;
 use self::spawned::SpawnedEnvironment;
-use crate::adapter::{Adapter, Capabilities, Environment, Error, Result};
+use super::{Known, RunRequest};
+use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result};
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
-use crate::cancel::Cancel;
 use crate::process::Guarded;
+use crate::scratch::Scratch;
 
 /// How long a copy of a live process may take to introduce itself.
 const COPY_PATIENCE: Duration = Duration::from_secs(20);
@@ -39,24 +40,14 @@ const COPY_PATIENCE: Duration = Duration::from_secs(20);
 /// How long a session that runs no test may take to end.
 const LISTING_PATIENCE: Duration = Duration::from_secs(60);
 
-/// What to run and how.
-#[derive(Debug, Clone)]
-pub struct PytestSettings {
-    /// The user's own command.
-    pub command: Vec<String>,
-    /// Where it runs.
-    pub folder: PathBuf,
-    /// How long one test may take.
-    pub timeout: Option<Duration>,
-    /// The run's id, for the tests to see.
-    pub run: String,
-    /// The seed from which hash seeds are derived.
-    pub seed: Seed,
-    /// Whether what pytest prints is shown as it comes.
-    pub is_output_shown: bool,
-    /// Ends the work early.
-    pub cancel: Cancel,
-}
+/// pytest in the list of adapters.
+pub(super) const KNOWN: Known = Known {
+    name: "pytest",
+    recognises: |command| command.iter().any(|word| word.contains("pytest")),
+    usual_command: |_| None,
+    open: |request| Ok(Box::new(PytestAdapter::new(request)?)),
+    capabilities: || vec![capabilities("pytest 7.0 to 9, Python 3.9 to 3.13".to_owned(), Ok(()))],
+};
 
 /// Runs the tests of a pytest project.
 #[derive(Debug)]
@@ -67,7 +58,7 @@ pub struct PytestAdapter {
 /// What the environments of one adapter share.
 #[derive(Debug)]
 struct Session {
-    settings: PytestSettings,
+    settings: RunRequest,
     hub: Hub,
     scratch: Scratch,
     agent: PathBuf,
@@ -104,7 +95,7 @@ impl PytestAdapter {
     ///
     /// # Errors
     /// When no temporary folder or socket can be made.
-    pub fn new(settings: PytestSettings) -> Result<Self> {
+    pub fn new(settings: RunRequest) -> Result<Self> {
         let scratch = Scratch::new()?;
         let hub = Hub::start(scratch.path())?;
         let agent = launch::unpack_agent(scratch.path())?;
@@ -123,16 +114,86 @@ impl PytestAdapter {
             }),
         })
     }
-
-    /// The end of what the user's command printed so far.
-    #[must_use]
-    pub fn output(&self) -> String {
-        locked(&self.session.guard).as_ref().map(Guarded::output).unwrap_or_default()
-    }
 }
 
 impl Adapter for PytestAdapter {
     fn discover(&self) -> Result<Suite> {
+        self.collect().map_err(trouble::explained)
+    }
+
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
+        let session = &self.session;
+        match how {
+            Isolation::Same => {
+                if let Some(main) = locked(&session.main).take() {
+                    let environment = PytestEnvironment::main(session, main)?;
+                    return Ok(Box::new(environment));
+                }
+                match session.fork() {
+                    Ok(environment) => Ok(Box::new(environment)),
+                    Err(Error::NotPossible { .. }) => {
+                        Ok(Box::new(SpawnedEnvironment::new(session)))
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Isolation::Fork => Ok(Box::new(session.fork()?)),
+            Isolation::Spawn => Ok(Box::new(SpawnedEnvironment::new(session))),
+        }
+    }
+
+    fn can(&self) -> Capabilities {
+        let fork = match &*locked(&self.session.zygote) {
+            Zygote::Awaited(_) | Zygote::Ready(_) => Ok(()),
+            Zygote::Impossible(why) => Err(why.clone()),
+        };
+        let runner = self.session.collected.get().map_or_else(String::new, |project| {
+            format!("pytest {}, Python {}", project.hello.framework, project.hello.runtime)
+        });
+        capabilities(runner, fork)
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let session = &self.session;
+        session.collected.get().map_or_else(Surroundings::default, |project| {
+            let selectors = &project.collected.selectors;
+            let options = command::options(&session.settings.command, selectors);
+            surroundings::of(&project.hello, &options, session.settings.timeout)
+        })
+    }
+
+    fn root(&self) -> Option<PathBuf> {
+        self.session.collected.get().map(|project| PathBuf::from(&project.collected.root))
+    }
+
+    fn own_failure(&self) -> Option<String> {
+        locked(&self.session.own_failure).clone()
+    }
+
+    fn output(&self) -> String {
+        locked(&self.session.guard).as_ref().map(Guarded::output).unwrap_or_default()
+    }
+
+    fn command_to_list(&self) -> Option<String> {
+        Some("pytest --collect-only -q".to_owned())
+    }
+
+    fn command_for(&self, test: &TestId) -> String {
+        command::for_one(&self.session, test)
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        command::for_order(&self.session, order)
+    }
+
+    fn command_for_all(&self) -> String {
+        command::for_all(&self.session)
+    }
+}
+
+impl PytestAdapter {
+    /// Start the user's command and let it collect.
+    fn collect(&self) -> Result<Suite> {
         let session = &self.session;
         let begin = Instant::now();
         let zygote = session.hub.expect("zygote");
@@ -170,70 +231,6 @@ impl Adapter for PytestAdapter {
         Ok(suite)
     }
 
-    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
-        let session = &self.session;
-        match how {
-            Isolation::Same => {
-                if let Some(main) = locked(&session.main).take() {
-                    let environment = PytestEnvironment::main(session, main)?;
-                    return Ok(Box::new(environment));
-                }
-                match session.fork() {
-                    Ok(environment) => Ok(Box::new(environment)),
-                    Err(Error::NotPossible { .. }) => {
-                        Ok(Box::new(SpawnedEnvironment::new(session)))
-                    }
-                    Err(error) => Err(error),
-                }
-            }
-            Isolation::Fork => Ok(Box::new(session.fork()?)),
-            Isolation::Spawn => Ok(Box::new(SpawnedEnvironment::new(session))),
-        }
-    }
-
-    fn can(&self) -> Capabilities {
-        let fork = match &*locked(&self.session.zygote) {
-            Zygote::Awaited(_) | Zygote::Ready(_) => Ok(()),
-            Zygote::Impossible(why) => Err(why.clone()),
-        };
-        let runner = self.session.collected.get().map_or_else(String::new, |project| {
-            format!("pytest {}, Python {}", project.hello.pytest, project.hello.python)
-        });
-        let snapshot = fork.is_ok();
-        Capabilities { runner, snapshot, fork, dependencies: true, features: true, state: true }
-    }
-
-    fn surroundings(&self) -> Surroundings {
-        let session = &self.session;
-        session.collected.get().map_or_else(Surroundings::default, |project| {
-            let selectors = &project.collected.selectors;
-            let options = command::options(&session.settings.command, selectors);
-            surroundings::of(&project.hello, &options, session.settings.timeout)
-        })
-    }
-
-    fn root(&self) -> Option<PathBuf> {
-        self.session.collected.get().map(|project| PathBuf::from(&project.collected.root))
-    }
-
-    fn own_failure(&self) -> Option<String> {
-        locked(&self.session.own_failure).clone()
-    }
-
-    fn command_for(&self, test: &TestId) -> String {
-        command::for_one(&self.session, test)
-    }
-
-    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
-        command::for_order(&self.session, order)
-    }
-
-    fn command_for_all(&self) -> String {
-        command::for_all(&self.session)
-    }
-}
-
-impl PytestAdapter {
     /// Complete an error with what the command printed to its end.
     fn with_output(&self, error: Error) -> Error {
         match error {
@@ -317,6 +314,20 @@ impl Session {
                 Err(Error::EnvironmentLost { cause: "it does not answer".into() })
             }
         }
+    }
+}
+
+/// What can be done with this runner, when it can or cannot be forked.
+fn capabilities(runner: String, fork: std::result::Result<(), String>) -> Capabilities {
+    let snapshot = fork.is_ok();
+    Capabilities {
+        runner,
+        fork,
+        snapshot,
+        orders: Orders::Any,
+        dependencies: true,
+        features: true,
+        state: true,
     }
 }
 

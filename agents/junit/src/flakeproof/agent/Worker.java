@@ -1,0 +1,151 @@
+package flakeproof.agent;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Does what flakeproof asks for, one command after another. */
+final class Worker {
+    private final Link link;
+    private final Output output;
+    private final Settings settings;
+    private final Drivers drivers;
+    private Suite suite = new Suite();
+    private List<Test> order = new ArrayList<>();
+
+    Worker(Link link, Output output, Settings settings, Drivers drivers) {
+        this.link = link;
+        this.output = output;
+        this.settings = settings;
+        this.drivers = drivers;
+    }
+
+    /** Obeys until it is told to stop. */
+    void obey() throws InterruptedException {
+        while (true) {
+            Map<String, Object> command = link.receive();
+            switch (String.valueOf(command.get("do"))) {
+                case "collect":
+                    collect(command.get("only"));
+                    break;
+                case "order":
+                    announce(Json.array(command.get("tests")));
+                    break;
+                case "run":
+                    count(command);
+                    runFrom(Json.integer(command.get("from")));
+                    break;
+                case "rerun":
+                    count(command);
+                    List<Test> one = new ArrayList<>();
+                    one.add(suite.get(Json.integer(command.get("test"))));
+                    runGroup(one);
+                    pause();
+                    break;
+                case "bye":
+                    drivers.all().forEach(Driver::close);
+                    return;
+                default:
+                    link.trouble("the command " + command.get("do") + " is unknown");
+            }
+        }
+    }
+
+    private void collect(Object only) {
+        suite = new Suite();
+        if (only == null) {
+            drivers.all().forEach(driver -> driver.collect(suite));
+        } else {
+            for (Object each : Json.array(only)) {
+                Map<String, Object> wanted = Json.object(each);
+                suite.add(String.valueOf(wanted.get("id")), String.valueOf(wanted.get("file")));
+            }
+        }
+        link.send(suite.message());
+    }
+
+    private void announce(List<Object> indices) {
+        order = new ArrayList<>();
+        for (Object index : indices) {
+            order.add(suite.get(Json.integer(index)));
+        }
+        link.send(Json.map("say", "ready"));
+    }
+
+    private void count(Map<String, Object> command) {
+        System.setProperty(settings.attemptProperty, String.valueOf(command.get("attempt")));
+    }
+
+    private void runFrom(int from) {
+        for (int begin = from, end; begin < order.size(); begin = end) {
+            end = endOfGroup(begin);
+            boolean hasFailed = runGroup(order.subList(begin, end));
+            if (link.isToldToStop() || hasFailed) {
+                break;
+            }
+        }
+        pause();
+    }
+
+    private int endOfGroup(int begin) {
+        String group = group(order.get(begin));
+        int end = begin + 1;
+        while (end < order.size() && group(order.get(end)).equals(group)) {
+            end++;
+        }
+        return end;
+    }
+
+    private String group(Test test) {
+        Driver driver = drivers.of(test.handle);
+        return driver == null ? test.handle : driver.group(test.handle);
+    }
+
+    /** Runs tests that share their class; true if one of them failed. */
+    private boolean runGroup(List<Test> tests) {
+        List<Execution> executions = new ArrayList<>();
+        for (Test test : tests) {
+            executions.add(new Execution(test));
+        }
+        Report report = new Report(link, output);
+        report.expects(executions.get(0));
+        List<Execution> waiting = new ArrayList<>(executions);
+        while (!waiting.isEmpty()) {
+            attempt(waiting, report);
+            waiting.removeIf(Execution::hasEnded);
+        }
+        report.settle(executions);
+        return report.hasFailed();
+    }
+
+    /**
+     * Runs tests until all have ended, or until one breaks the framework that runs it.
+     *
+     * <p>JUnit lets an {@code OutOfMemoryError} through, for example. That is the failure of the
+     * test that ran, and the others have to be run all the same.
+     */
+    private void attempt(List<Execution> executions, Report report) {
+        try {
+            Driver driver = drivers.of(executions.get(0).test.handle);
+            if (driver != null) {
+                driver.run(executions, report);
+            }
+            report.settle(executions);
+        } catch (Throwable cause) {
+            List<Execution> unended = new ArrayList<>(executions);
+            unended.removeIf(Execution::hasEnded);
+            List<Execution> running = new ArrayList<>(unended);
+            running.removeIf(execution -> !execution.hasStarted());
+            running.forEach(execution -> report.failed(execution, Phase.CALL, cause));
+            if (running.isEmpty() && unended.isEmpty()) {
+                report.tearDownFailed(cause);
+            } else if (running.isEmpty()) {
+                report.setUpFailed(unended, cause);
+            }
+        }
+    }
+
+    private void pause() {
+        link.send(Json.map("say", "paused"));
+    }
+}

@@ -1,0 +1,8 @@
+package demo;
+
+import org.junit.Test;
+
+public class Invalid {
+    @Test
+    public void takes(int nothing) {}
+}

@@ -1,0 +1,346 @@
+//! The user's command, taken apart: what is built, what is selected, what the tests are told.
+//!
+//! `cargo +nightly test -p core --features net parser -- --skip slow` has the program `cargo
+//! +nightly`, the options `-p core` and `--features net`, the filter `parser`, and the rest is for
+//! the test harness.
+
+use super::harness::HarnessOptions;
+
+/// Options of `cargo test` and `cargo nextest run` that are followed by a value.
+const WITH_VALUE: [&str; 43] = [
+    "--archive-file",
+    "--archive-format",
+    "--bench",
+    "--bin",
+    "--build-jobs",
+    "--cargo-metadata",
+    "--cargo-profile",
+    "--color",
+    "--config",
+    "--config-file",
+    "--example",
+    "--exclude",
+    "--failure-output",
+    "--features",
+    "--filter-expr",
+    "--filterset",
+    "--final-status-level",
+    "--jobs",
+    "--lockfile-path",
+    "--manifest-path",
+    "--max-fail",
+    "--message-format",
+    "--no-tests",
+    "--package",
+    "--partition",
+    "--profile",
+    "--retries",
+    "--run-ignored",
+    "--show-progress",
+    "--status-level",
+    "--success-output",
+    "--target",
+    "--target-dir",
+    "--test",
+    "--test-threads",
+    "--tool-config-file",
+    "-C",
+    "-E",
+    "-F",
+    "-P",
+    "-Z",
+    "-j",
+    "-p",
+];
+
+/// Options that choose targets.
+const TARGETS: [&str; 11] = [
+    "--all-targets",
+    "--bench",
+    "--benches",
+    "--bin",
+    "--bins",
+    "--doc",
+    "--example",
+    "--examples",
+    "--lib",
+    "--test",
+    "--tests",
+];
+
+/// Options that choose packages.
+const PACKAGES: [&str; 5] = ["--all", "--exclude", "--package", "--workspace", "-p"];
+
+/// Options that say how things are shown, or when to stop.
+const LOOKS: [&str; 16] = [
+    "--color",
+    "--fail-fast",
+    "--failure-output",
+    "--final-status-level",
+    "--hide-progress-bar",
+    "--max-fail",
+    "--message-format",
+    "--no-fail-fast",
+    "--quiet",
+    "--show-progress",
+    "--status-level",
+    "--success-output",
+    "--verbose",
+    "-q",
+    "-v",
+    "-vv",
+];
+
+/// How nextest chooses among the tests it built, and how often and how many at once it runs them.
+const NEXTEST_ONLY: [&str; 14] = [
+    "--config-file",
+    "--filter-expr",
+    "--filterset",
+    "--ff",
+    "--no-capture",
+    "--nocapture",
+    "--no-tests",
+    "--partition",
+    "--retries",
+    "--run-ignored",
+    "--test-threads",
+    "--tool-config-file",
+    "-E",
+    "-P",
+];
+
+/// Which of cargo's two test commands it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Runner {
+    /// `cargo test`: the tests of a binary share a process.
+    Test,
+    /// `cargo nextest run`: a process for each test.
+    Nextest,
+}
+
+/// What an option is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// How the code is built.
+    Build,
+    Targets,
+    Packages,
+    Looks,
+    Nextest,
+}
+
+/// An option and, where it has one, its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CargoOption {
+    about: About,
+    words: Vec<String>,
+}
+
+/// The user's command, taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CargoCommand {
+    /// `cargo`, with the toolchain and the options before the subcommand.
+    pub(super) program: Vec<String>,
+    pub(super) runner: Runner,
+    options: Vec<CargoOption>,
+    /// Parts of names of tests before `--`.
+    pub(super) filters: Vec<String>,
+    /// What stands after `--`.
+    pub(super) harness: HarnessOptions,
+}
+
+impl CargoCommand {
+    /// Take a command apart; `None` if it is not one that runs tests with cargo.
+    pub(super) fn parse(command: &[String]) -> Option<Self> {
+        let (program, words) = split_at_subcommand(command)?;
+        let (subcommand, words) = words.split_first()?;
+        let (runner, words) = match subcommand.as_str() {
+            "test" | "t" => (Runner::Test, words),
+            "nextest" => {
+                let (run, words) = words.split_first()?;
+                matches!(run.as_str(), "run" | "r").then_some((Runner::Nextest, words))?
+            }
+            _ => return None,
+        };
+        let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+        let (options, filters) = options(&words[..end], runner);
+        let harness = HarnessOptions::parse(words.get(end + 1..).unwrap_or_default());
+        Some(Self { program: program.to_vec(), runner, options, filters, harness })
+    }
+
+    /// Whether the command has an option.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.options.iter().any(|option| option.name() == name)
+    }
+
+    /// The options that choose and build what is tested, as `cargo test` knows them.
+    pub(super) fn building(&self) -> Vec<String> {
+        let words = self.words_about(&[About::Build, About::Targets, About::Packages]);
+        match self.runner {
+            Runner::Test => words,
+            Runner::Nextest => words.iter().map(|word| as_cargo_says(word)).collect(),
+        }
+    }
+
+    /// The same without one of them.
+    pub(super) fn building_without(&self, name: &str) -> Vec<String> {
+        let others = self.options.iter().filter(|option| option.name() != name).cloned();
+        Self { options: others.collect(), ..self.clone() }.building()
+    }
+
+    /// The options of cargo that say how it is built, without the choice of packages and targets.
+    pub(super) fn only_building(&self) -> Vec<String> {
+        self.words_about(&[About::Build])
+    }
+
+    /// Everything that was typed for nextest besides filters and the harness.
+    pub(super) fn for_nextest(&self) -> Vec<String> {
+        let all = [About::Build, About::Targets, About::Packages, About::Nextest];
+        self.words_about(&all)
+    }
+
+    /// The options that `cargo metadata` knows, too.
+    pub(super) fn for_metadata(&self) -> Vec<String> {
+        const KNOWN: [&str; 6] =
+            ["--config", "--frozen", "--locked", "--manifest-path", "--offline", "-Z"];
+        let known = self.options.iter().filter(|option| KNOWN.contains(&option.name()));
+        known.flat_map(|option| option.words.clone()).collect()
+    }
+
+    /// All parts of names that select tests.
+    pub(super) fn all_filters(&self) -> Vec<String> {
+        self.filters.iter().chain(&self.harness.filters).cloned().collect()
+    }
+
+    /// A command of cargo.
+    pub(super) fn cargo(&self, words: &[&str]) -> Vec<String> {
+        let mut command = self.program.clone();
+        command.extend(words.iter().map(|&word| word.to_owned()));
+        command
+    }
+
+    fn words_about(&self, what: &[About]) -> Vec<String> {
+        let wanted = self.options.iter().filter(|option| what.contains(&option.about));
+        wanted.flat_map(|option| option.words.clone()).collect()
+    }
+}
+
+impl CargoOption {
+    /// The option's name, without a value that is joined to it.
+    fn name(&self) -> &str {
+        self.words.first().map_or("", |word| name_of(word))
+    }
+}
+
+/// An option of nextest under the name that cargo has for it.
+fn as_cargo_says(word: &str) -> String {
+    for (theirs, of_cargo) in [("--cargo-profile", "--profile"), ("--build-jobs", "--jobs")] {
+        if name_of(word) == theirs {
+            return word.replacen(theirs, of_cargo, 1);
+        }
+    }
+    word.to_owned()
+}
+
+fn name_of(word: &str) -> &str {
+    word.split('=').next().unwrap_or(word)
+}
+
+/// Where the subcommand is: after the program, a toolchain and options for every subcommand.
+fn split_at_subcommand(command: &[String]) -> Option<(&[String], &[String])> {
+    let program = command.first()?;
+    if program.rsplit('/').next() != Some("cargo") {
+        return None;
+    }
+    let mut at = 1;
+    while let Some(word) = command.get(at) {
+        if !word.starts_with(['-', '+']) {
+            return Some(command.split_at(at));
+        }
+        at += if WITH_VALUE.contains(&word.as_str()) { 2 } else { 1 };
+    }
+    None
+}
+
+fn options(words: &[String], runner: Runner) -> (Vec<CargoOption>, Vec<String>) {
+    let mut found = Vec::new();
+    let mut filters = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            filters.push(word.clone());
+            continue;
+        }
+        let mut option = vec![word.clone()];
+        if WITH_VALUE.contains(&word.as_str()) {
+            option.extend(words.next().cloned());
+        }
+        found.push(CargoOption { about: about(name_of(word), runner), words: option });
+    }
+    (found, filters)
+}
+
+fn about(name: &str, runner: Runner) -> About {
+    // For nextest a profile is one of its configuration, and jobs are tests at a time.
+    let is_nextest = NEXTEST_ONLY.contains(&name) || ["--profile", "-j", "--jobs"].contains(&name);
+    match name {
+        _ if TARGETS.contains(&name) => About::Targets,
+        _ if PACKAGES.contains(&name) => About::Packages,
+        _ if LOOKS.contains(&name) => About::Looks,
+        _ if runner == Runner::Nextest && is_nextest => About::Nextest,
+        _ => About::Build,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Option<CargoCommand> {
+        let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+        CargoCommand::parse(&words)
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_command_is_taken_apart_at_its_two_dashes() {
+        let command = parsed(
+            "cargo +nightly --offline test -p core --features net parser -- --skip slow fast",
+        );
+        let command = command.expect("it runs tests");
+        assert_eq!(command.program, words("cargo +nightly --offline"));
+        assert_eq!(command.building(), words("-p core --features net"));
+        assert_eq!(command.only_building(), words("--features net"));
+        assert_eq!(command.all_filters(), words("parser fast"));
+        assert_eq!(command.harness.skipped, words("slow"));
+    }
+
+    #[test]
+    fn only_commands_that_run_tests_are_taken() {
+        assert!(parsed("cargo test").is_some());
+        assert!(parsed("/opt/bin/cargo --color never t --lib").is_some());
+        assert!(parsed("cargo nextest run -E test(a)").is_some());
+        for other in ["cargo build", "cargo", "cargo nextest list", "pytest test", "cargo --list"] {
+            assert!(parsed(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_value_of_an_option_is_no_filter() {
+        let command = parsed("cargo test --test api -j 2 --profile=ci -q works").expect("runs");
+        assert_eq!(command.filters, words("works"));
+        assert_eq!(command.only_building(), words("-j 2 --profile=ci"));
+        assert!(command.has("--profile") && command.has("-q"));
+    }
+
+    #[test]
+    fn a_profile_of_nextest_is_not_one_of_cargo() {
+        let typed = "--profile ci --cargo-profile=fast -j 4";
+        let command = parsed(&format!("cargo nextest run {typed}")).expect("runs");
+        assert_eq!(command.building(), words("--profile=fast"));
+        assert_eq!(command.for_nextest(), words(typed));
+    }
+}

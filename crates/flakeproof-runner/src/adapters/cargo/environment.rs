@@ -1,0 +1,302 @@
+//! Tests one after another, in the processes in which cargo would run them.
+//!
+//! The tests of a binary share a process of Rust's own harness, which runs them in its own order
+//! and cannot run one of them again. So an order that the harness would not run is refused rather
+//! than torn into processes that share nothing, and a test that is run again gets a new process in
+//! which first everything runs that ran before it.
+
+use std::sync::Arc;
+
+use flakeproof_core::{Execution, State, TestId};
+
+use super::command::Runner;
+use super::documentation;
+use super::execution;
+use super::found::{Binary, Found, Group, Place, Way};
+use super::measure::{self, Measure};
+use super::piece::{Piece, PieceTest, Told};
+use super::session::{Session, Variables, locked};
+use super::whole;
+use crate::adapter::{Environment, Error, Probe, Result, Then};
+use crate::process::Instructions;
+
+/// Where tests run.
+#[derive(Debug)]
+pub(super) struct CargoEnvironment {
+    session: Arc<Session>,
+    is_the_suites_own: bool,
+    /// The announced order.
+    order: Vec<Place>,
+    /// The next position of the order.
+    next: usize,
+    /// What ran here before, in order.
+    before: Vec<Place>,
+    live: Option<Live>,
+}
+
+/// A process that is under way.
+#[derive(Debug)]
+struct Live {
+    piece: Piece,
+    places: Vec<Place>,
+    measure: Measure,
+}
+
+impl CargoEnvironment {
+    pub(super) fn new(session: &Arc<Session>, is_the_suites_own: bool) -> Self {
+        Self {
+            session: Arc::clone(session),
+            is_the_suites_own,
+            order: Vec::new(),
+            next: 0,
+            before: Vec::new(),
+            live: None,
+        }
+    }
+
+    fn place(&self, test: &TestId) -> Result<Place> {
+        let place = self.session.found()?.places.get(test).copied();
+        place.ok_or_else(|| Error::UnknownTest { test: test.clone() })
+    }
+
+    /// Whether the tests of a group run in one process.
+    fn is_shared(&self, group: &Group) -> bool {
+        self.session.command.runner == Runner::Test && group.is_shared()
+    }
+
+    /// Run the next test of the announced order, or hear how it ended if it ran already.
+    fn run_next(&mut self, place: Place, probe: Probe) -> Result<Execution> {
+        let is_under_way = self.live.as_ref().is_some_and(|live| live.places.contains(&place));
+        if !is_under_way {
+            self.finish_live()?;
+            let places = self.rest_of_group();
+            self.start(places, probe)?;
+        }
+        let execution = self.hear(place, probe)?;
+        (self.next, _) = (self.next + 1, self.before.push(place));
+        Ok(execution)
+    }
+
+    /// Run a test once more, after all that had run before it.
+    fn run_again(&mut self, place: Place, probe: Probe) -> Result<Execution> {
+        self.finish_live()?;
+        let mut places = self.before_in_group(place);
+        places.push(place);
+        // Results of the process that is ahead are still to be asked for.
+        let ahead = self.live.take();
+        let execution = self.start(places, probe).and_then(|()| self.hear(place, probe));
+        self.live = ahead;
+        if !self.before.contains(&place) {
+            self.before.push(place);
+        }
+        execution
+    }
+
+    /// Wait until no process runs: two at once could disturb each other.
+    fn finish_live(&mut self) -> Result<()> {
+        match &mut self.live {
+            Some(live) => live.piece.finish(&self.session),
+            None => Ok(()),
+        }
+    }
+
+    /// What ran here and shares a process with a test, and comes before it.
+    fn before_in_group(&self, place: Place) -> Vec<Place> {
+        let is_shared =
+            self.session.found().is_ok_and(|it| self.is_shared(&it.groups[place.group]));
+        let is_before = |it: &&Place| it.group == place.group && it.index < place.index;
+        match is_shared {
+            true => self.before.iter().filter(is_before).copied().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// The tests that run in one process from here on, after those that ran before.
+    fn rest_of_group(&self) -> Vec<Place> {
+        let rest = &self.order[self.next..];
+        let Some(first) = rest.first() else { return Vec::new() };
+        let is_shared =
+            self.session.found().is_ok_and(|it| self.is_shared(&it.groups[first.group]));
+        if !is_shared {
+            return vec![*first];
+        }
+        let mut places = self.before_in_group(*first);
+        places.extend(rest.iter().take_while(|place| place.group == first.group));
+        places
+    }
+
+    fn start(&mut self, places: Vec<Place>, probe: Probe) -> Result<()> {
+        let session = Arc::clone(&self.session);
+        let found = session.found()?;
+        let Some(group) = places.first().map(|place| &found.groups[place.group]) else {
+            return Err(Error::Agent("asked for a test that was not announced".into()));
+        };
+        let Way::Harness(binary) = &group.way else {
+            self.live = None;
+            return Ok(());
+        };
+        let measure = Measure::of(&session, probe, group, places.len())?;
+        let indices = places.iter().map(|place| place.index);
+        let instructions = instructions(&session, group, binary, indices, probe, &measure);
+        let listed = places.iter().map(|place| &group.tests[place.index]);
+        let tests = listed
+            .map(|test| PieceTest { name: test.name.clone(), is_ignored: test.is_ignored })
+            .collect();
+        let piece = Piece::start(&session, &instructions, tests)?;
+        self.live = Some(Live { piece, places, measure });
+        Ok(())
+    }
+
+    /// How a test ended that runs, or ran, in the process under way.
+    fn hear(&mut self, place: Place, probe: Probe) -> Result<Execution> {
+        let session = Arc::clone(&self.session);
+        let found = session.found()?;
+        let group = &found.groups[place.group];
+        let listed = &group.tests[place.index];
+        let test = group.id(listed);
+        let Some(live) = &mut self.live else {
+            return self.run_alone(found, place, &test, probe);
+        };
+        let Some(at) = live.places.iter().position(|it| *it == place) else {
+            return Err(Error::Agent(format!("`{test}` does not run in this process")));
+        };
+        let told = live.piece.result_of(at, &session)?;
+        let told = match told {
+            // Who else than the last test is to blame is not known; the run is not clean.
+            Told::DiedAfter(section, death) if live.places.len() > 1 && self.is_the_suites_own => {
+                let why = format!("`{}` ends with {death} after its last test", test_binary(group));
+                locked(&session.own_failure).get_or_insert(why);
+                Told::Passed(section)
+            }
+            Told::Unclear => return self.run_again(place, probe),
+            Told::Lost(printed, death) => {
+                let printed = printed.trim();
+                let cause = format!("{} before `{test}` ran\n{printed}", execution::died(death));
+                return Err(Error::EnvironmentLost { cause });
+            }
+            told => told,
+        };
+        let mut execution = execution::of(&session, &test, &listed.name, told);
+        execution.dependencies = live.measure.dependencies(&session, group);
+        Ok(execution)
+    }
+
+    /// Run a test that has a process of its own in any case.
+    fn run_alone(
+        &self,
+        found: &Found,
+        place: Place,
+        test: &TestId,
+        probe: Probe,
+    ) -> Result<Execution> {
+        let group = &found.groups[place.group];
+        let listed = &group.tests[place.index];
+        let session = &self.session;
+        let mut execution = match &group.way {
+            Way::Documentation => documentation::run(session, group, listed, test, probe)?,
+            Way::OwnHarness(binary) | Way::Whole(binary) => {
+                whole::run(session, binary, listed, test, probe)?
+            }
+            Way::Harness(_) => return Err(Error::Agent(format!("`{test}` was not started"))),
+        };
+        execution.dependencies = measure::by_crates(session, probe, group);
+        Ok(execution)
+    }
+
+    /// Refuse an order that the harness would not run.
+    fn check_order(&self, found: &Found, order: &[Place]) -> Result<()> {
+        let all: Vec<Place> = self.before.iter().chain(order).copied().collect();
+        for (at, place) in all.iter().enumerate() {
+            let group = &found.groups[place.group];
+            let earlier = all[..at].iter().rposition(|it| it.group == place.group);
+            let Some(earlier) = earlier.filter(|_| self.is_shared(group)) else { continue };
+            let is_next = earlier + 1 == at && all[earlier].index < place.index;
+            if !is_next && at >= self.before.len() {
+                let ids = [earlier, at].map(|it| group.id(&group.tests[all[it].index]));
+                return Err(Error::NotPossible {
+                    what: format!("`{}` after `{}` in one process", ids[1], ids[0]),
+                    why: "Rust's test harness runs the tests of a binary in its own order".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The binary of a group, for people.
+fn test_binary(group: &Group) -> &str {
+    match &group.way {
+        Way::Harness(binary) | Way::OwnHarness(binary) | Way::Whole(binary) => {
+            binary.path.rsplit('/').next().unwrap_or(&binary.path)
+        }
+        Way::Documentation => "rustdoc",
+    }
+}
+
+/// How to run some tests of a binary in one process.
+fn instructions(
+    session: &Session,
+    group: &Group,
+    binary: &Binary,
+    indices: impl ExactSizeIterator<Item = usize>,
+    probe: Probe,
+    measure: &Measure,
+) -> Instructions {
+    let command = &session.command;
+    let are_all = indices.len() == group.tests.len();
+    // All of them need not be named, which could be more than a command line holds.
+    let arguments = match are_all && command.runner == Runner::Test {
+        true => command.harness.selecting(&command.all_filters()),
+        false => command.harness.naming(indices.map(|index| &*group.tests[index].name)),
+    };
+    let mut words = measure.words_before();
+    words.push(measure.program().unwrap_or(&binary.path).to_owned());
+    words.extend(arguments);
+    let shown = ["--test-threads=1", "--nocapture", "--color=never", "--format=pretty"];
+    words.extend(shown.map(str::to_owned));
+    let mut variables: Variables = binary.variables.clone();
+    variables.extend(session.variables_for_tests(probe.attempt));
+    variables.extend(measure.variables());
+    if command.runner == Runner::Nextest {
+        variables.extend(super::nextest::variables(group, &session.settings.run));
+    }
+    session.instructions(words, &binary.folder, variables)
+}
+
+impl Environment for CargoEnvironment {
+    fn expect(&mut self, upcoming: &[TestId], _then: Then) -> Result<()> {
+        self.finish_live()?;
+        let order = upcoming.iter().map(|test| self.place(test)).collect::<Result<Vec<_>>>()?;
+        let session = Arc::clone(&self.session);
+        self.check_order(session.found()?, &order)?;
+        (self.order, self.next, self.live) = (order, 0, None);
+        Ok(())
+    }
+
+    fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
+        let place = self.place(test)?;
+        match self.order.get(self.next) == Some(&place) {
+            true => self.run_next(place, probe),
+            false => self.run_again(place, probe),
+        }
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn Environment>> {
+        Err(Error::NotPossible {
+            what: "a snapshot".into(),
+            why: "a compiled program cannot be copied while it runs".into(),
+        })
+    }
+
+    fn look(&mut self) -> Result<State> {
+        Err(Error::NotPossible {
+            what: "a look at what tests leave behind".into(),
+            why: "a compiled program does not tell what it holds".into(),
+        })
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        // All that was asked for has ended; what is ahead of it dies with its guard.
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! cargo: `cargo test` and `cargo nextest run`, without an agent.
+//!
+//! cargo builds the tests and shows how it starts them (see `capture`); then they are started
+//! here, by the same commands in the same surroundings. The tests of a binary share a process of
+//! Rust's own harness, one at a time, as far as the wanted order is the harness's own; tests in
+//! documentation, and all tests of nextest, have a process each.
+
+mod artifacts;
+mod capture;
+mod command;
+mod coverage;
+mod dep_info;
+mod discovery;
+mod documentation;
+mod environment;
+mod execution;
+mod found;
+mod harness;
+mod listing;
+mod measure;
+mod metadata;
+mod nextest;
+mod opens;
+mod panics;
+mod piece;
+mod process;
+mod session;
+mod source_place;
+mod surroundings;
+mod threads;
+mod trouble;
+mod typed;
+mod watch;
+mod whole;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
+
+use self::command::{CargoCommand, Runner};
+use self::environment::CargoEnvironment;
+use self::session::{Session, locked};
+use super::{Known, RunRequest};
+use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result};
+
+/// cargo in the list of adapters.
+pub(super) const KNOWN: Known = Known {
+    name: "cargo",
+    recognises: |command| CargoCommand::parse(command).is_some(),
+    usual_command: |folder| {
+        let is_one = folder.join("Cargo.toml").is_file();
+        is_one.then(|| vec!["cargo".to_owned(), "test".to_owned()])
+    },
+    open: |request| Ok(Box::new(CargoAdapter::new(request)?)),
+    capabilities: || {
+        let of = |name: &str, orders| capabilities(name.to_owned(), orders);
+        vec![of("cargo test", Orders::Own), of("cargo nextest", Orders::Apart)]
+    },
+};
+
+/// Runs the tests of a Rust project.
+#[derive(Debug)]
+pub struct CargoAdapter {
+    session: Arc<Session>,
+}
+
+impl CargoAdapter {
+    /// Prepare to run a command; nothing is started yet.
+    ///
+    /// # Errors
+    /// When the command does not run tests with cargo, or no temporary folder or socket can be
+    /// made.
+    pub fn new(settings: RunRequest) -> Result<Self> {
+        let Some(command) = CargoCommand::parse(&settings.command) else {
+            return Err(Error::Explained {
+                blame: Blame::Usage,
+                what: format!("`{}` runs no tests with cargo", settings.command.join(" ")),
+                next: "use `cargo test …` or `cargo nextest run …`".to_owned(),
+                details: String::new(),
+            });
+        };
+        Ok(Self { session: Arc::new(Session::new(settings, command)?) })
+    }
+}
+
+impl Adapter for CargoAdapter {
+    fn discover(&self) -> Result<Suite> {
+        discovery::discover(&self.session).map_err(trouble::explained)
+    }
+
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
+        match how {
+            Isolation::Same => Ok(Box::new(CargoEnvironment::new(&self.session, true))),
+            Isolation::Spawn => Ok(Box::new(CargoEnvironment::new(&self.session, false))),
+            Isolation::Fork => {
+                Err(Error::NotPossible { what: "a fork".into(), why: NO_FORK.into() })
+            }
+        }
+    }
+
+    fn can(&self) -> Capabilities {
+        let toolchain = self.session.found.get().map_or("cargo", |found| &found.toolchain);
+        let (runner, orders) = match self.session.command.runner {
+            Runner::Test => (toolchain.to_owned(), Orders::Own),
+            Runner::Nextest => (format!("{toolchain}, nextest"), Orders::Apart),
+        };
+        capabilities(runner, orders)
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let found = self.session.found.get();
+        found.map_or_else(Surroundings::default, |found| surroundings::of(&self.session, found))
+    }
+
+    fn root(&self) -> Option<PathBuf> {
+        self.session.found.get().map(|found| found.metadata.workspace_root.clone())
+    }
+
+    fn own_failure(&self) -> Option<String> {
+        locked(&self.session.own_failure).clone()
+    }
+
+    fn output(&self) -> String {
+        locked(&self.session.printed).clone()
+    }
+
+    fn command_to_list(&self) -> Option<String> {
+        Some(typed::to_list(&self.session))
+    }
+
+    fn command_for(&self, test: &TestId) -> String {
+        typed::for_one(&self.session, test)
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        typed::for_order(&self.session, order)
+    }
+
+    fn command_for_all(&self) -> String {
+        typed::shell(&self.session.settings.command)
+    }
+}
+
+/// Why there are no copies.
+const NO_FORK: &str = "a compiled program starts in milliseconds, and is not copied";
+
+/// What can be done with this runner.
+fn capabilities(runner: String, orders: Orders) -> Capabilities {
+    Capabilities {
+        runner,
+        fork: Err(NO_FORK.to_owned()),
+        snapshot: false,
+        orders,
+        dependencies: true,
+        features: false,
+        state: false,
+    }
+}

@@ -1,0 +1,155 @@
+//! Any other runner: described by data, told what to run by its command line, understood by its
+//! report.
+//!
+//! [`Profile`] is the description. Those of well-known runners are ready-made and chosen by the
+//! user's command; others come from the configuration file.
+
+mod choice;
+mod discovery;
+mod environment;
+mod fields;
+mod launch;
+mod profile;
+mod ready;
+mod ready_javascript;
+mod ready_others;
+mod session;
+mod surroundings;
+mod template;
+mod told;
+mod typed_words;
+mod ways;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
+
+use self::environment::CommandEnvironment;
+use self::launch::Asked;
+pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
+use self::ready::{READY, Ready};
+use self::session::Session;
+use self::template::shell;
+use super::{Known, RunRequest};
+use crate::adapter::{Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result};
+
+/// Any runner in the list of adapters.
+pub(super) const KNOWN: Known = Known {
+    name: "command",
+    recognises: |command| ready::of_command(command).is_some(),
+    usual_command: ready::usual_command,
+    open: |request| Ok(Box::new(CommandAdapter::new(request)?)),
+    capabilities: || {
+        let of = |ready: &Ready| capabilities(ready.name.to_owned(), &(ready.profile)());
+        READY.iter().map(of).collect()
+    },
+};
+
+/// Whether the configuration file describes the runner of a request.
+pub(super) fn is_described(request: &RunRequest) -> bool {
+    match &request.adapter {
+        Some(name) => request.profiles.contains_key(name),
+        None => choice::by_command(&request.profiles, &request.command).is_some(),
+    }
+}
+
+/// Runs tests by any command that reports on them.
+#[derive(Debug)]
+pub struct CommandAdapter {
+    session: Arc<Session>,
+}
+
+impl CommandAdapter {
+    /// Prepare to run a command; nothing is started yet.
+    ///
+    /// # Errors
+    /// When nobody knows how the command runs its tests, or no temporary folder can be made.
+    pub fn new(request: RunRequest) -> Result<Self> {
+        Ok(Self { session: Arc::new(Session::new(request)?) })
+    }
+
+    /// A command as a person types it for these tests.
+    fn typed(&self, tests: &[TestId]) -> Option<String> {
+        let profile = self.session.profile();
+        let command = profile.command_for.as_ref().unwrap_or(&profile.run);
+        let values = self.session.values(Asked::Tests(tests), Path::new("."));
+        values.ok().map(|values| values.typed(command))
+    }
+}
+
+impl Adapter for CommandAdapter {
+    fn discover(&self) -> Result<Suite> {
+        self.session.discover()
+    }
+
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
+        match how {
+            Isolation::Fork => {
+                Err(Error::NotPossible { what: "a fork".into(), why: NO_FORK.to_owned() })
+            }
+            Isolation::Same | Isolation::Spawn => {
+                Ok(Box::new(CommandEnvironment::new(&self.session, how)))
+            }
+        }
+    }
+
+    fn can(&self) -> Capabilities {
+        let profile = self.session.profile();
+        capabilities(self.session.runner.name.clone(), profile)
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        surroundings::of(&self.session)
+    }
+
+    fn root(&self) -> Option<PathBuf> {
+        Some(self.session.folder().to_path_buf())
+    }
+
+    fn own_failure(&self) -> Option<String> {
+        self.session.unexplained()
+    }
+
+    fn output(&self) -> String {
+        self.session.output()
+    }
+
+    fn most_environments(&self) -> Option<usize> {
+        self.session.profile().has_fixed_files().then_some(1)
+    }
+
+    fn command_for(&self, test: &TestId) -> String {
+        let typed = self.typed(std::slice::from_ref(test));
+        typed.unwrap_or_else(|| shell(&self.session.settings.command))
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        let typed = match order {
+            [] => None,
+            [_] => self.typed(order),
+            _ if self.session.profile().keeps_order() => self.typed(order),
+            _ => None,
+        };
+        typed.filter(|command| command.chars().count() <= LONGEST_COMMAND)
+    }
+
+    fn command_for_all(&self) -> String {
+        shell(&self.session.settings.command)
+    }
+}
+
+const NO_FORK: &str = "a runner's process cannot be copied";
+
+/// What can be done with a runner that this profile describes.
+fn capabilities(runner: String, profile: &Profile) -> Capabilities {
+    Capabilities {
+        runner,
+        fork: Err(NO_FORK.to_owned()),
+        snapshot: false,
+        orders: if profile.keeps_order() { Orders::Any } else { Orders::Apart },
+        dependencies: profile.coverage.is_some(),
+        features: false,
+        state: false,
+    }
+}

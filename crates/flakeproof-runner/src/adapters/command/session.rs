@@ -1,0 +1,196 @@
+//! What the environments of one adapter share.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use flakeproof_core::{Execution, Suite, TestId};
+
+use super::choice::Runner;
+use super::fields::Fields;
+use super::launch::Asked;
+use super::profile::Profile;
+use super::template::Values;
+use crate::adapter::{Error, Result};
+use crate::adapters::RunRequest;
+use crate::agent::Hub;
+
+const NODE_REPORTER: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/reporter.mjs"));
+
+/// What the environments of one adapter share.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) settings: RunRequest,
+    pub(super) runner: Runner,
+    pub(super) hub: Hub,
+    scratch: tempfile::TempDir,
+    started: AtomicU32,
+    project: OnceLock<Project>,
+    /// What the suite's own process came to, as far as nobody asked for it yet.
+    kept: Mutex<HashMap<TestId, Execution>>,
+    has_run_all: AtomicBool,
+    /// What went wrong in the suite's own process and belongs to no test.
+    unexplained: Mutex<Option<String>>,
+    output: Mutex<String>,
+}
+
+/// The tests of the project.
+#[derive(Debug)]
+pub(super) struct Project {
+    pub(super) suite: Suite,
+    pub(super) fields: HashMap<TestId, Fields>,
+}
+
+impl Session {
+    /// Prepare; nothing is started yet.
+    pub(super) fn new(settings: RunRequest) -> Result<Self> {
+        let runner = Runner::of(&settings)?;
+        let scratch = tempfile::Builder::new()
+            .prefix("flakeproof-")
+            .tempdir()
+            .map_err(Error::io("make a temporary folder"))?;
+        let hub = Hub::start(scratch.path())?;
+        std::fs::write(scratch.path().join("reporter.mjs"), NODE_REPORTER)
+            .map_err(Error::io("write the reporter of node:test"))?;
+        Ok(Self {
+            settings,
+            runner,
+            hub,
+            scratch,
+            started: AtomicU32::new(0),
+            project: OnceLock::new(),
+            kept: Mutex::default(),
+            has_run_all: AtomicBool::new(false),
+            unexplained: Mutex::default(),
+            output: Mutex::default(),
+        })
+    }
+
+    pub(super) fn profile(&self) -> &Profile {
+        &self.runner.profile
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.settings.folder
+    }
+
+    pub(super) fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    pub(super) fn next_name(&self) -> String {
+        format!("command-{}", self.started.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// What discovery told; a second discovery changes nothing.
+    pub(super) fn set_project(&self, project: Project) {
+        let _ = self.project.set(project);
+    }
+
+    pub(super) fn project(&self) -> Result<&Project> {
+        self.project.get().ok_or_else(|| Error::Agent("nothing was discovered yet".into()))
+    }
+
+    pub(super) fn fields(&self, test: &TestId) -> Result<&Fields> {
+        let fields = self.project()?.fields.get(test);
+        fields.ok_or_else(|| Error::UnknownTest { test: test.clone() })
+    }
+
+    /// Keep what the suite's own process came to.
+    pub(super) fn keep(&self, executions: HashMap<TestId, Execution>) {
+        self.has_run_all.store(true, Ordering::Relaxed);
+        locked(&self.kept).extend(executions);
+    }
+
+    /// What the suite's own process says about a test, once.
+    pub(super) fn take(&self, test: &TestId) -> Option<Execution> {
+        locked(&self.kept).remove(test)
+    }
+
+    pub(super) fn has_run_all(&self) -> bool {
+        self.has_run_all.load(Ordering::Relaxed)
+    }
+
+    /// Something went wrong that no test explains; the first such thing is told.
+    pub(super) fn cannot_explain(&self, what: String) {
+        locked(&self.unexplained).get_or_insert(what);
+    }
+
+    /// A test explains what went wrong.
+    pub(super) fn explained(&self) {
+        locked(&self.unexplained).take();
+    }
+
+    pub(super) fn unexplained(&self) -> Option<String> {
+        locked(&self.unexplained).clone()
+    }
+
+    pub(super) fn set_output(&self, output: &str) {
+        output.clone_into(&mut locked(&self.output));
+    }
+
+    pub(super) fn output(&self) -> String {
+        locked(&self.output).clone()
+    }
+
+    /// The values of all placeholders.
+    pub(super) fn values(&self, asked: Asked<'_>, scratch: &Path) -> Result<Values> {
+        let text = |name: &str| vec![scratch.join(name).to_string_lossy().into_owned()];
+        let reporter = self.scratch().join("reporter.mjs").to_string_lossy().into_owned();
+        let typed = &self.runner.typed;
+        let values = Values::default()
+            .with("command", typed.command.clone())
+            .with("options", typed.options.clone())
+            .with("selectors", typed.selectors.clone())
+            .with("tail", typed.tail.clone())
+            .with("reporter", vec![reporter])
+            .with("result", text("result"))
+            .with("coverage", text("coverage"));
+        match asked {
+            Asked::All => self.with_tests(values, &[]),
+            Asked::Tests(tests) => self.with_tests(values, tests),
+        }
+    }
+
+    fn with_tests(&self, values: Values, tests: &[TestId]) -> Result<Values> {
+        let profile = self.profile();
+        let fields = tests.iter().map(|test| self.fields(test)).collect::<Result<Vec<_>>>()?;
+        let formatted: Vec<String> = tests
+            .iter()
+            .zip(&fields)
+            .map(|(test, fields)| fields.filled(&profile.format, profile.escape, test.as_str()))
+            .collect();
+        let formatted = match &profile.separator {
+            Some(separator) if !formatted.is_empty() => vec![formatted.join(separator)],
+            _ => formatted,
+        };
+        let each = |part: fn(&Fields) -> &String| {
+            let mut all: Vec<String> = Vec::new();
+            for value in fields.iter().map(|fields| part(fields)).filter(|it| !it.is_empty()) {
+                if !all.contains(value) {
+                    all.push(value.clone());
+                }
+            }
+            all
+        };
+        let only = |part: fn(&Fields) -> &String| {
+            fields.first().map(|fields| part(fields).clone()).into_iter().collect::<Vec<_>>()
+        };
+        Ok(values
+            .with("tests", formatted)
+            .with("test", tests.first().map(ToString::to_string).into_iter().collect())
+            .with("files", each(|fields| &fields.file))
+            .with("classes", each(|fields| &fields.class))
+            .with("suites", each(|fields| &fields.suite))
+            .with("file", only(|fields| &fields.file))
+            .with("class", only(|fields| &fields.class))
+            .with("suite", only(|fields| &fields.suite))
+            .with("name", only(|fields| &fields.name)))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,247 @@
+//! Starting a JVM with the worker in it.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, after, never, select};
+
+use super::Session;
+use super::ready::ReadyModule;
+use super::worker::joined;
+use crate::adapter::{Blame, Error, Granularity, Result};
+use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
+use crate::agent::{Arrival, Connection};
+use crate::process::{Guarded, Instructions, USUAL_CAP};
+use crate::scratch::Scratch;
+
+/// How long a JVM may take to introduce itself.
+const START: Duration = Duration::from_secs(120);
+/// How long a process's death may take to be heard of.
+const REPORT: Duration = Duration::from_secs(10);
+/// The most characters of a command line that are not put into a file.
+const LONGEST: usize = 64 * 1024;
+
+/// A JVM that answers.
+#[derive(Debug)]
+pub(super) struct Started {
+    pub(super) connection: Connection,
+    pub(super) guard: Guarded,
+    /// Where its temporary files are.
+    pub(super) scratch: Scratch,
+    /// Where it writes which classes it loads, if it does.
+    pub(super) class_log: Option<PathBuf>,
+}
+
+/// Start a JVM for a module. An archive of classes that does not suit it does no harm.
+pub(super) fn start(
+    session: &Session,
+    module: &ReadyModule,
+    granularity: Granularity,
+    attempt: u32,
+) -> Result<Started> {
+    match start_with(session, module, granularity, attempt) {
+        Err(Error::Explained { .. }) if module.forget_archive() => {
+            start_with(session, module, granularity, attempt)
+        }
+        other => other,
+    }
+}
+
+fn start_with(
+    session: &Session,
+    module: &ReadyModule,
+    granularity: Granularity,
+    attempt: u32,
+) -> Result<Started> {
+    let name = session.next_name();
+    let scratch = session.scratch.folder(&name)?;
+    let class_log = (granularity != Granularity::Off && module.jdk.can_log_classes())
+        .then(|| scratch.path().join("classes.log"));
+    let command = command(session, module, &name, &scratch, class_log.as_ref())?;
+    let guard_name = format!("guard-of-{name}");
+    let arrival = session.hub.expect(&name);
+    let guard_arrival = session.hub.expect(&guard_name);
+    let mut variables = module.module.variables.clone();
+    for (variable, value) in session.variables(attempt) {
+        variables.insert(variable, Some(value));
+    }
+    let mut guard = Guarded::start(&Instructions {
+        command,
+        folder: module.module.folder.clone(),
+        variables,
+        socket: session.hub.socket().to_path_buf(),
+        guard_name,
+        is_shown: session.request.is_output_shown,
+        kept: USUAL_CAP,
+    })?;
+    let connection = first_word(session, module, &mut guard, &arrival, &guard_arrival)?;
+    if connection.hello.protocol != Some(VERSION) {
+        return Err(Error::Agent("the worker speaks another version of the protocol".into()));
+    }
+    Ok(Started { connection, guard, scratch, class_log })
+}
+
+/// Wait for the worker to introduce itself.
+fn first_word(
+    session: &Session,
+    module: &ReadyModule,
+    guard: &mut Guarded,
+    arrival: &Receiver<Arrival>,
+    guard_arrival: &Receiver<Arrival>,
+) -> Result<Connection> {
+    let Ok(Arrival::Connected(reports)) = guard_arrival.recv_timeout(REPORT) else {
+        return Err(Error::EnvironmentLost { cause: "its guard process was killed".into() });
+    };
+    let deadline = after(START);
+    loop {
+        select! {
+            recv(arrival) -> first => return match first {
+                Ok(Arrival::Connected(connection)) => Ok(connection),
+                _ => Err(Error::Agent("the worker's line is closed".into())),
+            },
+            recv(reports.messages) -> message => match message {
+                Ok(FromAgent::Started { .. }) => {}
+                Ok(FromAgent::Unstartable { cause }) => {
+                    let command = module.module.java.to_string_lossy().into_owned();
+                    return Err(Error::CannotStart { command, cause });
+                }
+                _ => return Err(did_not_start(module, &guard.end())),
+            },
+            recv(session.request.cancel.signal()) -> _ => return Err(Error::Cancelled),
+            recv(deadline) -> _ => return Err(did_not_start(module, &guard.end())),
+        }
+    }
+}
+
+impl Started {
+    /// Let the worker collect all tests, or know these.
+    pub(super) fn collect(
+        &mut self,
+        session: &Session,
+        only: Option<Vec<Wanted>>,
+        patience: Option<Duration>,
+    ) -> Result<Collected> {
+        self.connection.send(&ToAgent::Collect { only })?;
+        let deadline = patience.map_or_else(never, after);
+        loop {
+            select! {
+                recv(self.connection.messages) -> message => match message {
+                    Ok(FromAgent::Collected(collected)) => return Ok(collected),
+                    Ok(FromAgent::Trouble { text }) => return Err(Error::Agent(text)),
+                    Ok(_) => {}
+                    Err(_) => return Err(self.ended(session)),
+                },
+                recv(session.request.cancel.signal()) -> _ => return Err(Error::Cancelled),
+                recv(deadline) -> _ => {
+                    let cause = "it did not tell its tests in time".into();
+                    return Err(Error::EnvironmentLost { cause });
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self, session: &Session) -> Error {
+        let death = session.hub.death_of(self.connection.hello.pid, REPORT);
+        Error::Explained {
+            blame: Blame::Runner,
+            what: format!(
+                "the JVM ended while it looked for tests ({})",
+                death.map_or_else(|| "in an unknown way".into(), |death| death.to_string())
+            ),
+            next: "look for `System.exit` in static initialisers, providers of parameters and \
+                   class set-up"
+                .into(),
+            details: self.guard.end(),
+        }
+    }
+}
+
+/// The most memory that a live process took so far, in bytes, where the system tells.
+pub(super) fn peak_memory(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Tell a JVM to end, and wait for it; false if it had to be left to be killed.
+pub(super) fn say_goodbye(connection: &mut Connection, patience: Duration) -> bool {
+    // A JVM that is gone already needs no goodbye.
+    let _ = connection.send(&ToAgent::Bye);
+    let deadline = Instant::now() + patience;
+    loop {
+        match connection.messages.recv_deadline(deadline) {
+            Ok(_) => {}
+            Err(crossbeam_channel::RecvTimeoutError::Disconnected) => return true,
+            Err(crossbeam_channel::RecvTimeoutError::Timeout) => return false,
+        }
+    }
+}
+
+/// The command line of a JVM.
+fn command(
+    session: &Session,
+    module: &ReadyModule,
+    name: &str,
+    scratch: &Scratch,
+    class_log: Option<&PathBuf>,
+) -> Result<Vec<String>> {
+    let settings = scratch.path().join("suite.json");
+    std::fs::write(&settings, module.module.settings().to_string())
+        .map_err(Error::io("write the worker's settings"))?;
+    let mut arguments = module.module.options.clone();
+    let properties = module.module.properties.iter();
+    arguments.extend(properties.map(|(name, value)| format!("-D{name}={value}")));
+    let has = |begin: &str| module.module.options.iter().any(|it| it.starts_with(begin));
+    if !has("-XX:ErrorFile=") {
+        let file = scratch.path().join("crash.log");
+        arguments.push(format!("-XX:ErrorFile={}", file.display()));
+    }
+    if let Some(log) = class_log {
+        arguments.push(format!("-Xlog:class+load=info:file={}:none:filecount=0", log.display()));
+    }
+    arguments.extend(module.archive_options());
+    let class_path = joined(&module.class_path());
+    arguments.extend(["-cp".to_owned(), class_path, "flakeproof.agent.Main".to_owned()]);
+    arguments.extend([session.port.to_string(), session.token.clone(), name.to_owned()]);
+    arguments.push(settings.to_string_lossy().into_owned());
+    let length: usize = arguments.iter().map(String::len).sum();
+    let mut command = vec![module.module.java.to_string_lossy().into_owned()];
+    if length > LONGEST && module.jdk.can_read_arguments() {
+        let file = scratch.path().join("arguments");
+        std::fs::write(&file, arguments_file(&arguments))
+            .map_err(Error::io("write the arguments of the JVM"))?;
+        command.push(format!("@{}", file.display()));
+    } else {
+        command.extend(arguments);
+    }
+    Ok(command)
+}
+
+/// Arguments as `java` reads them from a file.
+fn arguments_file(arguments: &[String]) -> String {
+    let quoted = arguments.iter().map(|argument| {
+        format!("\"{}\"\n", argument.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n"))
+    });
+    quoted.collect()
+}
+
+fn did_not_start(module: &ReadyModule, output: &str) -> Error {
+    Error::Explained {
+        blame: Blame::Runner,
+        what: format!("the JVM of the tests does not start ({})", module.module.java.display()),
+        next: "check the options that the build gives to it (`argLine`, `jvmArgs`)".into(),
+        details: output.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_in_a_file_keep_spaces_quotes_and_backslashes() {
+        let arguments = ["-Da=b c".to_owned(), r#"-Db=\"x"#.to_owned()];
+        assert_eq!(arguments_file(&arguments), "\"-Da=b c\"\n\"-Db=\\\\\\\"x\"\n");
+    }
+}

@@ -1,0 +1,157 @@
+//! Maven: the user's own command builds the project and tells how its tests are run.
+//!
+//! Maven is run once, with a program in the place of `java` that Surefire starts for the tests. It
+//! writes down what it is given (class path, options, properties, variables, test classes), and
+//! says that it ran no test. So everything that the project configures is resolved by Maven itself.
+
+mod arguments;
+mod properties;
+mod record;
+mod scan;
+mod told;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::Session;
+use super::built::{Built, run_build};
+use crate::adapter::{Blame, Error, Result};
+
+const FORK: &str = include_str!("fork.sh");
+const GOODBYE: &str = include_str!("Goodbye.java");
+
+/// Build with Maven, and learn how its tests are run.
+pub(super) fn build(session: &Session) -> Result<Built> {
+    let home = session.scratch.path().join("jdk");
+    let captures = session.scratch.path().join("forks");
+    prepare(&home, &captures).map_err(Error::io("prepare for Maven's build"))?;
+    let mut command = session.request.command.clone();
+    command.extend(additions(&command, &home));
+    let output = run_build(session, command)?;
+    let own: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let records = record::read_all(&captures);
+    if let Some(obscure) = records.iter().flat_map(record::Record::obscure_methods).next() {
+        return Err(not_understood(&obscure));
+    }
+    let told = told::modules_of(&records, &session.root, &own, &home.to_string_lossy());
+    if told.modules.is_empty() && told.left_out.is_empty() {
+        return Err(nothing_to_run(&session.request.command, &output));
+    }
+    Ok(Built { modules: told.modules, left_out: told.left_out })
+}
+
+/// A folder that looks like a JDK, whose `java` writes down what it is started with.
+fn prepare(home: &Path, captures: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(captures)?;
+    std::fs::create_dir_all(home.join("bin"))?;
+    let fallback = real_home();
+    if let Some(real) = &fallback {
+        // Surefire looks there for the version.
+        let _ = std::fs::copy(real.join("release"), home.join("release"));
+        let _ = std::os::unix::fs::symlink(real.join("lib"), home.join("lib"));
+        let _ = std::os::unix::fs::symlink(real.join("jre"), home.join("jre"));
+    }
+    let java = fallback.map_or_else(|| "java".into(), |real| real.join("bin/java"));
+    let goodbye = home.join("Goodbye.java");
+    std::fs::write(&goodbye, GOODBYE)?;
+    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"));
+    let script = format!(
+        "#!/bin/sh\ncaptures={}\nfallback={}\ngoodbye={}\n{FORK}",
+        quoted(captures),
+        quoted(&java),
+        quoted(&goodbye)
+    );
+    let program = home.join("bin/java");
+    std::fs::write(&program, script)?;
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
+}
+
+/// The home of the JDK that Maven most likely runs on.
+fn real_home() -> Option<PathBuf> {
+    let named = std::env::var_os("JAVA_HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let named = named.filter(|home| home.join("bin/java").is_file());
+    named.or_else(|| {
+        let path = std::env::var_os("PATH")?;
+        let java = std::env::split_paths(&path).map(|folder| folder.join("java"));
+        let java = java.filter(|java| java.is_file()).find_map(|java| java.canonicalize().ok())?;
+        Some(java.parent()?.parent()?.to_path_buf())
+    })
+}
+
+/// What is added to the user's command. Tests are not run, so none may be missed.
+fn additions(command: &[String], home: &Path) -> Vec<String> {
+    let is_given = |name: &str| {
+        let begin = format!("-D{name}=");
+        command.iter().any(|word| word.starts_with(&begin))
+    };
+    let settings = record::OWN_PROPERTIES.into_iter().filter(|(name, _)| !is_given(name));
+    let mut words = vec!["--batch-mode".to_owned()];
+    words.extend(settings.map(|(name, value)| match name {
+        "jvm" => format!("-Djvm={}", home.join("bin/java").display()),
+        _ => format!("-D{name}={value}"),
+    }));
+    words
+}
+
+fn not_understood(part: &str) -> Error {
+    Error::Explained {
+        blame: Blame::Usage,
+        what: format!("`-Dtest` names methods by an expression that is not understood: `{part}`"),
+        next: "name them plainly (`OrderTest#pays`) or with `*` and `?`".into(),
+        details: String::new(),
+    }
+}
+
+fn nothing_to_run(command: &[String], output: &str) -> Error {
+    let command = command.join(" ");
+    let (blame, what, next) = if output.contains("Tests run:") && output.contains("Running ") {
+        (
+            Blame::Usage,
+            format!("`{command}` runs its tests where flakeproof cannot follow"),
+            "let Surefire start a JVM of its own: set `forkCount` to 1 (not 0) and leave out \
+             `<jvm>` in the POM",
+        )
+    } else if output.contains("Tests are skipped") {
+        (
+            Blame::NoTests,
+            format!("`{command}` skips its tests"),
+            "leave out `-DskipTests` and `-Dmaven.test.skip`, on the command line and in the POM",
+        )
+    } else {
+        (
+            Blame::NoTests,
+            format!("`{command}` runs no test"),
+            "use a goal that runs tests, such as `mvn test`; check `-Dtest`, the profiles, and \
+             whether tests are skipped or run in Maven's own JVM (`forkCount` 0) in the POM",
+        )
+    };
+    Error::Explained { blame, what, next: next.to_owned(), details: String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_user_set_is_not_set_again() {
+        let command = ["mvn", "test", "-DfailIfNoTests=true"].map(str::to_owned);
+        let words = additions(&command, Path::new("/s/jdk"));
+        assert!(words.contains(&"-Djvm=/s/jdk/bin/java".to_owned()), "{words:?}");
+        assert!(!words.iter().any(|word| word.starts_with("-DfailIfNoTests")), "{words:?}");
+    }
+
+    #[test]
+    fn a_build_without_tests_says_what_to_look_at() {
+        let told = |output| match nothing_to_run(&["mvn".into(), "test".into()], output) {
+            Error::Explained { blame, next, .. } => (blame, next),
+            other => panic!("{other}"),
+        };
+        let (blame, next) = told("[INFO] Running a.ATest\n[INFO] Tests run: 1, Failures: 0");
+        assert_eq!(blame, Blame::Usage);
+        assert!(next.contains("forkCount"), "{next}");
+        assert_eq!(told("[INFO] Tests are skipped.").0, Blame::NoTests);
+    }
+}

@@ -1,0 +1,390 @@
+//! What Surefire gave to a JVM that it started, and the module that it tells of.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::super::module::{Framework, Module, Sharing};
+use super::super::selection::Selection;
+use super::arguments::{is_surefires_own, module_path};
+use super::{properties, scan};
+
+/// Properties that the capture itself puts on Maven's command line, from where Surefire hands them
+/// to the tests.
+pub(super) const OWN_PROPERTIES: [(&str, &str); 4] = [
+    ("maven.test.failure.ignore", "true"),
+    ("failIfNoTests", "false"),
+    ("surefire.failIfNoSpecifiedTests", "false"),
+    ("jvm", ""),
+];
+
+/// One start of a JVM, as `fork.sh` wrote it down.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// When it happened.
+    time: SystemTime,
+    java: PathBuf,
+    folder: PathBuf,
+    arguments: Vec<String>,
+    environment: BTreeMap<String, String>,
+    /// Surefire's own configuration.
+    configuration: BTreeMap<String, String>,
+    /// System properties of the tests.
+    properties: BTreeMap<String, String>,
+    /// The options that Surefire put into a file, for projects with a `module-info`.
+    arguments_file: String,
+}
+
+/// All records in a folder, in the order in which they happened.
+pub(super) fn read_all(folder: &Path) -> Vec<Record> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut records: Vec<Record> = entries.filter_map(|entry| read(&entry.path())).collect();
+    records.sort_by_key(|record| record.time);
+    records
+}
+
+fn read(record: &Path) -> Option<Record> {
+    let time = std::fs::metadata(record.join("complete")).ok()?.modified().ok()?;
+    let text = |name: &str| {
+        let bytes = std::fs::read(record.join(name)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let words = |name| {
+        let text = text(name).unwrap_or_default();
+        text.split('\0').map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut arguments = words("arguments");
+    arguments.pop();
+    let pairs = words("environment").into_iter().filter_map(|pair| {
+        let (name, value) = pair.split_once('=')?;
+        Some((name.to_owned(), value.to_owned()))
+    });
+    let mut found = Record {
+        time,
+        java: text("java")?.into(),
+        folder: text("folder")?.trim_end_matches('\n').into(),
+        arguments,
+        environment: pairs.collect(),
+        configuration: BTreeMap::new(),
+        properties: BTreeMap::new(),
+        arguments_file: String::new(),
+    };
+    read_files(&record.join("files"), &mut found)?;
+    Some(found)
+}
+
+/// Read the files that its arguments name.
+fn read_files(folder: &Path, found: &mut Record) -> Option<()> {
+    for file in std::fs::read_dir(folder).ok()?.flatten() {
+        let text = String::from_utf8_lossy(&std::fs::read(file.path()).ok()?).into_owned();
+        let name = file.file_name().to_string_lossy().into_owned();
+        match name {
+            name if name.starts_with("surefireargs") => found.arguments_file = text,
+            name if name.starts_with("surefire") => {
+                let read = properties::parse(&text);
+                match read.contains_key("providerConfiguration") {
+                    true => found.configuration = read,
+                    false => found.properties = read,
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(())
+}
+
+impl Record {
+    fn configured(&self, key: &str) -> &str {
+        self.configuration.get(key).map_or("", String::as_str)
+    }
+
+    /// The values of `key0`, `key1` and so on.
+    fn numbered(&self, key: &str) -> Vec<String> {
+        let get = |at: usize| self.configuration.get(&format!("{key}{at}")).cloned();
+        (0..).map_while(get).collect()
+    }
+
+    /// The module's folder below that of the command.
+    pub(super) fn name(&self, root: &Path) -> String {
+        let base = self.properties.get("basedir").map_or(&*self.folder, Path::new);
+        let real = base.canonicalize().unwrap_or_else(|_| base.to_path_buf());
+        let below = real.strip_prefix(root).map(Path::to_path_buf);
+        let name =
+            below.unwrap_or_else(|_| real.file_name().map(PathBuf::from).unwrap_or_default());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Methods that were asked for in a way that is not understood here.
+    pub(super) fn obscure_methods(&self) -> Vec<String> {
+        let (_, obscure) = Selection::of_surefire(self.configured("requestedTest"));
+        // Of classes alone, Surefire has made its choice already.
+        obscure.into_iter().filter(|part| part.contains('#')).collect()
+    }
+
+    /// Why its tests cannot be run here, if so.
+    pub(super) fn why_left_out(&self) -> Option<String> {
+        if self.configured("reportsDirectory").ends_with("failsafe-reports") {
+            let why = "integration tests of the Failsafe plugin need what the build sets up around \
+                       them, and were left out";
+            return Some(why.to_owned());
+        }
+        let suites = self.numbered("testSuiteXmlFiles");
+        (!suites.is_empty()).then(|| {
+            format!(
+                "the TestNG suites in {} are not followed, and were left out",
+                suites.join(", ")
+            )
+        })
+    }
+
+    /// The module that it tells of; `own` are our own variables.
+    pub(super) fn module(
+        &self,
+        name: String,
+        own: &BTreeMap<String, String>,
+        java_home: &str,
+    ) -> Module {
+        let (selection, _) = Selection::of_surefire(self.configured("requestedTest"));
+        let is_per_class = !self.configured("forkTestSet").is_empty();
+        Module {
+            name,
+            folder: self.folder.clone(),
+            java: self.java.clone(),
+            options: self.options(),
+            properties: self.system_properties(java_home),
+            variables: self.variables(own, java_home),
+            class_path: self.class_path(),
+            framework: self.framework(),
+            classes: self.classes(),
+            groups: self.configured("groups").to_owned(),
+            excluded_groups: self.configured("excludegroups").to_owned(),
+            parameters: properties::parse(self.configured("configurationParameters")),
+            selection,
+            sharing: if is_per_class { Sharing::OneClass } else { Sharing::All },
+        }
+    }
+
+    /// Options of the JVM: all that stands before what Surefire adds for itself.
+    fn options(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        let mut arguments = self.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "-jar" => break,
+                "-cp" | "-classpath" | "--class-path" => drop(arguments.next()),
+                main if main.starts_with("org.apache.maven.surefire.") => break,
+                file if file.starts_with('@') && file.contains("surefireargs") => break,
+                // A debugger that nobody attaches would be waited for.
+                debug if debug.starts_with("-agentlib:jdwp") || debug.starts_with("-Xrunjdwp") => {}
+                _ => options.push(argument.clone()),
+            }
+        }
+        let wants_assertions = self.configured("enableAssertions") == "true";
+        if wants_assertions && !options.iter().any(|option| option.starts_with("-ea")) {
+            options.push("-ea".to_owned());
+        }
+        options
+    }
+
+    fn system_properties(&self, java_home: &str) -> BTreeMap<String, String> {
+        let is_ours = |name: &str, value: &str| {
+            OWN_PROPERTIES.iter().any(|(own, given)| {
+                *own == name && (*given == value || value.starts_with(java_home))
+            })
+        };
+        // The folder in which the JVM starts decides; set later, it would not count either.
+        let kept = self
+            .properties
+            .iter()
+            .filter(|(name, value)| *name != "user.dir" && !is_ours(name, value));
+        kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+    }
+
+    /// What differs from our own variables, without what the capture put in.
+    fn variables(
+        &self,
+        own: &BTreeMap<String, String>,
+        java_home: &str,
+    ) -> BTreeMap<String, Option<String>> {
+        let mut variables: BTreeMap<String, Option<String>> = self
+            .environment
+            .iter()
+            .filter(|(name, value)| own.get(*name) != Some(*value))
+            .map(|(name, value)| (name.clone(), Some(value.clone())))
+            .collect();
+        let removed = own.keys().filter(|name| !self.environment.contains_key(*name));
+        variables.extend(removed.map(|name| (name.clone(), None)));
+        if self.environment.get("JAVA_HOME").is_some_and(|home| home.starts_with(java_home)) {
+            let home = self.java.parent().and_then(Path::parent);
+            let home = home.map(|home| home.to_string_lossy().into_owned());
+            variables.insert("JAVA_HOME".to_owned(), home);
+        }
+        if let Some(Some(line)) = variables.get_mut("MAVEN_CMD_LINE_ARGS") {
+            let words = line.split(' ').filter(|word| !is_ours(word, java_home));
+            *line = words.collect::<Vec<_>>().join(" ");
+        }
+        variables
+    }
+
+    /// The class path of the tests, and what the provider adds of the frameworks behind it.
+    fn class_path(&self) -> Vec<PathBuf> {
+        let mut entries: Vec<PathBuf> = Vec::new();
+        let of_provider = self.numbered("surefireClassPathUrl.");
+        let of_provider = of_provider.into_iter().filter(|entry| !is_surefires_own(entry));
+        let all = self.numbered("classPathUrl.").into_iter();
+        for entry in all.chain(module_path(&self.arguments_file)).chain(of_provider) {
+            let entry = PathBuf::from(entry);
+            if !entries.contains(&entry) && !is_surefires_own(&entry.to_string_lossy()) {
+                entries.push(entry);
+            }
+        }
+        entries
+    }
+
+    fn framework(&self) -> Framework {
+        let provider = self.configured("providerConfiguration");
+        if provider.contains("testng") || self.has_only_testng() {
+            Framework::Testng
+        } else if provider.contains("junitplatform") {
+            Framework::Platform
+        } else {
+            Framework::Junit4
+        }
+    }
+
+    /// Whether TestNG is all that there is: from 3.6 on, Surefire runs it through the JUnit
+    /// Platform, where the rows of a data provider have no names.
+    fn has_only_testng(&self) -> bool {
+        let entries = self.numbered("classPathUrl.");
+        let has = |begin: &str| {
+            let names = entries.iter().filter_map(|entry| entry.rsplit('/').next());
+            names.into_iter().any(|name| name.starts_with(begin))
+        };
+        has("testng-") && !has("junit-")
+    }
+
+    /// The classes that Surefire found, in the order in which it runs them.
+    fn classes(&self) -> Vec<String> {
+        let mut classes = self.numbered("tc.");
+        let alone = self.configured("forkTestSet");
+        if classes.is_empty() && !alone.is_empty() {
+            classes.push(alone.to_owned());
+        }
+        if classes.is_empty() {
+            let folder = Path::new(self.configured("testClassesDirectory"));
+            let excludes: Vec<String> = self.numbered("excludes").iter().map(as_written).collect();
+            classes = scan::classes_below(folder, &self.numbered("includes"), &excludes);
+        }
+        match self.configured("runOrder") {
+            "alphabetical" => classes.sort(),
+            "reversealphabetical" => {
+                classes.sort();
+                classes.reverse();
+            }
+            _ => {}
+        }
+        classes
+    }
+}
+
+/// A pattern with the ending that Surefire leaves out where it means inner classes: `**/*$*`.
+fn as_written(pattern: &String) -> String {
+    let has_ending = pattern.ends_with(".java") || pattern.ends_with(".class");
+    if has_ending { pattern.clone() } else { format!("{pattern}.java") }
+}
+
+/// Whether a word of Maven's command line is one that the capture adds.
+fn is_ours(word: &str, java_home: &str) -> bool {
+    OWN_PROPERTIES.iter().any(|(name, value)| {
+        let begin = format!("-D{name}=");
+        word.strip_prefix(&*begin)
+            .is_some_and(|given| given == *value || given.starts_with(java_home))
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) fn record(configuration: &[(&str, &str)], arguments: &[&str]) -> Record {
+        let pairs = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+        };
+        Record {
+            time: SystemTime::UNIX_EPOCH,
+            java: "/jdk/bin/java".into(),
+            folder: "/p/a".into(),
+            arguments: arguments.iter().map(|&it| it.to_owned()).collect(),
+            environment: pairs(&[("JAVA_HOME", "/fake"), ("HOME", "/h"), ("NEW", "1")]),
+            configuration: pairs(configuration),
+            properties: pairs(&[("basedir", "/p/a"), ("jvm", "/fake/bin/java"), ("x", "y")]),
+            arguments_file: String::new(),
+        }
+    }
+
+    fn module(record: &Record) -> Module {
+        let own = BTreeMap::from([("HOME".into(), "/h".into()), ("OLD".into(), "1".into())]);
+        record.module(record.name(Path::new("/p")), &own, "/fake")
+    }
+
+    #[test]
+    fn what_the_capture_added_is_taken_away_again() {
+        let module = module(&record(&[], &[]));
+        assert_eq!(module.name, "a");
+        assert_eq!(module.properties.keys().collect::<Vec<_>>(), ["basedir", "x"]);
+        let variable = |name: &str| module.variables.get(name).cloned();
+        assert_eq!(variable("JAVA_HOME"), Some(Some("/jdk".into())));
+        assert_eq!(variable("NEW"), Some(Some("1".into())));
+        assert_eq!(variable("OLD"), Some(None));
+        assert_eq!(variable("HOME"), None);
+    }
+
+    #[test]
+    fn options_are_what_stands_before_surefires_own_words() {
+        let jar = ["-Xmx1g", "-Da=b c", "-jar", "/t/surefirebooter1.jar", "/t/surefire1tmp"];
+        let with_jar = record(&[("enableAssertions", "true")], &jar);
+        assert_eq!(module(&with_jar).options, ["-Xmx1g", "-Da=b c", "-ea"]);
+        let path =
+            ["-classpath", "/a:/b", "-Xmx1g", "org.apache.maven.surefire.booter.ForkedBooter"];
+        assert_eq!(module(&record(&[], &path)).options, ["-Xmx1g"]);
+    }
+
+    #[test]
+    fn frameworks_that_the_provider_brings_stand_behind_the_projects_own_jars() {
+        let found = module(&record(
+            &[
+                (
+                    "providerConfiguration",
+                    "org.apache.maven.surefire.junitplatform.JUnitPlatformProvider",
+                ),
+                ("classPathUrl.0", "/p/a/target/test-classes"),
+                ("classPathUrl.1", "/m/junit-jupiter-api.jar"),
+                ("surefireClassPathUrl.0", "/m/org/apache/maven/surefire/surefire-api.jar"),
+                ("surefireClassPathUrl.1", "/m/junit-platform-launcher.jar"),
+                ("surefireClassPathUrl.2", "/m/junit-jupiter-api.jar"),
+            ],
+            &[],
+        ));
+        let names: Vec<_> = found.class_path.iter().map(|it| it.to_string_lossy()).collect();
+        assert_eq!(
+            names,
+            [
+                "/p/a/target/test-classes",
+                "/m/junit-jupiter-api.jar",
+                "/m/junit-platform-launcher.jar"
+            ]
+        );
+        assert_eq!(found.framework, Framework::Platform);
+    }
+
+    #[test]
+    fn testng_alone_is_run_by_itself() {
+        let provider = "org.apache.maven.surefire.junitplatform.JUnitPlatformProvider";
+        let with = |jars: [&str; 2]| {
+            let paths = [("classPathUrl.0", jars[0]), ("classPathUrl.1", jars[1])];
+            record(&[&[("providerConfiguration", provider)][..], &paths].concat(), &[]).framework()
+        };
+        assert_eq!(with(["/m/testng-7.5.1.jar", "/m/a.jar"]), Framework::Testng);
+        assert_eq!(with(["/m/testng-7.5.1.jar", "/m/junit-4.13.jar"]), Framework::Platform);
+    }
+}

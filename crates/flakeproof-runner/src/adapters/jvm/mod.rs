@@ -1,0 +1,302 @@
+//! The JVM: JUnit and TestNG in projects of Maven and Gradle.
+//!
+//! The build tool compiles the project and tells, once, how it would run the tests. They then run
+//! in JVMs of ours, with a worker that is compiled against the project's own JUnit or TestNG: kept
+//! alive for the suite's own run and its reruns, started anew for fresh environments.
+
+mod archive;
+mod built;
+mod class_file;
+mod command;
+mod environment;
+mod frameworks;
+mod gradle;
+mod jar;
+mod jdk;
+mod launch;
+mod live;
+mod loss;
+mod maven;
+mod messages;
+mod module;
+mod project;
+mod ready;
+mod selection;
+mod sources;
+mod surroundings;
+mod touched;
+mod worker;
+
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
+
+use self::environment::JvmEnvironment;
+use self::project::Project;
+use super::{Known, RunRequest};
+use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result};
+use crate::agent::Hub;
+use crate::scratch::Scratch;
+
+/// Why there is nothing between the suite's own JVM and a new one.
+const NO_COPIES: &str = "a JVM cannot be copied";
+
+/// The least memory that a JVM is taken to need, in bytes.
+const LEAST_MEMORY: u64 = 200 * 1024 * 1024;
+
+/// The JVM in the list of adapters.
+pub(super) const KNOWN: Known = Known {
+    name: "jvm",
+    recognises: |command| Tool::of(command).is_some(),
+    usual_command,
+    open: |request| Ok(Box::new(JvmAdapter::new(request)?)),
+    capabilities: || vec![capabilities("JUnit 3 to 6 and TestNG, by Maven or Gradle".to_owned())],
+};
+
+/// Runs the tests of a Maven or Gradle project.
+#[derive(Debug)]
+pub struct JvmAdapter {
+    session: Arc<Session>,
+}
+
+/// What builds a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tool {
+    Maven,
+    Gradle,
+}
+
+impl Tool {
+    fn of(command: &[String]) -> Option<Self> {
+        let program = Path::new(command.first()?).file_name()?.to_str()?;
+        match program {
+            "mvn" | "mvnw" => Some(Self::Maven),
+            "gradle" | "gradlew" => Some(Self::Gradle),
+            _ => None,
+        }
+    }
+}
+
+/// What the environments of one adapter share.
+#[derive(Debug)]
+struct Session {
+    request: RunRequest,
+    tool: Tool,
+    /// The folder of the command, without links.
+    root: PathBuf,
+    hub: Hub,
+    port: u16,
+    token: String,
+    scratch: Scratch,
+    opened: AtomicU32,
+    project: OnceLock<Project>,
+    /// What the build printed.
+    output: Mutex<String>,
+}
+
+impl JvmAdapter {
+    /// Prepare to run a command; nothing is started yet.
+    ///
+    /// # Errors
+    /// When no temporary folder or socket can be made, or the command is of another tool.
+    pub fn new(request: RunRequest) -> Result<Self> {
+        let tool = Tool::of(&request.command).ok_or_else(|| Error::Explained {
+            blame: Blame::Usage,
+            what: format!("`{}` is no command of Maven or Gradle", request.command.join(" ")),
+            next: "begin it with `mvn`, `./mvnw`, `gradle` or `./gradlew`".into(),
+            details: String::new(),
+        })?;
+        let scratch = Scratch::new()?;
+        let hub = Hub::start(scratch.path())?;
+        let token = random_word();
+        let port = hub.open_port(&token)?;
+        let root = request.folder.canonicalize().unwrap_or_else(|_| request.folder.clone());
+        Ok(Self {
+            session: Arc::new(Session {
+                request,
+                tool,
+                root,
+                hub,
+                port,
+                token,
+                scratch,
+                opened: AtomicU32::new(0),
+                project: OnceLock::new(),
+                output: Mutex::new(String::new()),
+            }),
+        })
+    }
+}
+
+impl Adapter for JvmAdapter {
+    fn discover(&self) -> Result<Suite> {
+        let session = &self.session;
+        let built = match session.tool {
+            Tool::Maven => maven::build(session)?,
+            Tool::Gradle => gradle::build(session)?,
+        };
+        let (project, suite) = Project::collect(session, built)?;
+        // A second discovery would build again; callers keep the suite.
+        let _ = session.project.set(project);
+        Ok(suite)
+    }
+
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
+        match how {
+            Isolation::Same | Isolation::Spawn => {
+                self.session.project()?;
+                Ok(Box::new(JvmEnvironment::new(&self.session)))
+            }
+            Isolation::Fork => {
+                Err(Error::NotPossible { what: "a fork".into(), why: NO_COPIES.into() })
+            }
+        }
+    }
+
+    fn can(&self) -> Capabilities {
+        let hello = self.session.project.get().map(|project| &project.hello);
+        let measures = self.session.project.get().is_none_or(|project| {
+            project.modules.iter().all(|module| module.jdk.can_log_classes())
+        });
+        let runner = hello.map_or_else(String::new, |hello| {
+            format!("{}, Java {}", hello.framework, hello.runtime)
+        });
+        Capabilities { dependencies: measures, ..capabilities(runner) }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let session = &self.session;
+        session.project.get().map_or_else(Surroundings::default, |project| {
+            surroundings::of(project, &session.request)
+        })
+    }
+
+    fn root(&self) -> Option<PathBuf> {
+        Some(self.session.root.clone())
+    }
+
+    fn output(&self) -> String {
+        self.session.output.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn most_environments(&self) -> Option<usize> {
+        let peak = self.session.project.get()?.peak.max(LEAST_MEMORY);
+        let available = available_memory()?;
+        usize::try_from(available / peak).ok().map(|count| count.max(1))
+    }
+
+    fn command_for(&self, test: &TestId) -> String {
+        command::for_one(&self.session, test)
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        // Neither Maven nor Gradle takes an order of methods or classes.
+        match order {
+            [alone] => Some(self.command_for(alone)),
+            _ => None,
+        }
+    }
+
+    fn command_for_all(&self) -> String {
+        command::shell(&self.session.request.command)
+    }
+}
+
+impl Session {
+    /// A name for the next process.
+    fn next_name(&self) -> String {
+        format!("jvm-{}", self.opened.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// What collection told.
+    fn project(&self) -> Result<&Project> {
+        self.project.get().ok_or_else(|| Error::Agent("nothing was collected yet".into()))
+    }
+
+    fn keep_output(&self, output: &str) {
+        output.clone_into(&mut self.output.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// What tests see of the run in their environment variables.
+    fn variables(&self, attempt: u32) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            ("FLAKEPROOF".to_owned(), "1".to_owned()),
+            ("FLAKEPROOF_ATTEMPT".to_owned(), attempt.to_string()),
+            ("FLAKEPROOF_RUN_ID".to_owned(), self.request.run.clone()),
+            ("FLAKEPROOF_SEED".to_owned(), self.request.seed.to_string()),
+        ])
+    }
+}
+
+/// The command that runs the tests of a project in this folder.
+fn usual_command(folder: &Path) -> Option<Vec<String>> {
+    let has = |name: &str| folder.join(name).is_file();
+    let gradle = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
+    let (wrapper, tool) = if has("pom.xml") {
+        ("mvnw", "mvn")
+    } else if gradle.into_iter().any(has) {
+        ("gradlew", "gradle")
+    } else {
+        return None;
+    };
+    let program = if has(wrapper) { format!("./{wrapper}") } else { tool.to_owned() };
+    Some(vec![program, "test".to_owned()])
+}
+
+/// A word that nobody can guess: the standard library's hashers are keyed by the system's chance.
+fn random_word() -> String {
+    let number = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", number(), number())
+}
+
+/// Memory that can be used without swapping, in bytes, where the system tells.
+fn available_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// What can be done with this runner where its JDK logs which classes it loads.
+fn capabilities(runner: String) -> Capabilities {
+    Capabilities {
+        runner,
+        fork: Err(NO_COPIES.to_owned()),
+        snapshot: false,
+        orders: Orders::Any,
+        dependencies: true,
+        features: false,
+        state: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maven_and_gradle_are_known_by_their_programs() {
+        let tool = |words: &str| Tool::of(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(tool("mvn -q test"), Some(Tool::Maven));
+        assert_eq!(tool("./mvnw test"), Some(Tool::Maven));
+        assert_eq!(tool("/opt/gradle/bin/gradle test"), Some(Tool::Gradle));
+        assert_eq!(tool("../gradlew check"), Some(Tool::Gradle));
+        assert_eq!(tool("pytest mvn"), None);
+        assert_eq!(tool("mvnd test"), None);
+    }
+
+    #[test]
+    fn the_wrapper_of_a_project_is_its_usual_command() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        assert_eq!(usual_command(folder.path()), None);
+        std::fs::write(folder.path().join("build.gradle.kts"), "").expect("written");
+        assert_eq!(usual_command(folder.path()), Some(vec!["gradle".into(), "test".into()]));
+        std::fs::write(folder.path().join("pom.xml"), "").expect("written");
+        std::fs::write(folder.path().join("mvnw"), "").expect("written");
+        assert_eq!(usual_command(folder.path()), Some(vec!["./mvnw".into(), "test".into()]));
+    }
+}

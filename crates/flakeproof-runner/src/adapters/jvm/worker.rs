@@ -1,0 +1,289 @@
+//! Our program inside the JVM, compiled by the project's own JDK against its own frameworks.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::Session;
+use super::frameworks::Frameworks;
+use super::jdk::Jdk;
+use crate::adapter::{Blame, Error, Result};
+use crate::agent::{AgentFile, cache_folder};
+use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
+
+/// How long a program of the JDK may take.
+const LONGEST_TOOL: Duration = Duration::from_secs(300);
+
+macro_rules! sources {
+    ($($name:literal),* $(,)?) => {
+        [$(AgentFile {
+            path: concat!("flakeproof/agent/", $name),
+            content: include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../agents/junit/src/flakeproof/agent/", $name
+            )),
+        }),*]
+    };
+}
+
+const SOURCES: &[AgentFile] = &sources![
+    "Driver.java",
+    "Drivers.java",
+    "Execution.java",
+    "Failure.java",
+    "Failures.java",
+    "Groups.java",
+    "Json.java",
+    "Link.java",
+    "Main.java",
+    "Output.java",
+    "Phase.java",
+    "Pieces.java",
+    "Report.java",
+    "Selection.java",
+    "Settings.java",
+    "Suite.java",
+    "Test.java",
+    "Worker.java",
+    "dynamic56/NoDynamicTestRuns.java",
+    "dynamic58/NoDynamicTestRuns.java",
+    "junit4/Categories.java",
+    "junit4/Choice.java",
+    "junit4/Junit4Driver.java",
+    "junit4/Leaf.java",
+    "junit4/Listener.java",
+    "junit4/Phases.java",
+    "junit4/TestClasses.java",
+    "jupiter/NoTestRuns.java",
+    "platform/Expansion.java",
+    "platform/ExtensionLoader.java",
+    "platform/Listener.java",
+    "platform/MethodOrder.java",
+    "platform/Name.java",
+    "platform/Phases.java",
+    "platform/Plan.java",
+    "platform/PlatformDriver.java",
+    "platform/PlatformProperties.java",
+    "platform/Requests.java",
+    "platform/Search.java",
+    "platform/Session.java",
+    "testng/Dependencies.java",
+    "testng/Handle.java",
+    "testng/Listener.java",
+    "testng/Order.java",
+    "testng/RealClass.java",
+    "testng/Rows.java",
+    "testng/Search.java",
+    "testng/SilentRun.java",
+    "testng/Suites.java",
+    "testng/TestngDriver.java",
+];
+
+/// Tests for the archive of classes, and the part of the worker that they need.
+const SAMPLES: [(&str, &str, &str); 3] = [
+    ("jupiter", "JupiterSample", include_str!("samples/JupiterSample.java")),
+    ("junit4", "Junit4Sample", include_str!("samples/Junit4Sample.java")),
+    ("testng", "TestngSample", include_str!("samples/TestngSample.java")),
+];
+
+/// The worker, compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Worker {
+    /// Its jar; or a folder, where no jar can be made.
+    pub(super) place: PathBuf,
+    /// Classes with sample tests that it holds.
+    pub(super) samples: Vec<String>,
+}
+
+/// The worker for some frameworks.
+///
+/// It is kept in the user's cache under a digest of its source, the JDK and the frameworks, so that
+/// it is compiled once.
+pub(super) fn compiled(session: &Session, jdk: &Jdk, frameworks: &Frameworks) -> Result<Worker> {
+    let digest = digest(jdk, frameworks);
+    let kept = cache_folder().map(|cache| cache.join("flakeproof/agents/jvm").join(&digest));
+    let kept = kept.filter(|it| is_complete(it) || make(session, jdk, frameworks, it));
+    let folder = match kept {
+        Some(kept) => kept,
+        None => {
+            let folder = session.scratch.path().join(format!("worker-{digest}"));
+            if !is_complete(&folder) {
+                compile(session, jdk, frameworks, &folder)?;
+            }
+            folder
+        }
+    };
+    let jar = folder.join("worker.jar");
+    let samples = samples_for(frameworks).map(|(name, _)| format!("flakeproof.samples.{name}"));
+    Ok(Worker {
+        place: if jar.is_file() { jar } else { folder.join("classes") },
+        samples: samples.collect(),
+    })
+}
+
+fn is_complete(folder: &Path) -> bool {
+    folder.join("complete").is_file() && folder.join("classes").is_dir()
+}
+
+/// Compile beside the final place and rename, so that two runs at once never see half a worker.
+fn make(session: &Session, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) -> bool {
+    let Some(parent) = folder.parent() else { return false };
+    if std::fs::create_dir_all(parent).is_err() {
+        return false;
+    }
+    let Ok(beside) = tempfile::tempdir_in(parent) else { return false };
+    let made = beside.path().join("made");
+    if compile(session, jdk, frameworks, &made).is_err() {
+        return false;
+    }
+    std::fs::rename(&made, folder).is_ok() || is_complete(folder)
+}
+
+fn compile(session: &Session, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) -> Result<()> {
+    let doing = || Error::io(format!("compile the worker to {}", folder.display()));
+    let sources = session.scratch.folder("worker-source")?;
+    let classes = folder.join("classes");
+    std::fs::create_dir_all(&classes).map_err(doing())?;
+    let files = write_sources(frameworks, sources.path()).map_err(doing())?;
+    let mut command = vec![jdk.javac()?.to_string_lossy().into_owned()];
+    command.extend(["-encoding", "UTF-8", "-g", "-nowarn", "-proc:none", "-d"].map(str::to_owned));
+    command.push(classes.to_string_lossy().into_owned());
+    if !frameworks.jars.is_empty() {
+        command.extend(["-cp".to_owned(), joined(&frameworks.jars)]);
+    }
+    command.extend(files);
+    let ended = run_tool(session, command)?;
+    if ended.how != End::Died(Death::Exit(0)) {
+        return Err(uncompilable(jdk, &ended.stderr));
+    }
+    pack(session, jdk, folder);
+    std::fs::write(folder.join("complete"), b"").map_err(doing())
+}
+
+/// Write the sources that are needed; give their paths.
+fn write_sources(frameworks: &Frameworks, folder: &Path) -> std::io::Result<Vec<String>> {
+    let own = SOURCES.iter().filter(|source| is_needed(source.path, frameworks));
+    let own = own.map(|source| (source.path.to_owned(), source.content));
+    let samples = samples_for(frameworks);
+    let samples = samples.map(|(name, text)| (format!("flakeproof/samples/{name}.java"), text));
+    own.chain(samples)
+        .map(|(path, content)| {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            std::fs::write(&path, content)?;
+            Ok(path.to_string_lossy().into_owned())
+        })
+        .collect()
+}
+
+/// Put the classes into a jar: only of those can an archive be made.
+fn pack(session: &Session, jdk: &Jdk, folder: &Path) {
+    let Some(tool) = jdk.jar_tool() else { return };
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let (made, classes) = (folder.join("packing.jar"), folder.join("classes"));
+    let mut command = vec![text(&tool), "cf".to_owned(), text(&made)];
+    command.extend(["-C".to_owned(), text(&classes), ".".to_owned()]);
+    let ended = run_tool(session, command);
+    // Without a jar, the folder does.
+    if ended.is_ok_and(|ended| ended.how == End::Died(Death::Exit(0))) {
+        let _ = std::fs::rename(made, folder.join("worker.jar"));
+    }
+}
+
+/// Run a program of the JDK to its end.
+pub(super) fn run_tool(session: &Session, command: Vec<String>) -> Result<Ended> {
+    let instructions = Instructions {
+        command,
+        folder: session.root.clone(),
+        variables: BTreeMap::new(),
+        socket: session.hub.socket().to_path_buf(),
+        guard_name: format!("guard-of-{}", session.next_name()),
+        is_shown: false,
+        kept: USUAL_CAP,
+    };
+    let limit = Some(LONGEST_TOOL);
+    run_to_end(&session.hub, &instructions, limit, &session.request.cancel, |_| {})
+}
+
+/// The sample tests that these frameworks can run: name and source.
+fn samples_for(frameworks: &Frameworks) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let there = SAMPLES.into_iter().filter(|(unit, ..)| frameworks.units.contains(unit));
+    there.map(|(_, name, content)| (name, content))
+}
+
+fn uncompilable(jdk: &Jdk, said: &str) -> Error {
+    Error::Explained {
+        blame: Blame::Runner,
+        what: format!("the worker does not compile on Java {}", jdk.version),
+        next: "check that the project's JUnit or TestNG is one that is supported: JUnit 4.4 or \
+               newer, Jupiter 5.4 or newer, TestNG 6.8 or newer"
+            .into(),
+        details: said.to_owned(),
+    }
+}
+
+/// A class path as one word.
+pub(super) fn joined(entries: &[PathBuf]) -> String {
+    let entries: Vec<_> = entries.iter().map(|entry| entry.to_string_lossy()).collect();
+    entries.join(":")
+}
+
+/// Whether a source can be compiled with these frameworks.
+fn is_needed(path: &str, frameworks: &Frameworks) -> bool {
+    let below = path.strip_prefix("flakeproof/agent/").unwrap_or(path);
+    below.split_once('/').is_none_or(|(unit, _)| frameworks.units.contains(unit))
+}
+
+/// What the compiled worker depends on. The jars of a version never change.
+fn digest(jdk: &Jdk, frameworks: &Frameworks) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(jdk.version.as_bytes());
+    for source in SOURCES {
+        hasher.update(source.path.as_bytes()).update(b"\0").update(source.content.as_bytes());
+    }
+    for (_, name, content) in SAMPLES {
+        hasher.update(name.as_bytes()).update(b"\0").update(content.as_bytes());
+    }
+    for jar in &frameworks.jars {
+        hasher.update(b"\0").update(jar.as_os_str().as_encoded_bytes());
+        let size = std::fs::metadata(jar).map_or(0, |jar| jar.len());
+        hasher.update(&size.to_le_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn java_files_below(folder: &Path, found: &mut BTreeSet<String>, root: &Path) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                java_files_below(&path, found, root);
+            } else if let Ok(below) = path.strip_prefix(root) {
+                found.insert(below.to_string_lossy().into_owned());
+            }
+        }
+    }
+
+    #[test]
+    fn every_source_of_the_worker_is_embedded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../agents/junit/src");
+        let mut there = BTreeSet::new();
+        java_files_below(&root, &mut there, &root);
+        let embedded: BTreeSet<String> = SOURCES.iter().map(|it| it.path.to_owned()).collect();
+        assert_eq!(embedded, there);
+    }
+
+    #[test]
+    fn only_parts_whose_framework_is_there_are_compiled() {
+        let mut frameworks = Frameworks::on(&[]);
+        frameworks.units.insert("junit4");
+        assert!(is_needed("flakeproof/agent/Main.java", &frameworks));
+        assert!(is_needed("flakeproof/agent/junit4/Leaf.java", &frameworks));
+        assert!(!is_needed("flakeproof/agent/testng/Order.java", &frameworks));
+        assert_eq!(samples_for(&frameworks).count(), 1);
+    }
+}

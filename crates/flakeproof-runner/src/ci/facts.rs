@@ -1,0 +1,290 @@
+//! From environment variables to what is known of a run.
+
+use std::collections::BTreeMap;
+
+use super::systems::{SYSTEMS, System};
+
+/// What a CI system says about the run that it is in the middle of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CiFacts {
+    /// The name of the system.
+    pub system: &'static str,
+    /// The revision that is checked out. For a pull request it may be a merge that is in no branch;
+    /// it is what ran.
+    pub revision: Option<String>,
+    /// The branch; of a pull request the one that it wants to merge.
+    pub branch: Option<String>,
+    /// The job.
+    pub job: Option<String>,
+    /// The system's own id of the build or pipeline.
+    pub build: Option<String>,
+    /// Tells attempts at the same job of the same build apart.
+    pub attempt: Option<String>,
+    /// When it started, as the system writes it: RFC 3339, or seconds since 1970.
+    pub started: Option<String>,
+    /// The folder of the checkout.
+    pub workspace: Option<String>,
+    /// What tells apart the machines of one job's matrix: operating system, image, version of a
+    /// language.
+    pub machine: Vec<String>,
+}
+
+/// Set by actions and images that choose a version of a language, whatever the system.
+const VERSIONS: [&str; 4] = ["pythonLocation", "TOXENV", "NOX_CURRENT_SESSION", "RUSTUP_TOOLCHAIN"];
+
+impl CiFacts {
+    /// What these environment variables tell; `None` outside of the systems that are known.
+    #[must_use]
+    pub fn of(variables: &BTreeMap<String, String>) -> Option<Self> {
+        let system = SYSTEMS.iter().find(|system| system.is_running(variables))?;
+        let first = |names: &[&str]| first(variables, names);
+        let machine = system.machine.iter().chain(&VERSIONS);
+        Some(Self {
+            system: system.name,
+            revision: first(system.revision).filter(|text| is_revision(text)),
+            branch: first(system.branch).map(|text| plain_branch(&text)),
+            job: first(system.job),
+            build: first(system.build),
+            attempt: first(system.attempt),
+            started: first(system.started),
+            workspace: first(system.workspace),
+            machine: machine.filter_map(|name| first(&[*name])).collect(),
+        })
+    }
+}
+
+impl System {
+    fn is_running(&self, variables: &BTreeMap<String, String>) -> bool {
+        let (name, value) = self.mark;
+        let found = variables.get(name).filter(|found| !found.is_empty());
+        found.is_some_and(|found| value.is_none_or(|value| found.eq_ignore_ascii_case(value)))
+    }
+}
+
+fn first(variables: &BTreeMap<String, String>, names: &[&str]) -> Option<String> {
+    let mut values = names.iter().filter_map(|name| variables.get(*name));
+    values.find(|value| !value.trim().is_empty()).map(|value| value.trim().to_owned())
+}
+
+/// A name such as `HEAD` says nothing about what ran.
+fn is_revision(text: &str) -> bool {
+    text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn plain_branch(text: &str) -> String {
+    let prefixes = ["refs/heads/", "refs/tags/", "origin/"];
+    let plain = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix));
+    plain.unwrap_or(text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(variables: &[(&str, &str)]) -> Option<CiFacts> {
+        let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+        CiFacts::of(&owned.collect())
+    }
+
+    const SHA: &str = "83e14cb0a1b2c3d4e5f60718293a4b5c6d7e8f90";
+
+    /// Revision, branch, job, build, attempt, start, machine.
+    fn told(variables: &[(&str, &str)]) -> [String; 7] {
+        let facts = facts(variables).unwrap();
+        assert_eq!(facts.revision.as_deref(), Some(SHA));
+        let text = |value: Option<String>| value.unwrap_or_default();
+        [
+            facts.system.to_owned(),
+            text(facts.branch),
+            text(facts.job),
+            text(facts.build),
+            text(facts.attempt),
+            text(facts.started),
+            facts.machine.join(" "),
+        ]
+    }
+
+    #[test]
+    fn github_actions_names_the_branch_of_a_pull_request() {
+        let push = [
+            ("GITHUB_ACTIONS", "true"),
+            ("GITHUB_SHA", SHA),
+            ("GITHUB_REF_NAME", "main"),
+            ("GITHUB_HEAD_REF", ""),
+            ("GITHUB_JOB", "test"),
+            ("GITHUB_RUN_ID", "77"),
+            ("GITHUB_RUN_ATTEMPT", "2"),
+            ("RUNNER_OS", "Linux"),
+            ("RUNNER_ARCH", "X64"),
+        ];
+        assert_eq!(told(&push), ["GitHub Actions", "main", "test", "77", "2", "", "Linux X64"]);
+        let pull = [&push[..], &[("GITHUB_HEAD_REF", "mend")]].concat();
+        assert_eq!(told(&pull)[1], "mend");
+    }
+
+    #[test]
+    fn gitlab_tells_retried_jobs_apart() {
+        let variables = [
+            ("GITLAB_CI", "true"),
+            ("CI_COMMIT_SHA", SHA),
+            ("CI_COMMIT_REF_NAME", "main"),
+            ("CI_JOB_NAME", "unit 1/4"),
+            ("CI_PIPELINE_ID", "5"),
+            ("CI_JOB_ID", "91"),
+            ("CI_JOB_STARTED_AT", "2026-11-15T10:15:00Z"),
+            ("CI_JOB_IMAGE", "python:3.12"),
+        ];
+        let expected =
+            ["GitLab CI", "main", "unit 1/4", "5", "91", "2026-11-15T10:15:00Z", "python:3.12"];
+        assert_eq!(told(&variables), expected);
+    }
+
+    #[test]
+    fn jenkins_branches_lose_the_remote() {
+        let variables = [
+            ("JENKINS_URL", "https://ci"),
+            ("GIT_COMMIT", SHA),
+            ("GIT_BRANCH", "origin/main"),
+            ("JOB_NAME", "acme/unit"),
+            ("BUILD_NUMBER", "12"),
+        ];
+        assert_eq!(told(&variables), ["Jenkins", "main", "acme/unit", "12", "", "", ""]);
+    }
+
+    #[test]
+    fn circle_tells_reruns_apart() {
+        let variables = [
+            ("CIRCLECI", "true"),
+            ("CIRCLE_SHA1", SHA),
+            ("CIRCLE_BRANCH", "main"),
+            ("CIRCLE_JOB", "unit"),
+            ("CIRCLE_WORKFLOW_ID", "w"),
+            ("CIRCLE_BUILD_NUM", "3"),
+        ];
+        assert_eq!(told(&variables), ["CircleCI", "main", "unit", "w", "3", "", ""]);
+    }
+
+    #[test]
+    fn azure_branches_are_written_in_full() {
+        let variables = [
+            ("TF_BUILD", "True"),
+            ("BUILD_SOURCEVERSION", SHA),
+            ("BUILD_SOURCEBRANCH", "refs/heads/release/1"),
+            ("AGENT_JOBNAME", "unit py312"),
+            ("BUILD_BUILDID", "8"),
+            ("SYSTEM_JOBATTEMPT", "1"),
+            ("SYSTEM_PIPELINESTARTTIME", "2026-11-15 10:15:00+00:00"),
+            ("AGENT_OS", "Linux"),
+        ];
+        let expected = [
+            "Azure Pipelines",
+            "release/1",
+            "unit py312",
+            "8",
+            "1",
+            "2026-11-15 10:15:00+00:00",
+            "Linux",
+        ];
+        assert_eq!(told(&variables), expected);
+    }
+
+    #[test]
+    fn buildkite_may_not_know_the_revision() {
+        let variables = [
+            ("BUILDKITE", "true"),
+            ("BUILDKITE_COMMIT", SHA),
+            ("BUILDKITE_BRANCH", "main"),
+            ("BUILDKITE_LABEL", "unit"),
+            ("BUILDKITE_BUILD_ID", "b"),
+            ("BUILDKITE_RETRY_COUNT", "1"),
+        ];
+        assert_eq!(told(&variables), ["Buildkite", "main", "unit", "b", "1", "", ""]);
+        let early = [("BUILDKITE", "true"), ("BUILDKITE_COMMIT", "HEAD")];
+        assert_eq!(facts(&early).unwrap().revision, None);
+    }
+
+    #[test]
+    fn bitbucket_counts_the_runs_of_a_step() {
+        let variables = [
+            ("BITBUCKET_BUILD_NUMBER", "4"),
+            ("BITBUCKET_COMMIT", SHA),
+            ("BITBUCKET_BRANCH", "main"),
+            ("BITBUCKET_STEP_RUN_NUMBER", "2"),
+        ];
+        assert_eq!(told(&variables), ["Bitbucket Pipelines", "main", "", "4", "2", "", ""]);
+    }
+
+    #[test]
+    fn teamcity_names_its_configuration() {
+        let variables = [
+            ("TEAMCITY_VERSION", "2025.1"),
+            ("BUILD_VCS_NUMBER", SHA),
+            ("TEAMCITY_BUILDCONF_NAME", "unit"),
+            ("BUILD_NUMBER", "6"),
+        ];
+        assert_eq!(told(&variables), ["TeamCity", "", "unit", "6", "", "", ""]);
+    }
+
+    #[test]
+    fn travis_tells_versions_of_languages_apart() {
+        let variables = [
+            ("TRAVIS", "true"),
+            ("TRAVIS_COMMIT", SHA),
+            ("TRAVIS_BRANCH", "main"),
+            ("TRAVIS_JOB_NAME", "unit"),
+            ("TRAVIS_BUILD_ID", "9"),
+            ("TRAVIS_OS_NAME", "linux"),
+            ("TRAVIS_PYTHON_VERSION", "3.12"),
+        ];
+        assert_eq!(told(&variables), ["Travis CI", "main", "unit", "9", "", "", "linux 3.12"]);
+    }
+
+    #[test]
+    fn drone_and_woodpecker_count_seconds() {
+        let drone = [
+            ("DRONE", "true"),
+            ("DRONE_COMMIT_SHA", SHA),
+            ("DRONE_BRANCH", "main"),
+            ("DRONE_STAGE_NAME", "unit"),
+            ("DRONE_BUILD_NUMBER", "3"),
+            ("DRONE_STAGE_STARTED", "1794737700"),
+        ];
+        assert_eq!(told(&drone), ["Drone", "main", "unit", "3", "", "1794737700", ""]);
+        let woodpecker = [
+            ("CI", "woodpecker"),
+            ("CI_COMMIT_SHA", SHA),
+            ("CI_COMMIT_BRANCH", "main"),
+            ("CI_WORKFLOW_NAME", "unit"),
+            ("CI_PIPELINE_NUMBER", "3"),
+            ("CI_PIPELINE_STARTED", "1794737700"),
+        ];
+        assert_eq!(told(&woodpecker), ["Woodpecker", "main", "unit", "3", "", "1794737700", ""]);
+    }
+
+    #[test]
+    fn appveyor_names_its_image() {
+        let variables = [
+            ("APPVEYOR", "True"),
+            ("APPVEYOR_REPO_COMMIT", SHA),
+            ("APPVEYOR_REPO_BRANCH", "main"),
+            ("APPVEYOR_JOB_NAME", "unit"),
+            ("APPVEYOR_BUILD_ID", "1"),
+            ("APPVEYOR_JOB_ID", "j"),
+            ("APPVEYOR_BUILD_WORKER_IMAGE", "Ubuntu2204"),
+        ];
+        assert_eq!(told(&variables), ["AppVeyor", "main", "unit", "1", "j", "", "Ubuntu2204"]);
+    }
+
+    #[test]
+    fn a_plain_machine_is_no_ci() {
+        assert_eq!(facts(&[("HOME", "/home/a"), ("GITHUB_ACTIONS", "")]), None);
+    }
+
+    #[test]
+    fn legs_of_a_matrix_differ_by_their_interpreter() {
+        let leg = |python: &str| {
+            facts(&[("GITHUB_ACTIONS", "true"), ("pythonLocation", python)]).unwrap().machine
+        };
+        assert_ne!(leg("/opt/Python/3.11.7/x64"), leg("/opt/Python/3.13.0/x64"));
+    }
+}

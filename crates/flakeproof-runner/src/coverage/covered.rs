@@ -1,0 +1,158 @@
+//! What a report says about one file, and what follows from it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use flakeproof_core::{BlindSpot, Dependencies, FunctionUse};
+
+/// Languages in which loading a file runs a line of it.
+const RUN_WHEN_LOADED: [&str; 7] = [".js", ".mjs", ".cjs", ".jsx", ".py", ".rb", ".php"];
+
+/// A file of a report.
+#[derive(Debug, Default)]
+pub(super) struct Covered {
+    /// Lines that can run, and whether they did.
+    pub(super) lines: BTreeMap<u32, bool>,
+    pub(super) functions: Vec<Function>,
+    /// Whether nothing is known but that it is there.
+    pub(super) is_ambiguous: bool,
+    /// Whether it is certain that nothing of it had a part in the test.
+    pub(super) is_known_to_be_idle: bool,
+}
+
+/// A function, or a block of one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Function {
+    pub(super) first: u32,
+    /// Its last line, where the report tells.
+    pub(super) last: Option<u32>,
+    pub(super) ran: bool,
+}
+
+/// What a test touched, by the files of its report. Their paths are absolute.
+pub(super) fn dependencies(files: BTreeMap<String, Covered>) -> Dependencies {
+    let mut dependencies = Dependencies {
+        variables: BTreeSet::from(["*".to_owned()]),
+        blind_spots: vec![BlindSpot::Opens],
+        followed: BTreeSet::new(),
+        within: Some(files.keys().cloned().collect()),
+        ..Dependencies::default()
+    };
+    for (path, file) in files {
+        dependencies.followed.extend(ending_of(&path));
+        if file.is_known_to_be_untouched(&path) {
+            continue;
+        }
+        let functions = file.uses();
+        if !functions.is_empty() {
+            dependencies.functions.insert(path.clone(), functions);
+        }
+        dependencies.code.insert(path);
+    }
+    dependencies
+}
+
+fn ending_of(path: &str) -> Option<String> {
+    let ending = Path::new(path).extension()?;
+    Some(format!(".{}", ending.to_string_lossy()))
+}
+
+impl Covered {
+    fn is_known_to_be_untouched(&self, path: &str) -> bool {
+        if self.is_known_to_be_idle {
+            return true;
+        }
+        let ran = self.lines.values().any(|ran| *ran)
+            || self.functions.iter().any(|function| function.ran);
+        let runs_when_loaded = RUN_WHEN_LOADED.iter().any(|ending| path.ends_with(ending));
+        !ran && runs_when_loaded && !self.is_ambiguous && self.has_line_outside_of_functions()
+    }
+
+    /// A file of nothing but functions may be loaded without running a line.
+    fn has_line_outside_of_functions(&self) -> bool {
+        let first = self.functions.iter().map(|function| function.first).min();
+        let line = self.lines.keys().next();
+        line.is_some_and(|line| first.is_none_or(|first| *line < first))
+    }
+
+    /// The functions, from their first line to their last.
+    fn uses(&self) -> Vec<FunctionUse> {
+        if self.is_ambiguous {
+            return Vec::new();
+        }
+        let mut functions = self.functions.clone();
+        functions.sort_by_key(|function| (function.first, function.last));
+        let starts: BTreeSet<u32> = functions.iter().map(|function| function.first).collect();
+        let used = functions.iter().filter_map(|function| {
+            let end = match function.last {
+                // What comes after the end of a function may share its last line.
+                Some(last) => last.checked_sub(1)?,
+                None => self.last_line(function, &starts)?,
+            };
+            (end > function.first).then_some(FunctionUse {
+                body: function.first,
+                end,
+                ran: function.ran,
+            })
+        });
+        used.collect()
+    }
+
+    fn last_line(&self, function: &Function, starts: &BTreeSet<u32>) -> Option<u32> {
+        let next = starts.range(function.first + 1..).next().copied().unwrap_or(u32::MAX);
+        let mut own = self.lines.range(function.first..next);
+        match function.ran {
+            true => own.next_back().map(|(line, _)| *line),
+            false => own.take_while(|(_, ran)| !**ran).last().map(|(line, _)| *line),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(lines: &[(u32, bool)], functions: &[(u32, Option<u32>, bool)]) -> Covered {
+        Covered {
+            lines: lines.iter().copied().collect(),
+            functions: functions
+                .iter()
+                .map(|&(first, last, ran)| Function { first, last, ran })
+                .collect(),
+            ..Covered::default()
+        }
+    }
+
+    fn of(path: &str, file: Covered) -> Dependencies {
+        dependencies(BTreeMap::from([(path.to_owned(), file)]))
+    }
+
+    #[test]
+    fn a_script_of_which_nothing_ran_was_not_loaded() {
+        let idle = || file(&[(1, false), (4, false)], &[(3, None, false)]);
+        assert!(of("/p/a.js", idle()).code.is_empty());
+        assert!(of("/p/a.js", idle()).within.unwrap().contains("/p/a.js"));
+        assert!(of("/p/a.go", idle()).code.contains("/p/a.go"), "a constant may be compiled in");
+    }
+
+    #[test]
+    fn a_script_of_functions_alone_may_have_been_loaded() {
+        let only_functions = file(&[(2, false)], &[(1, None, false)]);
+        assert!(of("/p/a.mjs", only_functions).code.contains("/p/a.mjs"));
+        assert!(of("/p/b.mjs", file(&[], &[])).code.contains("/p/b.mjs"));
+    }
+
+    #[test]
+    fn an_idle_function_ends_where_a_line_ran() {
+        let lines = [(2, false), (3, false), (5, true), (6, false), (9, false), (10, false)];
+        let uses = of("/p/a.cc", file(&lines, &[(1, None, false), (8, None, false)]));
+        let uses = &uses.functions["/p/a.cc"];
+        assert_eq!((uses[0].end, uses[1].end), (3, 10));
+    }
+
+    #[test]
+    fn the_last_line_of_a_function_may_belong_to_others_too() {
+        let uses = of("/p/a.go", file(&[], &[(1, Some(5), false)]));
+        assert_eq!(uses.functions["/p/a.go"][0].end, 4);
+    }
+}

@@ -1,0 +1,191 @@
+//! The events of `go test -json`, one object on a line.
+//!
+//! A test's outcome is its last event, and its failure is what it printed. Subtests are tests of
+//! their own (`TestA/one`). A package that fails while none of its tests does, because it does not
+//! compile or its `TestMain` exits, is an issue: no test can be blamed. A test that began and did
+//! not end took its process with it.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead};
+use std::time::Duration;
+
+use flakeproof_core::Outcome;
+use serde::Deserialize;
+
+use super::issue::Issues;
+use super::limits::{self, LONGEST_NAME, LONGEST_TEXT};
+use super::reported::{ReportedFailure, ReportedTest};
+
+/// The longest line that is looked at.
+const LONGEST_LINE: u64 = 1024 * 1024;
+
+/// So many tests may run at once before the report is called broken.
+const MOST_RUNNING: usize = 100_000;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+struct GoEvent {
+    action: String,
+    #[serde(alias = "ImportPath")]
+    package: String,
+    test: String,
+    elapsed: f64,
+    output: String,
+}
+
+/// Read a stream of events, test by test.
+pub(super) fn read(
+    mut input: impl BufRead,
+    issues: &mut Issues,
+    sink: &mut dyn FnMut(ReportedTest),
+) -> io::Result<()> {
+    let mut reader = GoReader::default();
+    let mut line = Vec::new();
+    let mut number = 0;
+    while next_line(&mut input, &mut line)? {
+        number += 1;
+        match serde_json::from_slice::<GoEvent>(&line) {
+            Ok(event) => reader.hear(event, number, issues, sink),
+            // The go command itself prints plain lines, above all when it cannot build.
+            Err(_) => reader.hear_plainly(&String::from_utf8_lossy(&line)),
+        }
+    }
+    reader.finish(number, issues, sink);
+    Ok(())
+}
+
+/// The next line without its end; what is too long of it is passed over. `false` at the end.
+pub(super) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let mut limited = io::Read::take(&mut *input, LONGEST_LINE);
+    if limited.read_until(b'\n', line)? == 0 {
+        return Ok(false);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        return Ok(true);
+    }
+    // Too long, or the last one.
+    loop {
+        let piece = input.fill_buf()?;
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        let count = end.map_or(piece.len(), |at| at + 1);
+        let is_at_end = piece.is_empty();
+        input.consume(count);
+        if end.is_some() || is_at_end {
+            return Ok(true);
+        }
+    }
+}
+
+#[derive(Default)]
+struct GoReader {
+    /// What tests that run, or packages (with an empty test), printed so far.
+    printed: HashMap<(String, String), String>,
+    /// Failures of tests in each package.
+    failures: HashMap<String, u64>,
+    /// What the go command printed outside of any package.
+    plain: String,
+}
+
+impl GoReader {
+    fn hear(
+        &mut self,
+        event: GoEvent,
+        line: u64,
+        issues: &mut Issues,
+        sink: &mut dyn FnMut(ReportedTest),
+    ) {
+        let GoEvent { action, mut package, mut test, elapsed, output } = event;
+        limits::cut(&mut package, LONGEST_NAME);
+        limits::cut(&mut test, LONGEST_NAME);
+        let key = (package, test);
+        let has_room = self.printed.len() < MOST_RUNNING;
+        match (action.as_str(), key.1.is_empty()) {
+            ("output" | "build-output", _) if has_room || self.printed.contains_key(&key) => {
+                limits::append(self.printed.entry(key).or_default(), &output, LONGEST_TEXT);
+            }
+            ("run" | "start" | "cont" | "pause", false) if has_room => {
+                self.printed.entry(key).or_default();
+            }
+            ("pass" | "fail" | "skip", false) => {
+                let outcome = outcome_of(&action);
+                *self.failures.entry(key.0.clone()).or_default() += u64::from(outcome.is_failure());
+                let printed = self.printed.remove(&key).unwrap_or_default();
+                let mut test = reported(key, outcome, printed);
+                test.duration = Duration::try_from_secs_f64(elapsed).ok();
+                sink(test);
+            }
+            ("fail", true) | ("build-fail", _) => self.package_failed(&key.0, line, issues, sink),
+            ("pass" | "skip", true) => drop(self.printed.remove(&key)),
+            _ => {}
+        }
+    }
+
+    fn hear_plainly(&mut self, line: &str) {
+        limits::append(&mut self.plain, line, LONGEST_TEXT);
+        limits::append(&mut self.plain, "\n", LONGEST_TEXT);
+    }
+
+    /// A package failed: with a test that is at fault, or without one.
+    fn package_failed(
+        &mut self,
+        package: &str,
+        line: u64,
+        issues: &mut Issues,
+        sink: &mut dyn FnMut(ReportedTest),
+    ) {
+        let own = self.printed.remove(&(package.to_owned(), String::new())).unwrap_or_default();
+        let mut unfinished: Vec<(String, String)> =
+            self.printed.keys().filter(|key| key.0 == package).cloned().collect();
+        unfinished.sort_unstable();
+        let had_failure = self.failures.get(package).is_some_and(|count| *count > 0);
+        for key in &unfinished {
+            let printed = self.printed.remove(key).unwrap_or_default();
+            sink(reported(key.clone(), Outcome::Crashed, printed));
+        }
+        if unfinished.is_empty() && !had_failure {
+            issues.serious(line, format!("{package} fails outside of its tests:\n{own}"));
+        }
+    }
+
+    fn finish(self, line: u64, issues: &mut Issues, sink: &mut dyn FnMut(ReportedTest)) {
+        let mut unfinished: Vec<_> = self.printed.into_iter().collect();
+        unfinished.sort_unstable();
+        for (key, printed) in unfinished {
+            if !key.1.is_empty() {
+                issues.serious(line, format!("the report ends inside of `{}`", key.1));
+                sink(reported(key, Outcome::Crashed, printed));
+            }
+        }
+        if !self.plain.trim().is_empty() {
+            issues.note(line, format!("the go command prints:\n{}", self.plain.trim_end()));
+        }
+    }
+}
+
+fn outcome_of(action: &str) -> Outcome {
+    match action {
+        "pass" => Outcome::Passed,
+        "skip" => Outcome::Skipped,
+        _ => Outcome::Failed,
+    }
+}
+
+fn reported((package, name): (String, String), outcome: Outcome, printed: String) -> ReportedTest {
+    let is_frame = |line: &&str| {
+        let line = line.trim_start();
+        !["=== ", "--- ", "PASS", "FAIL"].iter().any(|mark| line.starts_with(mark))
+            && !line.is_empty()
+    };
+    let message = printed.lines().find(is_frame).unwrap_or("no message").trim().to_owned();
+    let failure = outcome.is_failure() || outcome == Outcome::Skipped;
+    let text = if outcome.is_failure() { printed.clone() } else { String::new() };
+    ReportedTest {
+        suite: package,
+        outcome,
+        failure: failure.then(|| ReportedFailure { message, kind: String::new(), text }),
+        output: printed,
+        ..ReportedTest::named(name)
+    }
+}

@@ -1,0 +1,6 @@
+//! What `touches` calls.
+
+/// A price.
+pub fn price() -> u32 {
+    40
+}

@@ -1,0 +1,11 @@
+"use strict";
+
+const { test } = require("node:test");
+const assert = require("node:assert");
+const { note } = require("./notes.js");
+const { price } = require("./shop.js");
+
+test("touches", () => {
+  note("touches");
+  assert.strictEqual(price(), 40);
+});

@@ -1,0 +1,5 @@
+"""What `test_touches` calls."""
+
+
+def price():
+    return 40
