@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Paths are absolute. The measurement is honest about its limits: whatever it could not follow
 /// is a [`BlindSpot`], and a blind spot silences the conclusion that nothing was touched.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Dependencies {
     /// Source files whose code ran, imports included.
     pub code: BTreeSet<String>,
@@ -23,6 +23,36 @@ pub struct Dependencies {
     /// Functions of the files in `code`, where that granularity was asked for.
     #[serde(default)]
     pub functions: BTreeMap<String, Vec<FunctionUse>>,
+    /// Endings of the source files whose code the measurement follows, as `.py`.
+    #[serde(default = "python")]
+    pub followed: BTreeSet<String>,
+    /// The only source files about which the measurement can tell; `None` where it can about all.
+    #[serde(default)]
+    pub within: Option<BTreeSet<String>>,
+    /// Source files from which a compiler copies values into others, where no use of them is seen.
+    #[serde(default)]
+    pub copied: BTreeSet<String>,
+}
+
+/// What was measured before other languages were.
+fn python() -> BTreeSet<String> {
+    BTreeSet::from([".py".to_owned()])
+}
+
+impl Default for Dependencies {
+    fn default() -> Self {
+        Self {
+            code: BTreeSet::new(),
+            opened: BTreeSet::new(),
+            listed: BTreeSet::new(),
+            variables: BTreeSet::new(),
+            blind_spots: Vec::new(),
+            functions: BTreeMap::new(),
+            followed: python(),
+            within: None,
+            copied: BTreeSet::new(),
+        }
+    }
 }
 
 impl Dependencies {
@@ -57,5 +87,12 @@ pub enum BlindSpot {
     NativeCode {
         /// The library.
         library: String,
+    },
+    /// Which files were opened is not known at all.
+    Opens,
+    /// Compiled code was read instead of loaded, to look for annotations or the like.
+    Scan {
+        /// What looked.
+        scanner: String,
     },
 }

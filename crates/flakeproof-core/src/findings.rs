@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attempt, Evidence, Kind, Location, Outcome, Seed, Signature, TestId, Verdict};
+use crate::{
+    Attempt, Evidence, Hold, Kind, Location, Outcome, Quarantined, Seed, Signature, TestId, Verdict,
+};
 
 /// All that a run found out.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,9 +123,17 @@ pub struct TestFinding {
     pub reproduce: Option<String>,
     /// The group it belongs to, as an index into [`Findings::groups`].
     pub group: Option<usize>,
+    /// Its entry in the quarantine, if it failed and has one.
+    pub quarantine: Option<Quarantined>,
 }
 
 impl TestFinding {
+    /// Whether its failure does not count, because it is in quarantine.
+    #[must_use]
+    pub fn is_excused(&self) -> bool {
+        self.quarantine.as_ref().is_some_and(|it| it.hold == Hold::Excused)
+    }
+
     /// The first failing attempt.
     #[must_use]
     pub fn first_failure(&self) -> Option<&Attempt> {

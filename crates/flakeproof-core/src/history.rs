@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attempt, Features, Findings, HuntFindings, HuntRecord, KnownFlaky, Seed, TestId, TreeState,
-    TrialRecord,
+    Attempt, Features, Findings, HuntFindings, HuntRecord, KnownFlaky, Seed, TestId, Timeline,
+    TreeState, TrialRecord,
 };
 
 /// Runs and their executions, kept from one run to the next.
@@ -33,8 +33,27 @@ pub trait History: Send {
     /// When the history cannot be written.
     fn finish(&mut self, findings: &Findings) -> Result<(), HistoryError>;
 
+    /// Close the open run, which was read from reports and has no findings.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn close(&mut self, took: Duration) -> Result<(), HistoryError>;
+
+    /// Whether there is a run of this id.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn has_run(&self, id: &str) -> Result<bool, HistoryError>;
+
+    /// How every test fared in every run.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn timeline(&self) -> Result<Timeline, HistoryError>;
+
     /// The latest run before the open one in which the test passed at its first attempt, or
-    /// `None` if there is no such run.
+    /// `None` if there is no such run. Runs that were read from reports do not count: what surrounded
+    /// them is not known.
     ///
     /// # Errors
     /// When the history cannot be read.
@@ -45,19 +64,6 @@ pub trait History: Send {
     /// # Errors
     /// When the history cannot be read.
     fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError>;
-
-    /// How each test fared over all runs.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
-    fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError>;
-
-    /// How often each test ran and failed at its first attempt on one state of the code: on the one
-    /// on which it did both, else on the one on which it ran most often.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
-    fn tallies(&self) -> Result<BTreeMap<TestId, Tally>, HistoryError>;
 
     /// Keep what was measured about tests in the open run, all of it or nothing.
     ///
@@ -188,6 +194,41 @@ pub struct RunRecord {
     pub surroundings: Surroundings,
     /// The version of flakeproof.
     pub version: String,
+    /// Where it is known from.
+    pub origin: Origin,
+}
+
+/// Where a run is known from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// flakeproof ran it.
+    #[default]
+    Run,
+    /// It was read from the reports of a CI system.
+    Reports {
+        /// The job that wrote them.
+        job: Option<String>,
+    },
+}
+
+impl Origin {
+    /// The origin as one lower-case word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Reports { .. } => "reports",
+        }
+    }
+
+    /// The job that wrote the reports.
+    #[must_use]
+    pub fn job(&self) -> Option<&str> {
+        match self {
+            Self::Run => None,
+            Self::Reports { job } => job.as_deref(),
+        }
+    }
 }
 
 /// What surrounds the code and may change without it.

@@ -19,12 +19,16 @@ mod findings;
 mod fix;
 mod history;
 mod hunt;
+mod id_rules;
 mod isolation;
 mod lines;
 mod measured;
 mod orders;
 mod outcome;
+mod overview;
 mod prediction;
+mod quarantine;
+mod scores;
 mod seed;
 mod sequential;
 mod signature;
@@ -33,6 +37,7 @@ pub mod statistics;
 mod suite;
 mod test_id;
 mod thresholds;
+mod timeline;
 mod trial;
 
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
@@ -45,20 +50,27 @@ pub use findings::{
 };
 pub use fix::{ALWAYS, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, Place, RateSource};
 pub use history::{
-    FeatureRecord, History, HistoryError, PassRecord, RunRecord, Surroundings, Tally, TrackRecord,
+    FeatureRecord, History, HistoryError, Origin, PassRecord, RunRecord, Surroundings, Tally,
+    TrackRecord,
 };
 pub use hunt::{
     FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Pair,
     Reproduction, StageCost,
 };
+pub use id_rules::{IdRule, IdRules};
 pub use isolation::Isolation;
 pub use lines::Lines;
 pub use measured::{Covered, Measured};
 pub use orders::{OrderKind, Orders};
 pub use outcome::Outcome;
+pub use overview::{
+    FrontPoint, HuntOverview, HuntSummary, Overview, PastFailure, PastFinding, TestDetail,
+};
 pub use prediction::{
     DataPath, DataStep, ModelFacts, Prediction, Predictions, Reason, SimilarTest,
 };
+pub use quarantine::{Hold, Quarantine, QuarantineEntry, Quarantined};
+pub use scores::{Outage, Scores, Standing, TestScore};
 pub use seed::Seed;
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use signature::Signature;
@@ -66,4 +78,5 @@ pub use state::{LeftBehind, LeftKind, State};
 pub use suite::{CollectionProblem, Suite, SuiteTest};
 pub use test_id::TestId;
 pub use thresholds::{Region, Thresholds, ThresholdsError};
+pub use timeline::{Again, Mark, PastRun, TestTimeline, Timeline};
 pub use trial::{TrialFailure, TrialRecord};
