@@ -8,10 +8,10 @@
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    Attempt, Execution, Failure, History, HistoryError, Isolation, Outcome, Phase, RunRecord, Seed,
-    Signature, Stage, Surroundings, TreeState,
+    Attempt, Execution, Failure, History, HistoryError, Isolation, Outcome, Phase, RunRecord,
+    Scores, Seed, Signature, Stage, Surroundings, TreeState,
 };
-use flakeproof_store::SqliteHistory;
+use flakeproof_store::{Depth, Pruning, SqliteHistory, Table};
 
 const RUNS: usize = 100;
 
@@ -30,6 +30,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let opening = Instant::now();
     let mut history = SqliteHistory::in_project(folder.path())?;
     println!("open                        {:?}", opening.elapsed());
+    measure("timeline", 10, |_| history.timeline().map(drop))?;
+    let timeline = history.timeline()?;
+    measure("scores", 10, |_| {
+        drop(Scores::of(&timeline));
+        Ok(())
+    })?;
     history.begin(&run(RUNS))?;
     measure("record of one pass", tests, |test| history.record(&[attempt(test, Outcome::Passed)]))?;
     measure("record of one failure", tests, |test| {
@@ -37,6 +43,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
     measure("last_pass", tests, |test| history.last_pass(&id(test).into()).map(drop))?;
     measure("durations", 10, |_| history.durations().map(drop))?;
+    history.close(Duration::from_secs(1))?;
+    look_after(&mut history)
+}
+
+/// What `flakeproof store` does with it.
+fn look_after(history: &mut SqliteHistory) -> Result<(), Box<dyn std::error::Error>> {
+    measure("stats", 3, |_| history.stats().map(drop))?;
+    let mut rows = 0;
+    let exporting = Instant::now();
+    let exported = history.export(Table::Executions, |_| {
+        rows += 1;
+        Ok::<(), std::convert::Infallible>(())
+    });
+    exported.map_err(|error| format!("{error:?}"))?;
+    println!("export of {rows} rows      {:?}", exporting.elapsed());
+    let pruning = Pruning { before: "2027-01-01".into(), depth: Depth::Details };
+    measure("outlook of a prune", 3, |_| history.prune_outlook(&pruning).map(drop))?;
+    let before = history.bytes();
+    measure("prune", 1, |_| history.prune(&pruning).map(drop))?;
+    measure("compact", 1, |_| history.compact().map(drop))?;
+    println!("from {} MB to {} MB", before / 1_000_000, history.bytes() / 1_000_000);
     Ok(())
 }
 
@@ -51,6 +78,7 @@ fn fill(history: &mut SqliteHistory, tests: usize) -> Result<(), HistoryError> {
         };
         let attempts: Vec<_> = (0..tests).map(|test| attempt(test, outcome(test))).collect();
         attempts.chunks(1000).try_for_each(|chunk| history.record(chunk))?;
+        history.close(Duration::from_secs(60))?;
     }
     Ok(())
 }
@@ -90,6 +118,7 @@ fn run(number: usize) -> RunRecord {
         tree: TreeState::default(),
         surroundings: Surroundings::default(),
         version: "0.1.0".into(),
+        origin: flakeproof_core::Origin::default(),
     }
 }
 

@@ -5,11 +5,13 @@
 
 use std::time::Duration;
 
-use flakeproof_core::{HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, TrialRecord};
+use flakeproof_core::{
+    HuntEnd, HuntFindings, HuntRecord, HuntSummary, HuntedTest, KnownFlaky, TrialRecord,
+};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params};
 
-use crate::sqlite::{from_json, json, test_number};
+use crate::runs::{from_json, json, test_number};
 
 /// The key of a row of `hunt`.
 pub(crate) type HuntNumber = i64;
@@ -172,7 +174,7 @@ pub(crate) fn is_over(findings: &HuntFindings) -> bool {
 
 const CLOSE: &str = "
     UPDATE hunt
-    SET state = :state, executions = :executions, microseconds = :microseconds
+    SET state = :state, executions = :executions, microseconds = :microseconds, summary = :summary
     WHERE number = :hunt";
 
 /// Nobody takes up a finished hunt, so the trials of those before this one make room.
@@ -190,6 +192,11 @@ fn close(
         ":state": if is_over(findings) { "finished" } else { "open" },
         ":executions": i64::try_from(findings.cost.executions).unwrap_or(i64::MAX),
         ":microseconds": microseconds(findings.cost.time),
+        ":summary": json(&HuntSummary {
+            tests: findings.tests.len(),
+            cost: findings.cost.clone(),
+            end: findings.end,
+        })?,
     })?;
     transaction.prepare_cached(FORGET)?.execute([hunt])?;
     Ok(())

@@ -6,14 +6,25 @@
 //!
 //! All SQL of flakeproof is in this crate, as text that can be pasted into the `sqlite3` shell.
 
+mod digests;
+mod export;
+mod exported_executions;
 mod features;
 mod hunts;
+mod marks;
 mod memory;
 mod memory_hunts;
 mod migrations;
 mod opening;
+mod past;
 mod place;
+mod prune;
+mod runs;
 mod sqlite;
+mod stats;
 
+pub use export::{Cell, Column, ColumnType, ExportError, Table};
 pub use memory::MemoryHistory;
+pub use prune::{Compaction, Depth, Pruned, Pruning};
 pub use sqlite::SqliteHistory;
+pub use stats::{StoreStats, TableStats};

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings, HuntRecord,
-    KnownFlaky, Outcome, PassRecord, RunRecord, Stage, Surroundings, Tally, TestId, TrackRecord,
-    TrialRecord, Verdict,
+    Attempt, Execution, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
+    HuntRecord, KnownFlaky, Mark, Origin, Outcome, PassRecord, PastRun, RunRecord, Stage,
+    Surroundings, TestId, TestTimeline, Timeline, TrialRecord,
 };
 
 use crate::memory_hunts::MemoryHunts;
@@ -20,9 +20,10 @@ pub struct MemoryHistory {
     runs: Vec<RunRecord>,
     open: Option<usize>,
     passes: BTreeMap<TestId, Passes>,
-    records: BTreeMap<TestId, TrackRecord>,
-    /// How often each test ran and failed on the code of a run, named by its first run.
-    tallies: BTreeMap<(TestId, usize), Tally>,
+    /// What each run saw of a test, oldest first.
+    marks: BTreeMap<TestId, Vec<Mark>>,
+    /// How long runs took.
+    took: BTreeMap<usize, Duration>,
     features: Vec<(usize, TestId, Features)>,
     hunts: MemoryHunts,
 }
@@ -47,6 +48,15 @@ impl MemoryHistory {
         self.open.ok_or_else(|| unwritable("no run is open"))
     }
 
+    fn mark(&mut self, run: usize, attempt: &Attempt) {
+        let Execution { test, outcome, duration, .. } = &attempt.execution;
+        let marks = self.marks.entry(test.clone()).or_default();
+        match marks.last_mut().filter(|mark| mark.run as usize == run) {
+            Some(mark) if attempt.stage != Stage::First => mark.rerun(*outcome, *duration),
+            _ => marks.push(Mark::first(index(run), *outcome, *duration)),
+        }
+    }
+
     fn first_run_of_code(&self, run: usize) -> usize {
         let code = |run: &RunRecord| {
             let Surroundings { runtime, packages, .. } = &run.surroundings;
@@ -68,17 +78,8 @@ impl History for MemoryHistory {
 
     fn record(&mut self, attempts: &[Attempt]) -> Result<(), HistoryError> {
         let run = self.open_run()?;
-        for attempt in attempts.iter().filter(|attempt| attempt.stage == Stage::First) {
-            let record = self.records.entry(attempt.execution.test.clone()).or_default();
-            record.passes += u32::from(attempt.execution.outcome == Outcome::Passed);
-            record.failures += u32::from(attempt.execution.outcome.is_failure());
-            let is_known_code = self.runs[run].tree.is_complete;
-            if is_known_code && attempt.execution.outcome != Outcome::Skipped {
-                let code = self.first_run_of_code(run);
-                let tally = self.tallies.entry((attempt.execution.test.clone(), code)).or_default();
-                tally.runs += 1;
-                tally.failures += u32::from(attempt.execution.outcome.is_failure());
-            }
+        for attempt in attempts {
+            self.mark(run, attempt);
         }
         let passed = |attempt: &&Attempt| attempt.execution.outcome == Outcome::Passed;
         for attempt in attempts.iter().filter(passed) {
@@ -92,12 +93,45 @@ impl History for MemoryHistory {
     }
 
     fn finish(&mut self, findings: &Findings) -> Result<(), HistoryError> {
-        self.open_run()?;
-        for test in findings.tests.iter().filter(|test| test.verdict == Some(Verdict::Flaky)) {
-            self.records.entry(test.id.clone()).or_default().flaky += 1;
+        let run = self.open_run()?;
+        for test in findings.failures() {
+            let mark = self.marks.get_mut(&test.id).and_then(|marks| marks.last_mut());
+            if let Some(mark) = mark.filter(|mark| mark.run as usize == run) {
+                mark.verdict = test.verdict;
+            }
         }
+        self.close(findings.run.duration)
+    }
+
+    fn close(&mut self, took: Duration) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        self.took.insert(run, took);
         self.open = None;
         Ok(())
+    }
+
+    fn has_run(&self, id: &str) -> Result<bool, HistoryError> {
+        Ok(self.runs.iter().any(|run| run.id == id))
+    }
+
+    fn timeline(&self) -> Result<Timeline, HistoryError> {
+        let past = |(number, run): (usize, &RunRecord)| PastRun {
+            id: run.id.clone(),
+            started: run.started.clone(),
+            duration: self.took.get(&number).copied().unwrap_or_default(),
+            revision: run.tree.revision.clone(),
+            branch: run.tree.branch.clone(),
+            job: run.origin.job().map(ToOwned::to_owned),
+            code: run.tree.is_complete.then(|| index(self.first_run_of_code(number))),
+        };
+        let test = |(test, marks): (&TestId, &Vec<Mark>)| TestTimeline {
+            test: test.clone(),
+            marks: marks.clone(),
+        };
+        Ok(Timeline {
+            runs: self.runs.iter().enumerate().map(past).collect(),
+            tests: self.marks.iter().map(test).collect(),
+        })
     }
 
     fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError> {
@@ -105,7 +139,10 @@ impl History for MemoryHistory {
         let pass = self
             .passes
             .get(test)
-            .and_then(|passes| passes.first.iter().rev().find(|run| **run < before))
+            .and_then(|passes| {
+                let is_own = |run: usize| self.runs[run].origin == Origin::Run;
+                passes.first.iter().rev().find(|run| **run < before && is_own(**run))
+            })
             .and_then(|run| self.runs.get(*run));
         Ok(pass.map(|run| PassRecord {
             run: run.id.clone(),
@@ -118,16 +155,6 @@ impl History for MemoryHistory {
     fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError> {
         let duration = |(test, passes): (&TestId, &Passes)| (test.clone(), passes.duration);
         Ok(self.passes.iter().map(duration).collect())
-    }
-
-    fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError> {
-        Ok(self.records.clone())
-    }
-
-    fn tallies(&self) -> Result<BTreeMap<TestId, Tally>, HistoryError> {
-        let mut by_weight: Vec<_> = self.tallies.iter().collect();
-        by_weight.sort_by_key(|((_, code), tally)| (tally.is_inconsistent(), tally.runs, *code));
-        Ok(by_weight.into_iter().map(|((test, _), tally)| (test.clone(), *tally)).collect())
     }
 
     fn record_features(&mut self, measured: &[(TestId, Features)]) -> Result<(), HistoryError> {
@@ -175,6 +202,10 @@ impl History for MemoryHistory {
     fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError> {
         Ok(self.hunts.known_flaky())
     }
+}
+
+fn index(run: usize) -> u32 {
+    u32::try_from(run).unwrap_or(u32::MAX)
 }
 
 fn unwritable(cause: &str) -> HistoryError {

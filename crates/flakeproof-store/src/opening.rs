@@ -41,6 +41,21 @@ pub(crate) fn open(place: &Place) -> Result<Connection, HistoryError> {
     Ok(connection)
 }
 
+/// Open the file at `place` to look into it.
+///
+/// # Errors
+/// When the file is missing, damaged, not a history, or of another version.
+pub(crate) fn look(place: &Place) -> Result<Connection, HistoryError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(place.path(), flags)
+        .map_err(|error| place.unreadable(error))?;
+    connection.busy_timeout(PATIENCE).map_err(|error| place.fault(&error))?;
+    if SchemaVersion::of(&connection, place)? != SchemaVersion::KNOWN {
+        return Err(place.unwritable("it was written by an older version and is not up to date"));
+    }
+    Ok(connection)
+}
+
 /// Make `folder/.flakeproof`, which keeps itself out of version control, unless it is there.
 ///
 /// # Errors

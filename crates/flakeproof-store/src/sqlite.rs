@@ -11,20 +11,21 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings, HuntRecord,
-    Kind, KnownFlaky, PassRecord, RunRecord, Signature, Tally, TestFinding, TestId, TrackRecord,
-    TrialRecord, Verdict,
+    KnownFlaky, Origin, PassRecord, RunRecord, Stage, TestId, Timeline, TrialRecord,
 };
-use rusqlite::types::Type;
 use rusqlite::{
     Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
 };
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::features;
 use crate::hunts::{self, HuntNumber};
+use crate::marks::Marks;
 use crate::opening;
 use crate::place::Place;
+use crate::runs::{
+    RunNumber, TestNumbers, close_run, from_json, insert_execution, insert_finding, insert_run,
+    test_number,
+};
+use crate::{digests, features};
 
 /// A history in one SQLite file.
 ///
@@ -42,12 +43,19 @@ use crate::place::Place;
 pub struct SqliteHistory {
     connection: Connection,
     place: Place,
-    open: Option<RunNumber>,
+    open: Option<OpenRun>,
+    /// The numbers of tests that were met already.
+    numbers: TestNumbers,
     open_hunt: Option<HuntNumber>,
 }
 
-/// The key of a row of `run`.
-type RunNumber = i64;
+/// The run that is open, and how its tests fared so far.
+#[derive(Debug)]
+struct OpenRun {
+    number: RunNumber,
+    is_own: bool,
+    marks: Marks,
+}
 
 impl SqliteHistory {
     /// Open the history in the file `path`, or make the file. Its folder must exist.
@@ -58,7 +66,7 @@ impl SqliteHistory {
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
         let place = Place::new(path)?;
         let connection = opening::open(&place)?;
-        Ok(Self { connection, place, open: None, open_hunt: None })
+        Ok(Self { connection, place, open: None, numbers: TestNumbers::default(), open_hunt: None })
     }
 
     /// Open the history of the project in `folder`: `folder/.flakeproof/history.db`.
@@ -73,8 +81,50 @@ impl SqliteHistory {
         Self::open(&ours.join("history.db"))
     }
 
+    /// Open an existing history for looking only: nothing that is done with it changes the file.
+    ///
+    /// # Errors
+    /// `Unreadable` when it is missing, damaged or something else, `Newer` when a newer version wrote
+    /// it, `Unwritable` when an older one did, which [`open`](Self::open) would bring up to date.
+    pub fn look(path: &Path) -> Result<Self, HistoryError> {
+        let place = Place::new(path)?;
+        let connection = opening::look(&place)?;
+        Ok(Self { connection, place, open: None, numbers: TestNumbers::default(), open_hunt: None })
+    }
+
+    /// Make the digests of runs that an older version kept, and of runs that were killed long ago, so
+    /// that whoever only looks finds them.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    pub fn make_digests(&self) -> Result<(), HistoryError> {
+        self.ask(digests::keep_missing)
+    }
+
+    /// A number that differs once another process has written to the history since it was opened.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn stamp(&self) -> Result<i64, HistoryError> {
+        self.ask(|connection| connection.pragma_query_value(None, "data_version", |row| row.get(0)))
+    }
+
+    /// The file.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Ask a question that changes nothing.
+    pub(crate) fn ask<T>(
+        &self,
+        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, HistoryError> {
+        question(&self.connection).map_err(|error| self.place.fault(&error))
+    }
+
     fn open_run(&self) -> Result<RunNumber, HistoryError> {
-        self.open.ok_or_else(|| self.place.unwritable("no run is open"))
+        let open = self.open.as_ref().map(|open| open.number);
+        open.ok_or_else(|| self.place.unwritable("no run is open"))
     }
 
     fn open_hunt(&self) -> Result<HuntNumber, HistoryError> {
@@ -82,7 +132,7 @@ impl SqliteHistory {
     }
 
     /// Make all changes of `work`, or none of them.
-    fn write<T>(
+    pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
@@ -99,33 +149,79 @@ impl SqliteHistory {
 
 impl History for SqliteHistory {
     fn begin(&mut self, run: &RunRecord) -> Result<(), HistoryError> {
+        // Between two runs, tests to which nothing refers may have been removed.
+        self.numbers = TestNumbers::default();
         let number = self.write(|transaction| insert_run(transaction, run))?;
-        self.open = Some(number);
+        let is_own = run.origin == Origin::Run;
+        self.open = Some(OpenRun { number, is_own, marks: Marks::default() });
         Ok(())
     }
 
     fn record(&mut self, attempts: &[Attempt]) -> Result<(), HistoryError> {
         let run = self.open_run()?;
+        let is_own = self.open.as_ref().is_some_and(|open| open.is_own);
         if attempts.is_empty() {
             return Ok(());
         }
-        self.write(|transaction| {
-            attempts.iter().try_for_each(|attempt| insert_execution(transaction, run, attempt))
-        })
+        let mut numbers = std::mem::take(&mut self.numbers);
+        let tests = self.write(|transaction| {
+            let insert = |attempt: &Attempt| {
+                let test = numbers.of(transaction, &attempt.execution.test)?;
+                // A plain pass that was read from a report is in the digest, and nobody asks for more.
+                let is_telling =
+                    attempt.stage != Stage::First || attempt.execution.outcome.is_failure();
+                if is_own || is_telling {
+                    insert_execution(transaction, run, test, attempt)?;
+                }
+                Ok(test)
+            };
+            attempts.iter().map(insert).collect::<rusqlite::Result<Vec<i64>>>()
+        })?;
+        // Only numbers that were committed are remembered.
+        self.numbers = numbers;
+        if let Some(open) = &mut self.open {
+            tests.iter().zip(attempts).for_each(|(test, attempt)| open.marks.count(*test, attempt));
+        }
+        Ok(())
     }
 
     fn finish(&mut self, findings: &Findings) -> Result<(), HistoryError> {
         let run = self.open_run()?;
+        let mut marks = self.open.take().map(|open| open.marks).unwrap_or_default();
         self.write(|transaction| {
-            close_run(transaction, run, findings)?;
-            findings.failures().try_for_each(|test| insert_finding(transaction, run, test))
-        })?;
-        self.open = None;
-        Ok(())
+            close_run(transaction, run, findings.run.duration, Some(findings.exit))?;
+            for test in findings.failures() {
+                let number = insert_finding(transaction, run, test)?;
+                test.verdict.into_iter().for_each(|verdict| marks.judge(number, verdict));
+            }
+            digests::put(transaction, run, &marks)
+        })
+    }
+
+    fn close(&mut self, took: Duration) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        let marks = self.open.take().map(|open| open.marks).unwrap_or_default();
+        self.write(|transaction| {
+            close_run(transaction, run, took, None)?;
+            digests::put(transaction, run, &marks)
+        })
+    }
+
+    fn has_run(&self, id: &str) -> Result<bool, HistoryError> {
+        const FIND: &str =
+            "SELECT 1 FROM run WHERE id = ?1 AND (origin = 'run' OR state = 'finished')";
+        self.connection
+            .prepare_cached(FIND)
+            .and_then(|mut statement| statement.exists([id]))
+            .map_err(|error| self.place.fault(&error))
+    }
+
+    fn timeline(&self) -> Result<Timeline, HistoryError> {
+        self.ask(digests::timeline)
     }
 
     fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError> {
-        let before = self.open.unwrap_or(RunNumber::MAX);
+        let before = self.open.as_ref().map_or(RunNumber::MAX, |open| open.number);
         self.connection
             .prepare_cached(LAST_PASS)
             .and_then(|mut statement| {
@@ -139,20 +235,6 @@ impl History for SqliteHistory {
         self.connection
             .prepare_cached(DURATIONS)
             .and_then(|mut statement| statement.query_map([], test_duration)?.collect())
-            .map_err(|error| self.place.fault(&error))
-    }
-
-    fn track_records(&self) -> Result<BTreeMap<TestId, TrackRecord>, HistoryError> {
-        self.connection
-            .prepare_cached(TRACK_RECORDS)
-            .and_then(|mut statement| statement.query_map([], track_record)?.collect())
-            .map_err(|error| self.place.fault(&error))
-    }
-
-    fn tallies(&self) -> Result<BTreeMap<TestId, Tally>, HistoryError> {
-        self.connection
-            .prepare_cached(TALLIES)
-            .and_then(|mut statement| statement.query_map([], tally)?.collect())
             .map_err(|error| self.place.fault(&error))
     }
 
@@ -203,164 +285,13 @@ impl History for SqliteHistory {
     }
 }
 
-/// Of the states of the code on which a test ran, the last line for it wins: the one on which it was
-/// inconsistent, else the one with most runs, else the latest. Code whose state is not wholly known
-/// may have changed unseen, and so may what surrounds it.
-const TALLIES: &str = "
-    SELECT test.id, count(*) AS runs,
-           count(*) FILTER (WHERE execution.outcome <> 'passed') AS failures
-      FROM execution
-      JOIN test ON test.number = execution.test
-      JOIN run ON run.number = execution.run
-     WHERE execution.stage = 'first' AND execution.outcome <> 'skipped'
-       AND run.tree ->> 'is_complete'
-     GROUP BY execution.test, run.tree, run.surroundings ->> 'runtime',
-              run.surroundings ->> 'packages'
-     ORDER BY failures > 0 AND failures < runs, runs, max(run.number)";
-
-fn tally(row: &Row<'_>) -> rusqlite::Result<(TestId, Tally)> {
-    let test: String = row.get(0)?;
-    Ok((test.into(), Tally { runs: row.get(1)?, failures: row.get(2)? }))
-}
-
-const TRACK_RECORDS: &str = "
-    SELECT test.id,
-           count(*) FILTER (WHERE execution.outcome = 'passed'),
-           count(*) FILTER (WHERE execution.outcome NOT IN ('passed', 'skipped')),
-           (SELECT count(*) FROM finding
-             WHERE finding.test = test.number AND finding.verdict = 'flaky')
-      FROM test
-      JOIN execution ON execution.test = test.number AND execution.stage = 'first'
-     GROUP BY test.number";
-
-fn track_record(row: &Row<'_>) -> rusqlite::Result<(TestId, TrackRecord)> {
-    let id: String = row.get(0)?;
-    let record = TrackRecord { passes: row.get(1)?, failures: row.get(2)?, flaky: row.get(3)? };
-    Ok((id.into(), record))
-}
-
-const INSERT_RUN: &str = "
-    INSERT INTO run (id, started, command, seed, revision, branch, tree, surroundings, version)
-    VALUES (:id, :started, :command, :seed, :revision, :branch, :tree, :surroundings, :version)";
-
-fn insert_run(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<RunNumber> {
-    transaction.prepare_cached(INSERT_RUN)?.insert(named_params! {
-        ":id": run.id,
-        ":started": run.started,
-        ":command": json(&run.command)?,
-        ":seed": run.seed.0.cast_signed(),
-        ":revision": run.tree.revision,
-        ":branch": run.tree.branch,
-        ":tree": json(&run.tree)?,
-        ":surroundings": json(&run.surroundings)?,
-        ":version": run.version,
-    })
-}
-
-const INSERT_EXECUTION: &str = "
-    INSERT INTO execution (run, test, attempt, stage, isolation, position, outcome, microseconds,
-                           signature, message)
-    VALUES (:run, :test, :attempt, :stage, :isolation, :position, :outcome, :microseconds,
-            :signature, :message)";
-
-fn insert_execution(
-    transaction: &Transaction<'_>,
-    run: RunNumber,
-    attempt: &Attempt,
-) -> rusqlite::Result<()> {
-    let execution = &attempt.execution;
-    let failure = execution.failure.as_ref();
-    let signature =
-        failure.map(|failure| signature_number(transaction, &failure.signature)).transpose()?;
-    transaction.prepare_cached(INSERT_EXECUTION)?.execute(named_params! {
-        ":run": run,
-        ":test": test_number(transaction, &execution.test)?,
-        ":attempt": attempt.number,
-        ":stage": attempt.stage.word(),
-        ":isolation": attempt.isolation.word(),
-        ":position": attempt.position,
-        ":outcome": execution.outcome.word(),
-        ":microseconds": i64::try_from(execution.duration.as_micros()).unwrap_or(i64::MAX),
-        ":signature": signature,
-        ":message": failure.map(|failure| failure.message.as_str()),
-    })?;
-    Ok(())
-}
-
-/// The key of a test's row, which is made if it is missing.
-pub(crate) fn test_number(transaction: &Transaction<'_>, test: &TestId) -> rusqlite::Result<i64> {
-    const FIND: &str = "SELECT number FROM test WHERE id = ?1";
-    const INSERT: &str = "INSERT INTO test (id) VALUES (?1)";
-    interned(transaction, test.as_str(), FIND, INSERT)
-}
-
-/// The key of a signature's row, which is made if it is missing.
-fn signature_number(transaction: &Transaction<'_>, signature: &Signature) -> rusqlite::Result<i64> {
-    const FIND: &str = "SELECT number FROM signature WHERE text = ?1";
-    const INSERT: &str = "INSERT INTO signature (text) VALUES (?1)";
-    interned(transaction, signature.as_str(), FIND, INSERT)
-}
-
-fn interned(
-    transaction: &Transaction<'_>,
-    text: &str,
-    find: &str,
-    insert: &str,
-) -> rusqlite::Result<i64> {
-    let known = transaction.prepare_cached(find)?.query_row([text], |row| row.get(0)).optional()?;
-    match known {
-        Some(number) => Ok(number),
-        None => transaction.prepare_cached(insert)?.insert([text]),
-    }
-}
-
-/// The end is reckoned from the start and the duration, so that nobody asks a clock twice.
-const CLOSE_RUN: &str = "
-    UPDATE run
-    SET state = 'finished',
-        exit_code = :exit_code,
-        finished = strftime('%Y-%m-%dT%H:%M:%fZ', started, :seconds || ' seconds')
-    WHERE number = :run";
-
-fn close_run(
-    transaction: &Transaction<'_>,
-    run: RunNumber,
-    findings: &Findings,
-) -> rusqlite::Result<()> {
-    transaction.prepare_cached(CLOSE_RUN)?.execute(named_params! {
-        ":run": run,
-        ":exit_code": findings.exit.number(),
-        ":seconds": format!("{:.3}", findings.run.duration.as_secs_f64()),
-    })?;
-    Ok(())
-}
-
-const INSERT_FINDING: &str = "
-    INSERT INTO finding (run, test, verdict, kind, evidence)
-    VALUES (:run, :test, :verdict, :kind, :evidence)";
-
-fn insert_finding(
-    transaction: &Transaction<'_>,
-    run: RunNumber,
-    finding: &TestFinding,
-) -> rusqlite::Result<()> {
-    transaction.prepare_cached(INSERT_FINDING)?.execute(named_params! {
-        ":run": run,
-        ":test": test_number(transaction, &finding.id)?,
-        ":verdict": finding.verdict.map(Verdict::word),
-        ":kind": finding.kind.map(Kind::word),
-        ":evidence": json(&finding.evidence)?,
-    })?;
-    Ok(())
-}
-
 /// One look into the index `execution_first_pass`, however long the history is.
 const LAST_PASS: &str = "
     SELECT run.id, run.started, run.tree, run.surroundings
     FROM execution JOIN run ON run.number = execution.run
     WHERE execution.test = (SELECT number FROM test WHERE id = :test)
       AND execution.stage = 'first' AND execution.outcome = 'passed'
-      AND execution.run < :before
+      AND execution.run < :before AND run.origin = 'run'
     ORDER BY execution.run DESC
     LIMIT 1";
 
@@ -388,20 +319,6 @@ fn test_duration(row: &Row<'_>) -> rusqlite::Result<(TestId, Duration)> {
     Ok((test.into(), Duration::from_micros(microseconds.unsigned_abs())))
 }
 
-/// A value as JSON text.
-pub(crate) fn json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-}
-
-/// The value of a column that holds JSON text.
-pub(crate) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use flakeproof_core::{Seed, Surroundings, TreeState};
@@ -417,6 +334,7 @@ mod tests {
             tree: TreeState::default(),
             surroundings: Surroundings::default(),
             version: "0.1.0".into(),
+            origin: Origin::default(),
         }
     }
 

@@ -90,7 +90,7 @@ fn a_newer_schema_is_refused_with_both_versions() {
     raw(&path).pragma_update(None, "user_version", 99).expect("is written");
     let error = SqliteHistory::open(&path).expect_err("is newer");
     let place = path.display().to_string();
-    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 3 });
+    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 4 });
 }
 
 #[test]
@@ -411,6 +411,7 @@ fn run(id: &str) -> RunRecord {
         tree: TreeState::default(),
         surroundings: Surroundings::default(),
         version: "0.1.0".into(),
+        origin: flakeproof_core::Origin::default(),
     }
 }
 
@@ -456,6 +457,7 @@ fn findings_of_one_flaky_test() -> Findings {
         attempts: vec![],
         reproduce: None,
         group: None,
+        quarantine: None,
     };
     let flaky = TestFinding {
         id: "test_flaky".into(),
@@ -482,4 +484,79 @@ fn findings_of_one_flaky_test() -> Findings {
         notices: vec![],
         exit: ExitCode::Flaky,
     }
+}
+
+fn reports(id: &str) -> RunRecord {
+    let origin = flakeproof_core::Origin::Reports { job: None };
+    RunRecord { origin, ..run(id) }
+}
+
+#[test]
+fn reports_that_were_read_by_half_are_read_again() {
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    let mut killed = SqliteHistory::open(&path).expect("opens");
+    killed.begin(&reports("1")).expect("begins");
+    killed.record(&[pass("test_a")]).expect("records");
+    drop(killed);
+    let mut history = SqliteHistory::open(&path).expect("opens");
+    assert_eq!(history.has_run("1"), Ok(false));
+    history.begin(&reports("1")).expect("takes its place");
+    history.record(&[pass("test_a")]).expect("records");
+    history.close(std::time::Duration::from_secs(1)).expect("closes");
+    assert_eq!(history.has_run("1"), Ok(true));
+    assert_eq!(history.timeline().expect("is read").runs.len(), 1);
+}
+
+#[test]
+fn a_digest_that_an_older_version_did_not_make_is_made() {
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    let mut history = SqliteHistory::open(&path).expect("opens");
+    history.begin(&run("1")).expect("begins");
+    history.record(&[pass("test_a"), pass("test_b")]).expect("records");
+    history.finish(&findings_of_one_flaky_test()).expect("finishes");
+    let timeline = history.timeline().expect("is read");
+    raw(&path).execute("DELETE FROM digest", []).expect("is written");
+    assert_eq!(history.timeline().expect("is read"), timeline);
+    let digests = raw(&path).query_row("SELECT count(*) FROM digest", [], |row| row.get(0));
+    assert_eq!(digests, Ok(1));
+}
+
+#[test]
+fn who_only_looks_changes_nothing() {
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    write_run(&path, "1", 3);
+    raw(&path).execute("DELETE FROM digest", []).expect("is written");
+    raw(&path).pragma_update(None, "wal_checkpoint", "TRUNCATE").expect("is written");
+    let before = std::fs::read(&path).expect("is read");
+    let mut history = SqliteHistory::look(&path).expect("opens");
+    history.timeline().expect("is read");
+    history.past_findings().expect("is read");
+    history.past_failures().expect("is read");
+    assert_eq!(history.latest_hunt(), Ok(None));
+    history.begin(&run("2")).expect_err("cannot be written");
+    drop(history);
+    assert!(std::fs::read(&path).expect("is read") == before, "the file is as it was");
+}
+
+#[test]
+fn a_stamp_tells_that_another_process_has_written() {
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    write_run(&path, "1", 1);
+    let history = SqliteHistory::look(&path).expect("opens");
+    let before = history.stamp();
+    assert_eq!(history.stamp(), before);
+    write_run(&path, "2", 1);
+    assert_ne!(history.stamp(), before);
+}
+
+#[test]
+fn a_missing_file_is_not_made_for_who_only_looks() {
+    let folder = folder();
+    let path = folder.path().join("history.db");
+    SqliteHistory::look(&path).expect_err("is missing");
+    assert!(!path.exists());
 }

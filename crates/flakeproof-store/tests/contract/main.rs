@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, ExitCode, Failure, Feature, Features, Findings, History, HistoryError,
-    Isolation, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts,
+    Isolation, Origin, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts,
     Surroundings, Tally, TestFinding, TestId, TrackRecord, TreeState, Verdict,
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
@@ -33,6 +33,7 @@ macro_rules! contract {
 }
 
 mod hunts;
+mod timeline;
 
 contract! {
     an_empty_history_knows_no_pass
@@ -62,6 +63,7 @@ contract! {
     a_finished_run_takes_no_more_attempts
     two_runs_cannot_have_one_id
     a_refused_run_leaves_the_open_one_open
+    only_runs_since_a_day_are_counted
 }
 
 fn an_empty_history_knows_no_pass(history: &mut dyn History) {
@@ -177,7 +179,7 @@ fn a_track_record_counts_first_attempts_and_flaky_verdicts(history: &mut dyn His
     history.record(&failed).expect("records");
     history.finish(&Findings { tests: vec![flaky("test_a")], ..findings() }).expect("finishes");
     complete(history, &run("2"), &[first("test_a", Outcome::Passed)]);
-    let records = history.track_records().expect("is read");
+    let records = history.timeline().expect("is read").track_records();
     let record = TrackRecord { passes: 1, failures: 1, flaky: 1 };
     assert_eq!(records.get("test_a"), Some(&record));
     assert_eq!(records.get("test_b"), Some(&TrackRecord::default()));
@@ -276,6 +278,19 @@ fn a_refused_run_leaves_the_open_one_open(history: &mut dyn History) {
     assert_eq!(last_pass(history, "test_a"), Some("1".into()));
 }
 
+fn only_runs_since_a_day_are_counted(history: &mut dyn History) {
+    let on = |id: &str, day: &str| RunRecord { started: format!("{day}T23:59:00Z"), ..run(id) };
+    let failed = [first("test_a", Outcome::Failed)];
+    complete(history, &on("1", "2026-11-14"), &failed);
+    complete(history, &on("2", "2026-11-15"), &[first("test_a", Outcome::Passed)]);
+    complete(history, &on("3", "2026-11-16"), &[first("test_a", Outcome::Skipped)]);
+    let since =
+        |day| history.timeline().expect("is read").tallies_since(day).get("test_a").copied();
+    assert_eq!(since("2026-11-14"), Some(Tally { runs: 2, failures: 1 }));
+    assert_eq!(since("2026-11-15"), Some(Tally { runs: 1, failures: 0 }));
+    assert_eq!(since("2026-11-15T24"), None);
+}
+
 fn complete(history: &mut dyn History, run: &RunRecord, attempts: &[Attempt]) {
     history.begin(run).expect("begins");
     history.record(attempts).expect("records");
@@ -287,7 +302,7 @@ fn last_pass(history: &dyn History, test: &str) -> Option<String> {
 }
 
 fn tally(history: &dyn History, test: &str) -> Option<Tally> {
-    history.tallies().expect("is read").get(test).copied()
+    history.timeline().expect("is read").tallies().get(test).copied()
 }
 
 fn features(run_time: f64) -> Features {
@@ -319,6 +334,7 @@ fn run(id: &str) -> RunRecord {
             variables: BTreeMap::from([("LANG".into(), "digest".into())]),
         },
         version: "0.1.0".into(),
+        origin: Origin::default(),
     }
 }
 
@@ -359,6 +375,7 @@ fn flaky(test: &str) -> TestFinding {
         attempts: vec![],
         reproduce: None,
         group: None,
+        quarantine: None,
     }
 }
 

@@ -1,0 +1,147 @@
+//! What pages show besides scores: what was said about failures, how tests failed, the latest hunt.
+
+use std::collections::BTreeMap;
+
+use flakeproof_core::{
+    FrontPoint, HistoryError, HuntOverview, HuntSummary, HuntedTest, Kind, PastFailure,
+    PastFinding, TestId, Verdict,
+};
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use crate::SqliteHistory;
+use crate::runs::from_json;
+
+impl SqliteHistory {
+    /// What runs said about failures, the latest first.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn past_findings(&self) -> Result<BTreeMap<TestId, Vec<PastFinding>>, HistoryError> {
+        self.ask(findings)
+    }
+
+    /// How tests failed, the latest first, each way once.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        self.ask(failures)
+    }
+
+    /// The latest hunt.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {
+        self.ask(latest_hunt)
+    }
+}
+
+/// So much is told of one test.
+const MOST_OF_A_TEST: usize = 10;
+
+const FINDINGS: &str = "
+    SELECT test.id, run.id, run.started, finding.verdict, finding.kind, finding.evidence
+      FROM finding
+      JOIN test ON test.number = finding.test
+      JOIN run ON run.number = finding.run
+     ORDER BY run.started DESC, run.number DESC";
+
+/// What runs said about failures, the latest first.
+fn findings(connection: &Connection) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFinding>>> {
+    few_of_each(connection, FINDINGS, |row| {
+        let verdict: String = row.get(3)?;
+        let kind: Option<String> = row.get(4)?;
+        Ok(PastFinding {
+            run: row.get(1)?,
+            started: row.get(2)?,
+            verdict: worded(3, &verdict)?,
+            kind: kind.map(|kind| worded::<Kind>(4, &kind)).transpose()?,
+            evidence: from_json(row, 5)?,
+        })
+    })
+}
+
+/// A verdict or a kind, by its word.
+fn worded<T: Worded>(column: usize, word: &str) -> rusqlite::Result<T> {
+    let known = T::ALL.iter().find(|it| it.word() == word);
+    known.copied().ok_or_else(|| {
+        let why = format!("`{word}` is not known");
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
+    })
+}
+
+trait Worded: Copy + 'static {
+    const ALL: &'static [Self];
+    fn word(self) -> &'static str;
+}
+
+impl Worded for Verdict {
+    const ALL: &'static [Self] = &[Self::Flaky, Self::Real, Self::Unknown];
+    fn word(self) -> &'static str {
+        self.word()
+    }
+}
+
+impl Worded for Kind {
+    const ALL: &'static [Self] = &[Self::NotBursty, Self::Bursty, Self::StateDependent];
+    fn word(self) -> &'static str {
+        self.word()
+    }
+}
+
+const FAILURES: &str = "
+    SELECT test.id, coalesce(execution.message, ''), count(*), max(run.started) AS last
+      FROM execution
+      JOIN test ON test.number = execution.test
+      JOIN run ON run.number = execution.run
+     WHERE execution.outcome NOT IN ('passed', 'skipped')
+     GROUP BY execution.test, execution.message
+     ORDER BY last DESC";
+
+/// How tests failed, the latest first, each way once.
+fn failures(connection: &Connection) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFailure>>> {
+    few_of_each(connection, FAILURES, |row| {
+        Ok(PastFailure { message: row.get(1)?, times: row.get(2)?, last: row.get(3)? })
+    })
+}
+
+/// What rows say, by the test of their first column; of each test only the first few.
+fn few_of_each<T>(
+    connection: &Connection,
+    query: &str,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<BTreeMap<TestId, Vec<T>>> {
+    let mut all: BTreeMap<TestId, Vec<T>> = BTreeMap::new();
+    let mut statement = connection.prepare_cached(query)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let of_test = all.entry(row.get::<_, String>(0)?.into()).or_default();
+        if of_test.len() < MOST_OF_A_TEST {
+            of_test.push(read(row)?);
+        }
+    }
+    Ok(all)
+}
+
+/// The latest hunt.
+fn latest_hunt(connection: &Connection) -> rusqlite::Result<Option<HuntOverview>> {
+    const LATEST: &str = "SELECT number, started, summary FROM hunt ORDER BY number DESC LIMIT 1";
+    const FOUND: &str = "SELECT found FROM hunted WHERE hunt = ?1";
+    let latest = connection
+        .prepare_cached(LATEST)?
+        .query_row([], |row| {
+            let is_known = row.get_ref(2)?.as_str_or_null()?.is_some();
+            let summary: Option<HuntSummary> = is_known.then(|| from_json(row, 2)).transpose()?;
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, summary))
+        })
+        .optional()?;
+    let Some((number, started, summary)) = latest else { return Ok(None) };
+    let flaky: Vec<HuntedTest> = connection
+        .prepare_cached(FOUND)?
+        .query_map([number], |row| from_json(row, 0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let front = summary.as_ref().map(|it| FrontPoint::front(it.tests, &flaky)).unwrap_or_default();
+    Ok(Some(HuntOverview { started, flaky: flaky.len(), summary, front }))
+}
