@@ -142,13 +142,19 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
         return None;
     }
     let processes = dependencies.blind_spots.iter().find_map(|spot| match spot {
-        BlindSpot::Process { program } => Some(program),
-        BlindSpot::NativeCode { .. } => None,
+        BlindSpot::Process { program } => {
+            Some(format!("it starts another program ({program}), whose files are not seen"))
+        }
+        BlindSpot::Scan { scanner } => {
+            Some(format!("{scanner} reads compiled code without running it, which is not seen"))
+        }
+        BlindSpot::NativeCode { .. } | BlindSpot::Opens => None,
     });
-    if let Some(program) = processes {
-        return Some(format!("it starts another program ({program}), whose files are not seen"));
+    if processes.is_some() {
+        return processes;
     }
-    facts.change.files.iter().find_map(|file| why_invisible(dependencies, file))
+    let root = Path::new(&facts.change.root);
+    facts.change.files.iter().find_map(|file| why_invisible(dependencies, root, file))
 }
 
 fn counts(dependencies: &Dependencies, variable: &str) -> bool {
@@ -162,9 +168,9 @@ fn counts(dependencies: &Dependencies, variable: &str) -> bool {
 }
 
 /// Why a changed file could matter to a test without being seen.
-fn why_invisible(dependencies: &Dependencies, file: &ChangedFile) -> Option<String> {
+fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -> Option<String> {
     let path = &file.path;
-    match (file.status, role(path)) {
+    match (file.status, role(dependencies, path)) {
         (ChangeStatus::Deleted, _) => {
             Some(format!("{path} was deleted, and a file that is gone cannot be seen in use"))
         }
@@ -172,7 +178,7 @@ fn why_invisible(dependencies: &Dependencies, file: &ChangedFile) -> Option<Stri
             Some(format!("{path} is not an ordinary file (a submodule, a link or a new mode)"))
         }
         (_, Role::Build) => Some(format!("{path} decides how the code is built or configured")),
-        (_, Role::Code) => None,
+        (_, Role::Code) => why_code_is_invisible(dependencies, &root.join(path), path),
         (ChangeStatus::Added, Role::Resource) => {
             Some(format!("{path} is new, and a test may look whether it exists"))
         }
@@ -182,10 +188,23 @@ fn why_invisible(dependencies: &Dependencies, file: &ChangedFile) -> Option<Stri
                     "{path} changed, and native code ({}) may open files unseen",
                     short(library)
                 )),
-                BlindSpot::Process { .. } => None,
+                BlindSpot::Opens => Some(format!(
+                    "{path} changed, and which files a test opens is not followed here"
+                )),
+                BlindSpot::Process { .. } | BlindSpot::Scan { .. } => None,
             })
         }
     }
+}
+
+/// Why changed source code could matter to a test although none of it was seen to run.
+fn why_code_is_invisible(dependencies: &Dependencies, file: &Path, path: &str) -> Option<String> {
+    let file = file.to_string_lossy();
+    if dependencies.copied.contains(&*file) {
+        return Some(format!("the compiler copies constants of {path} into other files"));
+    }
+    let is_known = dependencies.within.as_ref().is_none_or(|within| within.contains(&*file));
+    (!is_known).then(|| format!("whether {path} runs was not measured"))
 }
 
 /// What a file is to a test run.
@@ -199,8 +218,8 @@ enum Role {
     Resource,
 }
 
-fn role(path: &str) -> Role {
-    const BUILD_NAMES: [&str; 30] = [
+fn role(dependencies: &Dependencies, path: &str) -> Role {
+    const BUILD_NAMES: [&str; 34] = [
         ".env",
         ".envrc",
         ".python-version",
@@ -211,6 +230,9 @@ fn role(path: &str) -> Role {
         "MANIFEST.in",
         "Makefile",
         "Pipfile",
+        "build.rs",
+        "gradle.properties",
+        "gradle-wrapper.properties",
         "WORKSPACE",
         "compose.yaml",
         "compose.yml",
@@ -224,6 +246,7 @@ fn role(path: &str) -> Role {
         "noxfile.py",
         "package.json",
         "poetry.toml",
+        "pom.xml",
         "pyproject.toml",
         "pytest.ini",
         "setup.cfg",
@@ -232,15 +255,45 @@ fn role(path: &str) -> Role {
         "tox.toml",
         "uv.toml",
     ];
-    const BUILD_ENDINGS: [&str; 29] = [
-        ".a", ".bazel", ".build", ".bzl", ".c", ".cc", ".cmake", ".cpp", ".cu", ".cxx", ".dll",
-        ".dylib", ".f", ".f90", ".go", ".h", ".hpp", ".lock", ".proto", ".pth", ".pxd", ".pxi",
-        ".pyi", ".pyx", ".rs", ".so", ".thrift", ".whl", ".zig",
+    const BUILD_ENDINGS: [&str; 32] = [
+        ".a",
+        ".bazel",
+        ".build",
+        ".bzl",
+        ".c",
+        ".cc",
+        ".cmake",
+        ".cpp",
+        ".cu",
+        ".cxx",
+        ".dll",
+        ".dylib",
+        ".f",
+        ".f90",
+        ".go",
+        ".gradle",
+        ".gradle.kts",
+        ".h",
+        ".hpp",
+        ".jar",
+        ".lock",
+        ".proto",
+        ".pth",
+        ".pxd",
+        ".pxi",
+        ".pyi",
+        ".pyx",
+        ".rs",
+        ".so",
+        ".thrift",
+        ".whl",
+        ".zig",
     ];
     let name = path.rsplit('/').next().unwrap_or(path);
+    let is_followed = dependencies.followed.iter().any(|ending| name.ends_with(ending.as_str()));
     let is_requirements = name.contains("requirements") || name.contains("constraints");
     let is_build = BUILD_NAMES.contains(&name)
-        || BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || (!is_followed && BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending)))
         || name.starts_with(".env.")
         || name.starts_with("Dockerfile")
         || name.starts_with("docker-compose")
@@ -250,7 +303,7 @@ fn role(path: &str) -> Role {
         || path.starts_with(".gitlab");
     match is_build {
         true => Role::Build,
-        false if name.ends_with(".py") => Role::Code,
+        false if is_followed => Role::Code,
         false => Role::Resource,
     }
 }

@@ -12,5 +12,6 @@ mod partition;
 pub mod plan;
 mod pollution;
 pub mod replay;
+mod room;
 pub mod triage;
 pub mod verify;

@@ -4,7 +4,7 @@
 //! itself ends a trial.
 
 use flakeproof_core::{Execution, Isolation, Outcome, TestId, TrialFailure, TrialRecord};
-use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
+use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then};
 
 use super::settings::Workplace;
 use super::trial::{Step, Trial, Until};
@@ -22,6 +22,8 @@ pub(super) struct Bench<'a> {
     pub(super) tests: &'a [TestId],
     /// Whether environments can be copied.
     pub(super) can_copy: bool,
+    /// In which orders tests can run in one environment.
+    pub(super) orders: Orders,
     /// The time that has passed, and who tidies up.
     pub(super) workplace: Workplace<'a>,
     /// When the tests may run, if the trial is one of several that take turns.
@@ -51,6 +53,7 @@ impl Bench<'_> {
                 }
                 Step::Branch(tests) => {
                     let outcomes = match &mut state {
+                        _ if !self.can_run(&before, tests) => vec![None; tests.len()],
                         Prepared::Lost => vec![None; tests.len()],
                         Prepared::Fresh => self.replay(trial, &before, tests, &mut record)?,
                         Prepared::Live(environment) => match environment.snapshot() {
@@ -76,6 +79,14 @@ impl Bench<'_> {
             let _ = environment.close();
         }
         Ok(record)
+    }
+
+    /// Whether environments here run tests in this order at all.
+    fn can_run(&self, before: &[u32], tests: &[u32]) -> bool {
+        match self.orders {
+            Orders::Any | Orders::Apart => true,
+            Orders::Own => before.iter().chain(tests).is_sorted_by(|first, second| first < second),
+        }
     }
 
     /// Run tests in the environment that later steps start from.
@@ -266,7 +277,8 @@ fn keep_failure(record: &mut TrialRecord, place: Place, at: usize, execution: Ex
 fn is_the_tests_own(error: &Error) -> bool {
     match error {
         Error::UnknownTest { .. } | Error::Stopped { .. } | Error::EnvironmentLost { .. } => true,
-        Error::CannotStart { .. }
+        Error::Explained { .. }
+        | Error::CannotStart { .. }
         | Error::EndedEarly { .. }
         | Error::Refused { .. }
         | Error::CannotCollect { .. }

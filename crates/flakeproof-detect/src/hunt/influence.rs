@@ -219,7 +219,7 @@ impl Hunt<'_, '_> {
             return;
         }
         self.ledger.remark(
-            format!("`{id}` {word} only in copies of the interpreter, not in new processes"),
+            format!("`{id}` {word} only in copies of a process, not in new ones"),
             "it is not called flaky; `--isolation spawn` hunts without copies",
         );
     }

@@ -133,8 +133,9 @@ impl Lab<'_, '_> {
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
         let (adapter, tests, workplace) = (self.adapter, self.tests, self.workplace);
-        let can_copy = adapter.can().snapshot && workplace.tidy.is_none();
-        let bench = Bench { adapter, tests, can_copy, workplace, turn: None };
+        let can = adapter.can();
+        let (can_copy, orders) = (can.snapshot && workplace.tidy.is_none(), can.orders);
+        let bench = Bench { adapter, tests, can_copy, orders, workplace, turn: None };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {

@@ -35,6 +35,7 @@ pub use settings::{
 };
 pub use steer::{Candidates, Forecast, Steer};
 
+use crate::room;
 use lab::{Lab, Stop};
 use ledger::Ledger;
 
@@ -54,10 +55,14 @@ pub fn hunt(
     let tests = suite.ids();
     let mut ledger = Ledger::new(suite);
     let isolation = isolation(adapter, settings, &mut ledger);
+    let (jobs, too_many) = room::jobs(adapter, settings.jobs);
+    if let Some(notice) = too_many {
+        ledger.remark(notice.what, &notice.next);
+    }
     let lab = Lab {
         adapter,
         tests: &tests,
-        jobs: if workplace.tidy.is_some() { 1 } else { settings.jobs },
+        jobs: if workplace.tidy.is_some() { 1 } else { jobs },
         budget: settings.budget,
         workplace,
         cancel,
@@ -83,6 +88,12 @@ pub fn hunt(
         seconds_alone: vec![0.0; tests.len()],
         seconds_in_order: 0.0,
     };
+    if !hunt.can_reorder() {
+        hunt.ledger.remark(
+            "tests run only in the suite's own order, and so no other order is tried".to_owned(),
+            "a test that only another order makes fail is not found",
+        );
+    }
     let stages = match &settings.victim {
         Some(victim) => hunt.one_victim(position(&tests, victim)?),
         None => match &settings.steer {
@@ -180,7 +191,7 @@ impl Hunt<'_, '_> {
         tests.retain(|test| !self.confirmed.contains(test));
         self.remark_on_some(
             &tests,
-            "was seen in copies of the interpreter, and not yet in new processes",
+            "was seen in copies of a process, and not yet in new ones",
             "go on with `--resume` to have it confirmed",
         );
     }

@@ -92,6 +92,9 @@ impl Hunt<'_, '_> {
     /// The suite backwards first: together with its own order, every test then ran before every other
     /// one. Then those that were asked for.
     fn promising_orders(&self) -> Vec<OtherOrder> {
+        if !self.can_reorder() {
+            return Vec::new();
+        }
         let backwards = OtherOrder { kind: OrderKind::Reverse, number: 0 };
         let mut orders = vec![backwards];
         orders.extend(self.planned_orders().into_iter().filter(|order| *order != backwards));

@@ -6,6 +6,7 @@
 use std::ops::{ControlFlow, RangeInclusive};
 
 use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
+use flakeproof_runner::Orders as AdapterOrders;
 
 use super::Hunt;
 use super::lab::{Stop, last_failed};
@@ -142,6 +143,9 @@ impl Hunt<'_, '_> {
 
     /// The kinds of orders take turns, as long as each has another order to give.
     pub(super) fn planned_orders(&self) -> Vec<OtherOrder> {
+        if !self.can_reorder() {
+            return Vec::new();
+        }
         let kinds = &self.settings.kinds;
         let wanted = self.settings.orders as usize;
         let rounds = (0..).take(wanted);
@@ -149,6 +153,14 @@ impl Hunt<'_, '_> {
             .flat_map(|number| kinds.iter().map(move |kind| OtherOrder { kind: *kind, number }));
         let has_one = |order: &OtherOrder| (order.number as usize) < self.orders.most(order.kind);
         in_turns.filter(has_one).take(wanted).collect()
+    }
+
+    /// Whether there are other orders than the suite's own.
+    pub(super) fn can_reorder(&self) -> bool {
+        match self.lab.adapter.can().orders {
+            AdapterOrders::Any | AdapterOrders::Apart => true,
+            AdapterOrders::Own => false,
+        }
     }
 
     /// Run alone, again and again, what always did the same; who shows both outcomes is done.

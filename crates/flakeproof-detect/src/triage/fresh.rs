@@ -224,7 +224,7 @@ fn why_not_rerun(error: &Error) -> Option<String> {
     match error {
         // An id that changes from process to process.
         Error::UnknownTest { .. } => {
-            Some("a fresh interpreter does not collect a test of this id".into())
+            Some("a fresh process does not collect a test of this id".into())
         }
         Error::Stopped { reason } => {
             Some(format!("the runner stopped in a fresh environment: {reason}"))
@@ -233,7 +233,8 @@ fn why_not_rerun(error: &Error) -> Option<String> {
             Some(format!("a fresh environment was lost before the test ran: {cause}"))
         }
         Error::Cancelled => Some("the run was interrupted".into()),
-        Error::CannotStart { .. }
+        Error::Explained { .. }
+        | Error::CannotStart { .. }
         | Error::EndedEarly { .. }
         | Error::Refused { .. }
         | Error::CannotCollect { .. }

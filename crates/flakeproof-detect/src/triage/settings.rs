@@ -101,13 +101,20 @@ pub struct RerunRules {
 }
 
 /// Reports of memory and race checkers: the fault is there, whether it shows again or not.
-const NEVER_CHANCE: [&str; 6] = [
+const NEVER_CHANCE: [&str; 10] = [
     "ERROR: AddressSanitizer",
+    "ERROR: HWAddressSanitizer",
     "ERROR: LeakSanitizer",
     "WARNING: ThreadSanitizer",
     "WARNING: MemorySanitizer",
     "UndefinedBehaviorSanitizer",
+    // Go.
     "WARNING: DATA RACE",
+    // Miri, and the checks of Rust's own library.
+    "error: Undefined Behavior:",
+    "unsafe precondition(s) violated",
+    // Go's runtime, which sees some races by itself.
+    "fatal error: concurrent map",
 ];
 
 impl RerunRules {
@@ -175,10 +182,22 @@ mod tests {
     #[test]
     fn a_race_report_is_never_rerun_away_whatever_the_outcome() {
         let rules = RerunRules::default();
-        let output = "WARNING: ThreadSanitizer: data race (pid=1)";
-        for outcome in Outcome::ALL {
-            assert!(rules.forbids(&execution(outcome, None, output)).is_some());
+        let reports = [
+            "WARNING: ThreadSanitizer: data race (pid=1)",
+            "==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x602",
+            "==7==ERROR: LeakSanitizer: detected memory leaks",
+            "==7==WARNING: MemorySanitizer: use-of-uninitialized-value",
+            "error: Undefined Behavior: Data race detected between two threads",
+            "unsafe precondition(s) violated: slice::get_unchecked requires a valid index",
+            "WARNING: DATA RACE\nRead at 0x00c0000140a8 by goroutine 7:",
+            "fatal error: concurrent map writes",
+        ];
+        for (report, outcome) in reports.iter().zip(Outcome::ALL.into_iter().cycle()) {
+            assert!(rules.forbids(&execution(outcome, None, report)).is_some(), "{report}");
             assert!(rules.forbids(&execution(outcome, None, "")).is_none());
+        }
+        for outcome in Outcome::ALL {
+            assert!(rules.forbids(&execution(outcome, None, reports[0])).is_some());
         }
     }
 

@@ -9,6 +9,7 @@ use flakeproof_runner::{Adapter, Cancel, Error, Result};
 use super::case::Case;
 use super::{TriageSettings, fresh, groups, postponed, suite_run, verdict};
 use crate::intersect::Facts;
+use crate::room;
 
 /// Something that happens while the triage runs.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ pub fn triage(
     cancel: &Cancel,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Triaged> {
+    let (jobs, too_many) = room::jobs(adapter, settings.jobs);
+    let settings = &TriageSettings { jobs, ..settings.clone() };
     let mut run = suite_run::run(adapter, suite, settings, cancel, sink)?;
     let positions = suite.positions();
     run.cases.sort_by_key(|case| positions.get(&case.test).copied());
@@ -62,6 +65,7 @@ pub fn triage(
         is_interrupted = was_interrupted(postponed::rerun(&mut run, settings, cancel, sink))?;
     }
     let (mut cases, mut notices) = run.close();
+    notices.extend(too_many);
     if are_too_many {
         give_up(&mut cases, &Evidence::TooManyFailures { failed, limit });
     } else if !is_interrupted {
@@ -98,7 +102,8 @@ fn give_up(cases: &mut [Case], why: &Evidence) {
 /// How a run with these verdicts ends.
 #[must_use]
 pub fn exit_code(tests: &[TestFinding], is_interrupted: bool, policy: Policy) -> ExitCode {
-    let has = |verdict| tests.iter().any(|test| test.verdict == Some(verdict));
+    let counts = |test: &&TestFinding| !test.is_excused();
+    let has = |verdict| tests.iter().filter(counts).any(|it| it.verdict == Some(verdict));
     match policy {
         _ if is_interrupted => ExitCode::Interrupted,
         _ if has(Verdict::Real) || has(Verdict::Unknown) => ExitCode::Failures,

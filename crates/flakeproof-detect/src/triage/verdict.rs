@@ -38,6 +38,7 @@ pub(super) fn find(
         evidence,
         reproduce,
         group: None,
+        quarantine: None,
         id: case.test,
         attempts: case.attempts,
     }

@@ -283,3 +283,18 @@ fn new_processes_that_confirm_a_finding_run_their_tests_one_after_the_other() {
         assert_eq!(tests, ["h", "c", "c"], "first as it fails, then alone");
     }
 }
+
+#[test]
+fn where_tests_keep_their_order_a_victim_of_that_order_is_found_and_nothing_else_is_tried() {
+    let suite = suite(["before", "polluter", "victim", "other", "late", "spared"])
+        .with_polluter("victim", "polluter")
+        .with_polluter("spared", "spared")
+        .with_polluter("before", "late")
+        .cannot_fork("the script says so")
+        .only_in_its_own_order();
+    let hunted = hunted(&suite, &settings());
+    assert_eq!(of(&hunted, "victim").kind, Some(FlakyKind::Victim));
+    assert_eq!(of(&hunted, "victim").polluters, sets(&[&["polluter"]]));
+    assert_eq!(of(&hunted, "before").kind, None, "no order has it after `late`");
+    assert!(hunted.notices.iter().any(|notice| notice.what.contains("own order")));
+}
