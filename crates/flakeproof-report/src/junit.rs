@@ -3,7 +3,8 @@
 //! One `testcase` per test, however often it ran. A flaky test counts as passed and carries its
 //! failing runs as `flakyFailure` or `flakyError`; any other failing test carries its first
 //! failure as `failure` or `error` and its failing reruns as `rerunFailure` or `rerunError`. A
-//! crash and a timeout are errors. The verdict does not depend on what the policy makes of it:
+//! crash and a timeout are errors. A failure that the quarantine excuses is skipped, with the reason:
+//! whoever reads the file must come to the same result as the build. The verdict does not depend on what the policy makes of it:
 //! a flaky test is flaky here even where flaky tests fail the build.
 
 use flakeproof_core::{Attempt, Findings, Outcome, TestFinding, TestId, Verdict};
@@ -81,6 +82,11 @@ fn counting_attempt(test: &TestFinding) -> Option<&Attempt> {
 fn status(test: &TestFinding) -> TestCaseStatus {
     if test.verdict == Some(Verdict::Flaky) {
         return TestCaseStatus::Success { flaky_runs: failing(test).map(rerun).collect() };
+    }
+    if let Some(quarantined) = test.quarantine.as_ref().filter(|_| test.is_excused()) {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message(xml(&words::quarantined(quarantined)));
+        return status;
     }
     let Some(kind) = failure_kind(test.outcome) else {
         return passed_or_skipped(test);

@@ -10,13 +10,23 @@
 //! English what they mean, for every format that people read. A [`graph`] of one test can be drawn
 //! as JSON, [`Dot`](graph::Dot) and [`Svg`](svg::Svg).
 //!
+//! An [`Overview`](flakeproof_core::Overview), all that is known about a project's tests, is one
+//! self-contained [`page`], [`Json`] (and a [`TestDocument`] for one test), a comment on a pull
+//! request ([`OverviewMarkdown`]), a [`GithubSummary`], and for GitLab a [`GitlabNote`] and
+//! [`GitlabCodeQuality`].
+//!
 //! This crate does no I/O and reads no clock and no environment variables: the same subject gives
 //! the same bytes, whether it comes from a run or from the history.
 
 mod github;
+mod gitlab;
 pub mod graph;
+mod html;
 mod json;
 mod junit;
+mod markdown;
+mod overview;
+mod overview_markdown;
 mod renderer;
 #[cfg(test)]
 mod sample;
@@ -25,7 +35,14 @@ pub mod svg;
 pub mod words;
 
 pub use github::{GithubAnnotations, GithubSummary};
-pub use json::{Json, graph_schema, hunt_schema, json_schema, prediction_schema, verify_schema};
+pub use gitlab::{GitlabCodeQuality, GitlabNote};
+pub use html::{CONTENT_SECURITY_POLICY, Html, page};
+pub use json::{
+    Json, OverviewDocument, TestDocument, graph_schema, hunt_schema, json_schema,
+    overview_document, overview_schema, prediction_schema, test_document, test_schema,
+    verify_schema,
+};
 pub use junit::JunitXml;
+pub use overview_markdown::OverviewMarkdown;
 pub use renderer::{Error, Renderer};
 pub use sarif::Sarif;

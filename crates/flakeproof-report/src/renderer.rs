@@ -23,4 +23,7 @@ pub enum Error {
     /// The XML writer refused a value.
     #[error("cannot write the findings as JUnit XML")]
     Junit(#[from] quick_junit::SerializeError),
+    /// The template engine refused a value.
+    #[error("cannot write the report as HTML")]
+    Html(#[from] minijinja::Error),
 }

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use flakeproof_report::{graph_schema, hunt_schema, json_schema, prediction_schema, verify_schema};
+use flakeproof_report::{
+    graph_schema, hunt_schema, json_schema, overview_schema, prediction_schema, test_schema,
+    verify_schema,
+};
 
 #[test]
 fn the_schema_of_the_run_report_is_up_to_date() {
@@ -27,6 +30,16 @@ fn the_schema_of_the_verify_report_is_up_to_date() {
 #[test]
 fn the_schema_of_the_graph_report_is_up_to_date() {
     assert_up_to_date("graph-report.schema.json", &graph_schema());
+}
+
+#[test]
+fn the_schema_of_the_overview_is_up_to_date() {
+    assert_up_to_date("overview-report.schema.json", &overview_schema());
+}
+
+#[test]
+fn the_schema_of_the_test_report_is_up_to_date() {
+    assert_up_to_date("test-report.schema.json", &test_schema());
 }
 
 fn assert_up_to_date(file: &str, made: &str) {

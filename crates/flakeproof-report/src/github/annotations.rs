@@ -63,7 +63,8 @@ impl GithubAnnotations {
             properties.push(("line", line.as_str()));
         }
         properties.push(("title", title.as_str()));
-        command::annotation(level(verdict), &properties, &message(test))
+        let level = if test.is_excused() { Level::Warning } else { level(verdict) };
+        command::annotation(level, &properties, &message(test))
     }
 
     /// The file, named from the project's root, as GitHub wants it.

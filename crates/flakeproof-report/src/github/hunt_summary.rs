@@ -2,9 +2,9 @@
 
 use flakeproof_core::{FlakyKind, HuntFindings, HuntedTest, TestId};
 
-use super::markdown::{code, prose, text};
 use super::page::{LIMIT, Page, notice};
 use super::summary::GithubSummary;
+use crate::markdown::{code, prose, text};
 use crate::{Error, Renderer, words};
 
 /// Sets of tests named in a cell; the rest is counted.

@@ -4,7 +4,7 @@
 mod annotations;
 mod command;
 mod hunt_summary;
-mod markdown;
+mod overview_summary;
 mod page;
 mod prediction_annotations;
 mod prediction_summary;

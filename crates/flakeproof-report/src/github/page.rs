@@ -5,7 +5,7 @@
 
 use flakeproof_core::Notice;
 
-use super::markdown::prose;
+use crate::markdown::prose;
 use crate::words;
 
 /// What GitHub takes from one step, in bytes.

@@ -6,8 +6,8 @@
 use flakeproof_core::{Prediction, Predictions};
 
 use super::GithubSummary;
-use super::markdown::{code, text};
 use super::page::{LIMIT, Page, notice};
+use crate::markdown::{code, text};
 use crate::{Error, Renderer, words};
 
 impl Renderer<Predictions> for GithubSummary {

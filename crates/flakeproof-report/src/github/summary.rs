@@ -2,9 +2,9 @@
 
 use flakeproof_core::{Findings, Group, TestFinding, Verdict};
 
-use super::markdown::{code, prose, text};
 use super::page::{LIMIT, Page, notice};
 use super::ranking::ranked;
+use crate::markdown::{code, prose, text};
 use crate::{Error, Renderer, words};
 
 /// Renders GitHub-flavoured Markdown, to be appended to the file that `GITHUB_STEP_SUMMARY` names:

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use flakeproof_core::statistics::Rate;
 use flakeproof_core::{Notice, RunFacts, Seed};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -100,8 +101,17 @@ pub(super) fn schema_of<Document: JsonSchema>() -> String {
 }
 
 /// Seconds to the microsecond: more digits are noise, and make reports hard to read.
-pub(super) fn seconds(duration: Duration) -> f64 {
+pub(crate) fn seconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e6
+}
+
+/// A rate with as many digits.
+pub(super) fn rounded(rate: Rate) -> Rate {
+    Rate {
+        mean: to_the_millionth(rate.mean),
+        low: to_the_millionth(rate.low),
+        high: to_the_millionth(rate.high),
+    }
 }
 
 /// A share to the millionth, for the same reason.

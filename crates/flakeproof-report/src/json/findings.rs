@@ -3,8 +3,8 @@
 //! Its schema is published as `docs/reference/run-report.schema.json`.
 
 use flakeproof_core::{
-    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Outcome, Signature,
-    Stage, SuiteCounts, TestFinding, TestId, Verdict,
+    Attempt, Evidence, Findings, Group, GroupCause, Isolation, Kind, Location, Outcome,
+    Quarantined, Signature, Stage, SuiteCounts, TestFinding, TestId, Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -84,6 +84,8 @@ struct TestReport<'a> {
     reproduce: Option<&'a str>,
     /// The group it belongs to, as an index into `groups`, counted from 0.
     group: Option<usize>,
+    /// Its entry in the quarantine and what that does for it, if it failed and has one.
+    quarantine: Option<&'a Quarantined>,
 }
 
 /// One execution of a test, and why it was made.
@@ -146,6 +148,7 @@ impl<'a> TestReport<'a> {
             attempts: test.attempts.iter().map(AttemptReport::of).collect(),
             reproduce: test.reproduce.as_deref(),
             group: test.group,
+            quarantine: test.quarantine.as_ref(),
         }
     }
 }
@@ -195,6 +198,7 @@ mod tests {
             json!({
                 "id": "t.py::test_a", "location": null, "outcome": "passed", "verdict": null,
                 "kind": null, "evidence": [], "reproduce": null, "group": null,
+                "quarantine": null,
                 "attempts": [{
                     "stage": "first", "isolation": "same", "outcome": "passed", "seconds": 0.25,
                     "signature": null, "message": null,
@@ -207,7 +211,7 @@ mod tests {
     fn the_schema_requires_every_member_of_a_test() {
         let schema: Value = serde_json::from_str(&json_schema()).unwrap();
         let required = schema["$defs"]["TestReport"]["required"].as_array().unwrap();
-        assert_eq!(required.len(), 9, "{required:?}");
+        assert_eq!(required.len(), 10, "{required:?}");
         assert_eq!(schema["properties"]["schema"]["const"], 1);
     }
 }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{
-    self, Json, NoticeReport, RunFactsReport, ToolReport, seconds, to_the_millionth,
+    self, Json, NoticeReport, RunFactsReport, ToolReport, rounded, seconds, to_the_millionth,
 };
 use crate::{Error, Renderer, words};
 
@@ -62,7 +62,7 @@ struct HuntReport<'a> {
 
 /// What was found out about one test.
 #[derive(Serialize, JsonSchema)]
-struct HuntedTestReport<'a> {
+pub(super) struct HuntedTestReport<'a> {
     /// Its id, as its framework writes it.
     id: &'a TestId,
     /// Where it is defined.
@@ -96,7 +96,7 @@ struct HuntedTestReport<'a> {
 
 /// What a hunt took.
 #[derive(Serialize, JsonSchema)]
-struct CostReport {
+pub(super) struct CostReport {
     /// Tests run, each execution counted.
     executions: u64,
     /// Time that environments ran.
@@ -138,7 +138,7 @@ impl<'a> HuntReport<'a> {
 }
 
 impl<'a> HuntedTestReport<'a> {
-    fn of(test: &'a HuntedTest) -> Self {
+    pub(super) fn of(test: &'a HuntedTest) -> Self {
         Self {
             id: &test.id,
             location: test.location.as_ref(),
@@ -159,7 +159,7 @@ impl<'a> HuntedTestReport<'a> {
 }
 
 impl CostReport {
-    fn of(cost: &HuntCost) -> Self {
+    pub(super) fn of(cost: &HuntCost) -> Self {
         let stage = |stage: &StageCost| StageReport {
             stage: stage.stage.clone(),
             trials: stage.trials,
@@ -173,14 +173,6 @@ impl CostReport {
 
 fn rounded_hidden(hidden: Hidden) -> Hidden {
     Hidden { expected: to_the_millionth(hidden.expected), ..hidden }
-}
-
-fn rounded(rate: Rate) -> Rate {
-    Rate {
-        mean: to_the_millionth(rate.mean),
-        low: to_the_millionth(rate.low),
-        high: to_the_millionth(rate.high),
-    }
 }
 
 #[cfg(test)]

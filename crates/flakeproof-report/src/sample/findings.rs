@@ -148,6 +148,7 @@ impl Test {
             attempts: Vec::new(),
             reproduce: None,
             group: None,
+            quarantine: None,
         };
         let mut test = Self { finding, message: None };
         test.attempt(Stage::First, Isolation::Same, outcome);

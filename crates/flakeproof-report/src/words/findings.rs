@@ -1,7 +1,8 @@
 //! What findings mean: the evidence, the verdicts, the failures and their groups.
 
 use flakeproof_core::{
-    Attempt, Evidence, Group, GroupCause, Isolation, Kind, Outcome, Stage, Verdict,
+    Attempt, Evidence, Group, GroupCause, Hold, Isolation, Kind, Outcome, QuarantineEntry,
+    Quarantined, Stage, Verdict,
 };
 
 use super::phrases::{counted, percent};
@@ -72,6 +73,23 @@ pub fn kind(kind: Kind) -> &'static str {
         Kind::Bursty => "bursty: it fails for a while and passes later",
         Kind::StateDependent => {
             "state-dependent: it fails in the state that other tests leave behind"
+        }
+    }
+}
+
+/// What the quarantine is to a failure, in a sentence.
+#[must_use]
+pub fn quarantined(quarantined: &Quarantined) -> String {
+    let QuarantineEntry { owner, reason, expires, .. } = &quarantined.entry;
+    match quarantined.hold {
+        Hold::Excused => {
+            format!("in quarantine until {expires} ({owner}: {reason}): it does not fail the build")
+        }
+        Hold::FailsAlways => format!(
+            "in quarantine ({owner}: {reason}), but it fails every time now: it fails the build"
+        ),
+        Hold::Expired => {
+            format!("its quarantine ended on {expires} ({owner}: {reason}): it counts again")
         }
     }
 }

@@ -4,12 +4,12 @@
 //! no cell, and mean nothing to Markdown or HTML.
 
 /// The text as it is, on one line.
-pub(super) fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     escaped(text.trim())
 }
 
 /// The text as it is, on one line, with what stands between backticks as code.
-pub(super) fn prose(prose: &str) -> String {
+pub(crate) fn prose(prose: &str) -> String {
     let pieces: Vec<_> = prose.split('`').collect();
     if pieces.len() % 2 == 0 {
         return text(prose);
@@ -20,7 +20,7 @@ pub(super) fn prose(prose: &str) -> String {
 }
 
 /// The text as code, on one line; nothing for nothing.
-pub(super) fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = on_one_line(text.trim()).replace('|', "\\|");
     if text.is_empty() {
         return text;

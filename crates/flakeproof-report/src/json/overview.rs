@@ -1,0 +1,283 @@
+//! All that is known about a project's tests, as JSON documents: one of everything in short, and
+//! one of each test in full.
+//!
+//! Their schemas are published as `docs/reference/overview-report.schema.json` and
+//! `docs/reference/test-report.schema.json`.
+
+use flakeproof_core::statistics::Rate;
+use flakeproof_core::{HuntEnd, HuntOverview, Outage, Overview, PastRun, Standing, TestId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::document::{self, Json, NoticeReport, ToolReport, rounded, seconds, to_the_millionth};
+use super::hunt::CostReport;
+use crate::overview::{TestView, Totals, views};
+use crate::{Error, Renderer};
+
+/// The version of the document's shape.
+const SCHEMA: u32 = 1;
+
+impl Renderer<Overview> for Json {
+    fn render(&self, overview: &Overview) -> Result<Vec<u8>, Error> {
+        document::bytes(&overview_document(overview))
+    }
+}
+
+/// The JSON schema of an [`OverviewDocument`], indented, with a newline at its end.
+#[must_use]
+pub fn overview_schema() -> String {
+    document::schema_of::<OverviewDocument<'_>>()
+}
+
+/// All that is known about a project's tests, each in one row.
+#[must_use]
+pub fn overview_document(overview: &Overview) -> OverviewDocument<'_> {
+    let views = views(overview);
+    let runs = &overview.timeline.runs;
+    OverviewDocument {
+        schema: SCHEMA,
+        tool: ToolReport::of(&overview.version),
+        project: &overview.project,
+        made: &overview.made,
+        totals: Totals::of(overview, &views),
+        runs: runs.iter().map(RunDocument::of).collect(),
+        outages: overview.scores.outages.iter().map(|it| OutageDocument::of(it, runs)).collect(),
+        tests: views.iter().map(TestRow::of).collect(),
+        hunt: overview.hunt.as_ref().map(HuntDocument::of),
+        notices: overview.notices.iter().map(NoticeReport::of).collect(),
+    }
+}
+
+/// All that is known about a project's tests, each in one row.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "flakeproof overview report")]
+pub struct OverviewDocument<'a> {
+    /// The version of this document's shape.
+    #[schemars(extend("const" = SCHEMA))]
+    schema: u32,
+    /// The program that wrote the document.
+    tool: ToolReport<'a>,
+    /// What people call the project.
+    project: &'a str,
+    /// When this was put together, as an RFC 3339 time stamp.
+    made: &'a str,
+    /// Everything in a handful of numbers.
+    totals: Totals,
+    /// The runs in the history, oldest first.
+    runs: Vec<RunDocument<'a>>,
+    /// Runs in which many tests failed together.
+    outages: Vec<OutageDocument<'a>>,
+    /// Every test that something is known about, by id.
+    tests: Vec<TestRow<'a>>,
+    /// The latest hunt.
+    hunt: Option<HuntDocument<'a>>,
+    /// What the reader should know besides.
+    notices: Vec<NoticeReport<'a>>,
+}
+
+/// A run in the history.
+#[derive(Serialize, JsonSchema)]
+struct RunDocument<'a> {
+    /// Its id.
+    id: &'a str,
+    /// When it started, as an RFC 3339 time stamp.
+    started: &'a str,
+    /// How long it took.
+    seconds: f64,
+    /// The revision that ran.
+    revision: Option<&'a str>,
+    /// The branch that ran.
+    branch: Option<&'a str>,
+    /// The job of a CI system that ran it.
+    job: Option<&'a str>,
+    /// Runs with the same number ran the same code; `null` where nobody knows what exactly ran.
+    code: Option<u32>,
+}
+
+impl<'a> RunDocument<'a> {
+    fn of(run: &'a PastRun) -> Self {
+        Self {
+            id: &run.id,
+            started: &run.started,
+            seconds: seconds(run.duration),
+            revision: run.revision.as_deref(),
+            branch: run.branch.as_deref(),
+            job: run.job.as_deref(),
+            code: run.code,
+        }
+    }
+}
+
+/// A run in which many tests failed together.
+#[derive(Serialize, JsonSchema)]
+struct OutageDocument<'a> {
+    /// The run's id.
+    run: Option<&'a str>,
+    /// When it started.
+    started: Option<&'a str>,
+    /// How many tests failed.
+    failed: u32,
+    /// How many ran.
+    tests: u32,
+}
+
+impl<'a> OutageDocument<'a> {
+    fn of(outage: &Outage, runs: &'a [PastRun]) -> Self {
+        let run = runs.get(outage.run as usize);
+        Self {
+            run: run.map(|run| run.id.as_str()),
+            started: run.map(|run| run.started.as_str()),
+            failed: outage.failed,
+            tests: outage.tests,
+        }
+    }
+}
+
+/// What is known about one test, in short.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct TestRow<'a> {
+    /// Its id, as its framework writes it.
+    id: &'a TestId,
+    /// What the history and the latest hunt come to; `null` if it ran to an end in neither.
+    standing: Option<Standing>,
+    /// Whether it appeared lately, so that little can be said yet.
+    new: bool,
+    /// How it is flaky: `NOD`, `victim` or `brittle` by a hunt; else `not-bursty`, `bursty` or
+    /// `state-dependent` by the latest run that could tell; `null` if nothing shows it.
+    kind: Option<&'static str>,
+    /// Its runs, skips and outages left out.
+    runs: u32,
+    /// How many of these failed.
+    failures: u32,
+    /// Its runs on code on which it passed at least once.
+    proven_runs: u32,
+    /// How many of these failed: flaky failures.
+    proven_failures: u32,
+    /// Failures on code on which it never passed.
+    unexplained: u32,
+    /// Failures that were one outage with those of many others.
+    outages: u32,
+    /// How often it fails on unchanged code, with the interval that holds the rate with 95 %;
+    /// `null` if it ran to an end in none.
+    rate: Option<Rate>,
+    /// How often its outcome differs from that of the run before, from 0 to 1.
+    flip_rate: Option<f64>,
+    /// How unpredictable its outcome is on code on which it passes, in bits.
+    entropy: Option<f64>,
+    /// When it was first seen, as an RFC 3339 time stamp.
+    first_seen: Option<&'a str>,
+    /// When it was last seen.
+    last_seen: Option<&'a str>,
+    /// When it last failed.
+    last_failed: Option<&'a str>,
+    /// Time of CI burnt by its flaky failures.
+    cost_seconds: f64,
+    /// Builds that failed for flaky tests alone, this one among them.
+    failed_builds: u32,
+    /// Whether it has an entry in the quarantine.
+    quarantined: bool,
+    /// The probability of being flaky that a model gives its source; `null` if none was asked.
+    predicted: Option<f64>,
+}
+
+impl<'a> TestRow<'a> {
+    pub(super) fn of(view: &TestView<'a>) -> Self {
+        let score = view.score;
+        let (all, proven) = score.map(|it| (it.all, it.proven)).unwrap_or_default();
+        let prediction = view.detail.and_then(|detail| detail.prediction.as_ref());
+        Self {
+            id: view.id,
+            standing: view.standing(),
+            new: view.is_new(),
+            kind: view.kind(),
+            runs: all.runs,
+            failures: all.failures,
+            proven_runs: proven.runs,
+            proven_failures: proven.failures,
+            unexplained: score.map_or(0, |it| it.unexplained),
+            outages: score.map_or(0, |it| it.outages),
+            rate: view.telling().map(|it| rounded(it.rate)),
+            flip_rate: score.map(|it| to_the_millionth(it.flip_rate)),
+            entropy: score.map(|it| to_the_millionth(it.entropy)),
+            first_seen: score.map(|it| it.first_seen.as_str()),
+            last_seen: score.map(|it| it.last_seen.as_str()),
+            last_failed: score.and_then(|it| it.last_failed.as_deref()),
+            cost_seconds: seconds(view.cost()),
+            failed_builds: score.map_or(0, |it| it.failed_builds),
+            quarantined: view.detail.is_some_and(|detail| detail.quarantine.is_some()),
+            predicted: prediction.map(|it| to_the_millionth(it.probability)),
+        }
+    }
+}
+
+/// The latest hunt, in short.
+#[derive(Serialize, JsonSchema)]
+struct HuntDocument<'a> {
+    /// When it started, as an RFC 3339 time stamp.
+    started: &'a str,
+    /// How many tests it found to be flaky.
+    flaky: usize,
+    /// How many tests it looked at; `null` if it is not over.
+    tests: Option<usize>,
+    /// What it took; `null` if it is not over.
+    cost: Option<CostReport>,
+    /// Why it ended; `null` if it is not over.
+    end: Option<HuntEnd>,
+    /// How many flaky tests would be known, on average, after how many executions.
+    front: Vec<FrontPointDocument>,
+}
+
+/// A point on the way of a hunt.
+#[derive(Serialize, JsonSchema)]
+struct FrontPointDocument {
+    /// Executions of tests.
+    executions: u64,
+    /// Flaky tests known by then, on average.
+    flaky: f64,
+}
+
+impl<'a> HuntDocument<'a> {
+    fn of(hunt: &'a HuntOverview) -> Self {
+        let point = |point: &flakeproof_core::FrontPoint| FrontPointDocument {
+            executions: point.executions,
+            flaky: to_the_millionth(point.flaky),
+        };
+        let summary = hunt.summary.as_ref();
+        Self {
+            started: &hunt.started,
+            flaky: hunt.flaky,
+            tests: summary.map(|it| it.tests),
+            cost: summary.map(|it| CostReport::of(&it.cost)),
+            end: summary.map(|it| it.end),
+            front: hunt.front.iter().map(point).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn the_whole_document_has_the_published_shape() {
+        let text = String::from_utf8(Json.render(&sample::overview()).unwrap()).unwrap();
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn a_test_that_no_run_has_seen_has_no_rate_and_is_flaky_only_if_a_hunt_says_so() {
+        let bytes = Json.render(&sample::overview()).unwrap();
+        let document: Value = serde_json::from_slice(&bytes).unwrap();
+        let row = |id: &str| {
+            let tests = document["tests"].as_array().unwrap();
+            tests.iter().find(|row| row["id"] == id).cloned().unwrap()
+        };
+        let hunted = row(sample::ONLY_HUNTED);
+        assert_eq!((&hunted["standing"], &hunted["rate"]), (&"flaky".into(), &Value::Null));
+        let predicted = row(sample::ONLY_PREDICTED);
+        assert_eq!((&predicted["standing"], &predicted["rate"]), (&Value::Null, &Value::Null));
+    }
+}

@@ -1,0 +1,280 @@
+//! A small project with one test of each standing, and one about which everything is known.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use flakeproof_core::{
+    Again, DataPath, DataStep, Evidence, Failure, FlakyKind, FrontPoint, HuntCost, HuntEnd,
+    HuntOverview, HuntSummary, HuntedTest, Isolation, Kind, LeftBehind, LeftKind, Location, Mark,
+    Notice, Outcome, Overview, PastFailure, PastFinding, PastRun, Phase, Prediction,
+    QuarantineEntry, Reason, Reproduction, Scores, Signature, SimilarTest, Stage, StageCost, Tally,
+    TestDetail, TestId, TestTimeline, Timeline, Verdict,
+};
+
+/// The test that costs most, about which everything is known.
+pub(crate) const WORST: &str = "tests/test_checkout.py::test_total[EUR]";
+/// A brittle test that no run in the history has seen.
+pub(crate) const ONLY_HUNTED: &str = "tests/test_session.py::test_logged_out";
+/// A suspect that no run in the history has seen.
+pub(crate) const ONLY_PREDICTED: &str = "tests/test_poll.py::test_waits";
+
+/// Nine tests in two dozen runs, an outage among them, and two tests that no run has seen.
+pub(crate) fn overview() -> Overview {
+    let timeline =
+        Timeline { runs: (0..24).map(|number| run(number, 24)).collect(), tests: tests() };
+    let scores = Scores::of(&timeline);
+    Overview {
+        project: "shop".into(),
+        made: "2026-11-16T02:00:00Z".into(),
+        version: "0.1.0".into(),
+        timeline,
+        scores,
+        details: details(),
+        hunt: Some(hunt()),
+        notices: vec![Notice {
+            what: "2 runs have no revision".into(),
+            next: "set `GIT_COMMIT` where the reports are ingested".into(),
+        }],
+    }
+}
+
+/// One test after the other, each as one letter for a run: `.` passed, `F` failed, `r` failed and
+/// passed when run again, `k` failed and was found flaky, `X` failed for real, `E` errored, `C`
+/// crashed, `T` timed out, `s` skipped, blank: not there.
+fn tests() -> Vec<TestTimeline> {
+    let mut tests: Vec<TestTimeline> = [
+        (WORST, ".r..k....F.O..r.....r..."),
+        ("tests/test_checkout.py::test_receipt", ".......r...O....T......."),
+        ("tests/test_search.py::test_ranking", "...........O.....X..XXXX"),
+        ("tests/test_search.py::test_empty", "......EEE..O............"),
+        ("tests/test_api.py::test_new_endpoint", "                  .k...."),
+        ("tests/test_api.py::test_windows_only", "ssssssssssssssssssssssss"),
+    ]
+    .into_iter()
+    .map(|(id, letters)| TestTimeline { test: id.into(), marks: marks(letters) })
+    .collect();
+    let steady = |number| TestTimeline {
+        test: format!("tests/test_model.py::test_field_{number:02}").into(),
+        marks: marks("...........O............"),
+    };
+    tests.extend((0..8).map(steady));
+    tests
+}
+
+/// What one test's runs saw of it.
+pub(crate) fn marks(letters: &str) -> Vec<Mark> {
+    (0..).zip(letters.chars()).filter_map(|(run, letter)| mark(run, letter)).collect()
+}
+
+fn mark(run: u32, letter: char) -> Option<Mark> {
+    let outcome = match letter {
+        '.' => Outcome::Passed,
+        's' => Outcome::Skipped,
+        'F' | 'O' | 'r' | 'k' | 'X' => Outcome::Failed,
+        'E' => Outcome::Errored,
+        'C' => Outcome::Crashed,
+        'T' => Outcome::TimedOut,
+        _ => return None,
+    };
+    let (again, verdict) = match letter {
+        'r' => (Again::Passed, None),
+        'k' => (Again::Passed, Some(Verdict::Flaky)),
+        'X' => (Again::Failed, Some(Verdict::Real)),
+        _ => (Again::Never, None),
+    };
+    let again_milliseconds = if again == Again::Never { 0 } else { 900 };
+    Some(Mark { run, outcome, again, verdict, milliseconds: 340, again_milliseconds })
+}
+
+/// One of so many runs, four a day up to the day before the overview was made, of code that changes
+/// with every third one.
+pub(crate) fn run(number: u32, of: u32) -> PastRun {
+    PastRun {
+        id: format!("run-{number}"),
+        started: format!("{}T{:02}:30:00Z", days_ago((of - 1 - number) / 4), number % 4 * 6 + 3),
+        duration: Duration::from_secs(420 + u64::from(number % 7) * 11),
+        revision: Some(format!("{:010x}", u64::from(number / 3 + 1) * 0x9e37_79b9)),
+        branch: Some(if number % 5 == 4 { "fix/totals" } else { "main" }.into()),
+        job: Some(format!("unit / linux #{}", 4000 + number)),
+        code: Some(number / 3),
+    }
+}
+
+/// A day of 2026, counted back from the fifteenth of November.
+fn days_ago(mut days: u32) -> String {
+    for (month, last) in [(11, 15), (10, 31), (9, 30), (8, 31), (7, 31), (6, 30), (5, 31)] {
+        if days < last {
+            return format!("2026-{month:02}-{:02}", last - days);
+        }
+        days -= last;
+    }
+    "2026-04-30".to_owned()
+}
+
+fn details() -> BTreeMap<TestId, TestDetail> {
+    let mut hunted = HuntedTest { kind: Some(FlakyKind::Brittle), ..victim(ONLY_HUNTED) };
+    hunted.setters = std::mem::take(&mut hunted.polluters);
+    (hunted.cleaners, hunted.location) = (Vec::new(), None);
+    let suspect = Prediction { neighbours: Vec::new(), ..prediction(ONLY_PREDICTED) };
+    BTreeMap::from([
+        (WORST.into(), everything()),
+        (ONLY_HUNTED.into(), TestDetail { hunted: Some(hunted), ..TestDetail::default() }),
+        (ONLY_PREDICTED.into(), TestDetail { prediction: Some(suspect), ..TestDetail::default() }),
+    ])
+}
+
+/// A test about which everything is known.
+fn everything() -> TestDetail {
+    TestDetail {
+        hunted: Some(victim(WORST)),
+        findings: vec![PastFinding {
+            run: "run-4".into(),
+            started: "2026-11-11T03:30:00Z".into(),
+            verdict: Verdict::Flaky,
+            kind: Some(Kind::StateDependent),
+            evidence: evidence(),
+        }],
+        failures: vec![
+            PastFailure {
+                message: "AssertionError: assert 'EUR' == 'USD'".into(),
+                times: 5,
+                last: "2026-11-15T03:30:00Z".into(),
+            },
+            PastFailure {
+                message: "TimeoutError: <cart> & \"queue\" not drained".into(),
+                times: 1,
+                last: "2026-11-12T09:30:00Z".into(),
+            },
+        ],
+        prediction: Some(prediction(WORST)),
+        features: features(),
+        quarantine: Some(QuarantineEntry {
+            id: "tests/test_checkout.py::test_total[*]".into(),
+            owner: "@payments".into(),
+            reason: "currency leaks from the cart".into(),
+            issue: Some("https://tracker.example/SHOP-812".into()),
+            branch: None,
+            added: "2026-11-01".into(),
+            expires: "2026-12-01".into(),
+        }),
+        reproduce: Some(format!("flakeproof repro {WORST}")),
+    }
+}
+
+fn evidence() -> Vec<Evidence> {
+    vec![
+        Evidence::Passed { stage: Stage::Fresh, isolation: Isolation::Spawn },
+        Evidence::Disjoint {
+            changed: vec!["shop/search.py".into()],
+            dependencies: 14,
+            base: "9e3779b9".into(),
+            passed_at_base: true,
+        },
+    ]
+}
+
+fn features() -> Vec<Reason> {
+    let reason = |what: &str, weight| Reason { what: what.into(), weight };
+    vec![
+        reason("context switches: 41 (most tests: 3)", 0.92),
+        reason("read time: 0.31 s (most tests: 0.01 s)", 0.41),
+        reason("assertions: 1 (most tests: 4)", -0.17),
+    ]
+}
+
+fn victim(id: &str) -> HuntedTest {
+    let polluter = TestId::from("tests/test_cart.py::test_currency");
+    let message = "AssertionError: assert 'EUR' == 'USD'";
+    let mut test = HuntedTest::new(
+        id.into(),
+        Some(Location { file: "tests/test_checkout.py".into(), line: Some(42) }),
+    );
+    test.kind = Some(FlakyKind::Victim);
+    test.baseline = Tally { runs: 10, failures: 0 };
+    test.shuffled = Tally { runs: 20, failures: 9 };
+    test.alone = Tally { runs: 3, failures: 0 };
+    test.polluters = vec![vec![polluter.clone()]];
+    test.cleaners = vec!["tests/test_cart.py::test_reset".into()];
+    test.left_behind = vec![LeftBehind {
+        kind: LeftKind::Attribute,
+        name: "shop.cart.CURRENCY".into(),
+        before: Some("'USD'".into()),
+        after: Some("'EUR'".into()),
+    }];
+    test.failure = Some(Failure {
+        phase: Phase::Call,
+        message: message.into(),
+        text: message.into(),
+        location: None,
+        signature: Signature::of(message, None),
+    });
+    test.reproduction = Some(Reproduction {
+        command: format!("pytest {polluter} '{id}'"),
+        order: vec![polluter, id.into()],
+        isolation: Isolation::Spawn,
+    });
+    test
+}
+
+fn prediction(id: &str) -> Prediction {
+    let step = |line, code: &str, value: &str, operation: Option<&str>| DataStep {
+        file: "tests/test_checkout.py".into(),
+        line,
+        code: code.into(),
+        value: value.into(),
+        operation: operation.map(Into::into),
+        declared: operation.map(|_| "shop/cart.py:7".into()),
+    };
+    Prediction {
+        id: id.into(),
+        file: "tests/test_checkout.py".into(),
+        line: 42,
+        end_line: 58,
+        language: "python".into(),
+        probability: 0.81,
+        flaky: true,
+        category: Some("async_wait".into()),
+        neighbours: vec![SimilarTest {
+            id: "com.example.CartTest#totalsInEuro".into(),
+            project: "example/shop".into(),
+            similarity: 0.87,
+            flaky: true,
+            category: Some("async_wait".into()),
+            shared: vec!["currency".into(), "sleep".into()],
+        }],
+        reasons: vec![Reason { what: "sleeps in the test".into(), weight: 1.04 }],
+        paths: vec![DataPath {
+            attention: 0.64,
+            steps: vec![
+                step(44, "cart = Cart.shared()", "cart", Some("Cart.shared")),
+                step(51, "assert cart.total() == 12", "cart.total()", None),
+            ],
+        }],
+    }
+}
+
+fn hunt() -> HuntOverview {
+    let stage = |stage: &str, trials, executions, seconds| StageCost {
+        stage: stage.into(),
+        trials,
+        executions,
+        time: Duration::from_secs(seconds),
+    };
+    let stages = vec![
+        stage("the suite's own order", 10, 400, 92),
+        stage("each test alone", 40, 40, 31),
+        stage("other orders", 20, 800, 188),
+        stage("who pollutes whom", 33, 214, 54),
+    ];
+    let point = |(executions, flaky)| FrontPoint { executions, flaky };
+    HuntOverview {
+        started: "2026-11-15T22:00:00Z".into(),
+        flaky: 4,
+        summary: Some(HuntSummary {
+            tests: 40,
+            cost: HuntCost { executions: 1_454, time: Duration::from_secs(365), stages },
+            end: HuntEnd::Finished,
+        }),
+        front: [(80, 1.2), (400, 2.5), (800, 3.6), (1_200, 4.0)].map(point).to_vec(),
+    }
+}

@@ -1,0 +1,38 @@
+//! `flakeproof serve`: the pages of a report and a JSON API over the live history.
+//!
+//! The server only reads. It answers `GET` and `HEAD`, turns no path into a file name, and gets all it
+//! shows from a [`Source`], which the program fills from a history opened for reading. On a loopback
+//! address it answers only to loopback names; bound elsewhere it refuses to start without a
+//! [`Token`].
+//!
+//! This is the only room that speaks HTTP, and the only one with asynchronous code, which stays behind
+//! [`Server::serve`]. Routes are a closed set ([`Route`]), so they are an enum and not a framework's
+//! table: the description of the API cannot miss one.
+
+mod answer;
+mod api_page;
+mod body;
+mod cookie;
+mod description;
+mod encoding;
+mod gate;
+mod host;
+mod listing;
+mod open_api;
+mod problem;
+mod responder;
+mod route;
+mod server;
+mod settings;
+mod shutdown;
+mod snapshot;
+mod source;
+mod token;
+
+pub use open_api::open_api;
+pub use route::Route;
+pub use server::{Error, Server};
+pub use settings::{Limits, Settings};
+pub use shutdown::{Shutdown, Stopper, shutdown};
+pub use source::{Source, SourceError, Stamp};
+pub use token::{Token, TokenError};

@@ -1,0 +1,141 @@
+//! What polite clients ask for.
+
+use std::io::Read as _;
+
+use serde_json::json;
+
+use crate::overview::{FLAKY, HOSTILE, overview};
+use crate::scene::Scene;
+
+fn encoded(id: &str) -> String {
+    id.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+#[test]
+fn the_page_is_a_page_that_loads_nothing() {
+    let scene = Scene::open(overview(0));
+    let page = scene.get("/");
+    assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"));
+    assert!(page.header("content-security-policy").starts_with("default-src 'none'"));
+    assert!(page.text().contains("shop"));
+}
+
+#[test]
+fn every_answer_has_the_headers_that_keep_it_to_itself() {
+    let scene = Scene::open(overview(0));
+    for path in ["/", "/api", "/api/v1/overview", "/tests/x", "/nothing", "/api/v1/tests?x=1"] {
+        let answer = scene.get(path);
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "no-referrer", "{path}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin", "{path}");
+        assert!(answer.header("content-security-policy").contains("frame-ancestors 'none'"));
+        assert_eq!(answer.header("access-control-allow-origin"), "", "{path}");
+    }
+}
+
+#[test]
+fn a_head_is_answered_like_a_get_without_a_body() {
+    let scene = Scene::open(overview(0));
+    for path in ["/", "/api/v1/overview", "/nothing"] {
+        let (got, head) = (scene.get(path), scene.ask("HEAD", path, &[]));
+        assert_eq!((head.status, head.body.len()), (got.status, 0), "{path}");
+        for name in ["etag", "content-type", "content-length"] {
+            assert_eq!(head.header(name), got.header(name), "{path} {name}");
+        }
+    }
+}
+
+#[test]
+fn what_the_client_has_is_not_sent_again_until_it_changes() {
+    let scene = Scene::open(overview(0));
+    let first = scene.get("/api/v1/overview");
+    let again = scene.ask("GET", "/api/v1/overview", &[("if-none-match", first.header("etag"))]);
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    scene.source.tell(|| Ok(overview(1)));
+    let changed = scene.ask("GET", "/api/v1/overview", &[("if-none-match", first.header("etag"))]);
+    assert_eq!(changed.status, 200);
+    assert_ne!(changed.header("etag"), first.header("etag"));
+}
+
+#[test]
+fn large_answers_are_packed_for_those_who_can_unpack_them() {
+    let scene = Scene::open(overview(300));
+    let plain = scene.get("/api/v1/overview");
+    let packed = scene.ask("GET", "/api/v1/overview", &[("accept-encoding", "gzip, br")]);
+    assert_eq!((plain.header("content-encoding"), packed.header("content-encoding")), ("", "gzip"));
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).unwrap();
+    assert!(unpacked == plain.body && packed.body.len() * 5 < plain.body.len());
+    assert_ne!(plain.header("etag"), packed.header("etag"));
+    let known = [("accept-encoding", "gzip"), ("if-none-match", packed.header("etag"))];
+    assert_eq!(scene.ask("GET", "/api/v1/overview", &known).status, 304);
+}
+
+#[test]
+fn tests_come_page_by_page() {
+    let scene = Scene::open(overview(25));
+    let mut path = "/api/v1/tests?q=steady&limit=10".to_owned();
+    let mut seen = Vec::new();
+    loop {
+        let page = scene.get(&path);
+        assert_eq!((page.status, &page.json()["total"]), (200, &json!(25)));
+        let tests = page.json()["tests"].as_array().cloned().unwrap();
+        seen.extend(tests.iter().map(|test| test["id"].as_str().unwrap().to_owned()));
+        let link = page.header("link");
+        let Some(next) = link.strip_prefix('<').and_then(|link| link.split_once('>')) else {
+            break;
+        };
+        path = next.0.to_owned();
+    }
+    assert_eq!(seen, (0..25).map(|number| format!("steady::{number:05}")).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_test_is_found_by_its_id_whatever_that_is() {
+    let scene = Scene::open(overview(0));
+    for id in HOSTILE.iter().chain([&FLAKY]) {
+        let answer = scene.get(&format!("/api/v1/tests/{}", encoded(id)));
+        assert_eq!(answer.status, 200, "{id}");
+        assert!(answer.json().to_string().contains(&json!(id).to_string()), "{id}");
+    }
+    let plain = scene.get("/api/v1/tests/tests/test_pay.py::test_total%5Ba/b%5D");
+    assert_eq!(plain.status, 200);
+    let unknown = scene.get("/api/v1/tests/nobody");
+    assert_eq!((unknown.status, &unknown.json()["status"]), (404, &json!(404)));
+}
+
+#[test]
+fn a_link_to_a_test_leads_to_the_page_and_nowhere_else() {
+    let scene = Scene::open(overview(0));
+    let link = scene.get("/tests/tests/test_pay.py::test_total%5Ba/b%5D");
+    let place = "/#test=tests%2Ftest_pay.py%3A%3Atest_total%5Ba%2Fb%5D";
+    assert_eq!((link.status, link.header("location")), (303, place));
+    for id in HOSTILE.iter().chain([&"//evil.example", &"\r\nx: y"]) {
+        let link = scene.get(&format!("/tests/{}", encoded(id)));
+        assert!(link.header("location").starts_with("/#test="), "{id}");
+        assert_eq!((link.header("set-cookie"), link.header("x")), ("", ""), "{id}");
+    }
+}
+
+#[test]
+fn runs_and_outages_and_health_are_there() {
+    let scene = Scene::open(overview(0));
+    assert_eq!(scene.get("/api/v1/runs").json()["runs"].as_array().unwrap().len(), 4);
+    assert_eq!(scene.get("/api/v1/outages").json()["outages"], json!([]));
+    assert_eq!(scene.get("/health").json(), json!({ "status": "ok" }));
+}
+
+#[test]
+fn trouble_is_told_with_a_next_step() {
+    let scene = Scene::open(overview(0));
+    for (path, status) in [("/nothing", 404), ("/api/v1/tests?limit=0", 400)] {
+        let answer = scene.get(path);
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (status, "application/problem+json")
+        );
+        let problem = answer.json();
+        assert_eq!(problem["status"], status);
+        assert!(!problem["next"].as_str().unwrap().is_empty(), "{problem}");
+    }
+}

@@ -1,0 +1,63 @@
+//! Clients that take too much are cut off, and others do not notice.
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use flakeproof_web::Limits;
+
+use crate::overview::overview;
+use crate::scene::Scene;
+
+/// Limits that a test can wait for.
+fn strict() -> Limits {
+    let head_time = Duration::from_millis(500);
+    Limits { head_time, connections: 2, ..Limits::default() }
+}
+
+#[test]
+fn a_huge_head_is_refused() {
+    let scene = Scene::open(overview(0));
+    let long = "x".repeat(100_000);
+    let status = |bytes: String| scene.send(bytes.as_bytes()).map(|answer| answer.status);
+    let header = format!("GET / HTTP/1.1\r\nhost: localhost\r\nx: {long}\r\n\r\n");
+    assert!(matches!(status(header), None | Some(431)));
+    let address = format!("GET /{long} HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    assert!(matches!(status(address), None | Some(414 | 431)));
+    let many = "x: y\r\n".repeat(65);
+    assert_eq!(status(format!("GET / HTTP/1.1\r\nhost: localhost\r\n{many}\r\n")), Some(431));
+    assert_eq!(scene.get("/health").status, 200);
+}
+
+#[test]
+fn who_does_not_finish_a_request_is_hung_up_on() {
+    let scene = Scene::with(overview(0), None, strict());
+    let mut slow = scene.connect();
+    slow.write_all(b"GET / HTTP/1.1\r\nhost: loc").unwrap();
+    let mut rest = Vec::new();
+    // Comes back when the server hangs up; otherwise the client's patience ends as an error.
+    let ended = slow.read_to_end(&mut rest);
+    assert!(!matches!(ended.map_err(|error| error.kind()), Err(std::io::ErrorKind::WouldBlock)));
+}
+
+#[test]
+fn clients_that_say_nothing_do_not_keep_others_out() {
+    let scene = Scene::with(overview(0), None, strict());
+    let _quiet: Vec<_> = (0..4).map(|_| scene.connect()).collect();
+    assert_eq!(scene.get("/health").status, 200);
+}
+
+#[test]
+fn who_does_not_read_the_answer_is_hung_up_on() {
+    let connection_time = Duration::from_millis(200);
+    let limits = Limits { connection_time, connections: 1, ..Limits::default() };
+    let scene = Scene::with(overview(20_000), None, limits);
+    let mut deaf = scene.connect();
+    deaf.write_all(b"GET /api/v1/overview HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    // There is room for one: it is answered only when the other one is gone.
+    let mut answered = scene.connect();
+    answered.write_all(b"GET /api HTTP/1.0\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    answered.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.0 200"), "{answer}");
+    drop(deaf);
+}

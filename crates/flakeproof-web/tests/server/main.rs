@@ -1,0 +1,17 @@
+//! The real server on a real port, asked by real clients, polite and other.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "what a test needs besides its claim fails it by panicking"
+)]
+
+mod asked;
+mod described;
+mod ending;
+mod hostile;
+mod limits;
+mod live;
+mod overview;
+mod scene;
+mod strangers;
