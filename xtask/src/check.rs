@@ -6,12 +6,13 @@ use std::time::Instant;
 use flakeproof_testkit::python;
 use flakeproof_testkit::skipped;
 
-use crate::{arrows, cargo, run};
+use crate::{arrows, capabilities, cargo, run};
 
 /// Run all checks; the first that fails ends it.
 pub(crate) fn everything() -> Result<(), String> {
     step("formatting", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
     step("dependency arrows", arrows::check)?;
+    step("table of adapters", capabilities::check)?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
         run(&mut cargo(&clippy))

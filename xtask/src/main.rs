@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
 mod arrows;
+mod capabilities;
 mod check;
 mod model;
 mod zoo;
@@ -16,6 +17,7 @@ use std::process::{Command, ExitCode};
 const HELP: &str = "\
 cargo xtask check    formatting, lints, dependency arrows, tests, documentation
 cargo xtask arrows   only the dependency arrows of the design
+cargo xtask capabilities   write the README's table of what each adapter can do
 cargo xtask model S  train the model inside the program again, given the folder S with the projects
                      of the first data set (needs the data beside the repository, and ten minutes)
 cargo xtask zoo      run flakeproof on the flaky zoo and show what it says
@@ -27,6 +29,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["check"] => check::everything(),
         ["arrows"] => arrows::check(),
+        ["capabilities"] => capabilities::write(),
         ["model", sources] => model::train(Path::new(sources)),
         ["zoo"] => zoo::show(),
         ["zoo", runs] => zoo::verify(runs),

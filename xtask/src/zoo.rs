@@ -45,13 +45,15 @@ pub(crate) fn show() -> Result<(), String> {
 /// Check several runs against what each test of the zoo is known to be.
 pub(crate) fn verify(runs: &str) -> Result<(), String> {
     let (flakeproof, python) = ready()?;
-    let drive = root().join("examples/flaky-zoo/pytest/drive");
+    let drive = root().join("examples/flaky-zoo/drive");
     run(Command::new(&python)
         .arg(drive)
+        .arg("pytest")
         .arg(flakeproof)
         .arg(fresh_folder()?)
-        .args(["--runs", runs, "--python"])
-        .arg(&python))
+        .args(["--runs", runs, "--"])
+        .arg(&python)
+        .args(["-m", "pytest", "-q"]))
 }
 
 fn ready() -> Result<(PathBuf, PathBuf), String> {

@@ -22,6 +22,13 @@ fn main() -> ExitCode {
         cli::Command::List(arguments) => commands::list::run(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),
+        cli::Command::Report(arguments) => commands::report::run(&arguments),
+        #[cfg(feature = "serve")]
+        cli::Command::Serve(arguments) => commands::serve::run(&arguments),
+        cli::Command::Store(arguments) => commands::store::run(&arguments),
+        cli::Command::Ingest(arguments) => commands::ingest::run(&arguments),
+        cli::Command::Validate(arguments) => commands::validate::run(&arguments),
+        cli::Command::Quarantine(arguments) => commands::quarantine::run(&arguments),
         cli::Command::Predict(arguments) => commands::predict::run(&arguments),
         cli::Command::Explain(arguments) => commands::explain::run(&arguments),
         cli::Command::Graph(arguments) => commands::graph::run(&arguments),

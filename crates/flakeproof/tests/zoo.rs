@@ -1,25 +1,76 @@
-//! The flaky zoo, as `examples/flaky-zoo` drives it: every test gets its right verdict.
+//! The flaky zoos, as `examples/flaky-zoo` drives them: every test gets its right verdict.
 //!
-//! `cargo xtask zoo 50` is the long form of this.
+//! `cargo xtask zoo 50` is the long form of this for pytest.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flakeproof_testkit::python;
+use flakeproof_testkit::{node, python, skipped};
 
 #[test]
 fn every_animal_of_the_zoo_gets_its_right_verdict() {
-    let python = python::usual();
+    let python = python::usual().to_string_lossy().into_owned();
+    drive("pytest", "2", None, &[&python, "-m", "pytest", "-q"]);
+}
+
+#[test]
+fn every_animal_of_the_junit4_zoo_gets_its_right_verdict() {
+    if has("junit4", &["mvn", "javac"]) {
+        drive("junit4", "1", None, &["mvn", "-q", "test"]);
+    }
+}
+
+#[test]
+fn every_animal_of_the_junit5_zoo_gets_its_right_verdict() {
+    if has("junit5", &["mvn", "javac"]) {
+        drive("junit5", "1", None, &["mvn", "-q", "test"]);
+    }
+}
+
+#[test]
+fn every_animal_of_the_cargo_zoo_gets_its_right_verdict() {
+    drive("cargo", "1", None, &["cargo", "test", "--target-dir", "target"]);
+}
+
+#[test]
+fn every_animal_of_the_go_zoo_gets_its_right_verdict() {
+    if has("go", &["go"]) {
+        drive("go", "1", None, &["go", "test", "./..."]);
+    }
+}
+
+#[test]
+fn every_animal_of_the_jest_zoo_gets_its_right_verdict() {
+    if !has("jest", &["node", "npm", "npx"]) {
+        return;
+    }
+    match node::modules(&[node::JEST]) {
+        Ok(modules) => drive("jest", "1", Some(modules), &["npx", "jest"]),
+        Err(why) => skipped::note("the zoo of jest", &why),
+    }
+}
+
+/// Whether a zoo's tools are here; if not, that is noted.
+fn has(zoo: &str, tools: &[&str]) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_there = |tool: &str| std::env::split_paths(&path).any(|it| it.join(tool).is_file());
+    let missing = tools.iter().find(|tool| !is_there(tool));
+    if let Some(tool) = missing {
+        skipped::note(&format!("the zoo of {zoo}"), &format!("there is no `{tool}`"));
+    }
+    missing.is_none()
+}
+
+fn drive(zoo: &str, runs: &str, link: Option<PathBuf>, command: &[&str]) {
     let work = tempfile::tempdir().expect("a temporary folder");
-    let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/pytest/drive");
-    let output = Command::new(&python)
-        .arg(drive)
-        .arg(env!("CARGO_BIN_EXE_flakeproof"))
-        .arg(work.path())
-        .args(["--runs", "2", "--python"])
-        .arg(&python)
-        .output()
-        .expect("the driver starts");
+    let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/drive");
+    let mut driver = Command::new("python3");
+    driver.arg(drive).arg(zoo).arg(env!("CARGO_BIN_EXE_flakeproof")).arg(work.path());
+    driver.args(["--runs", runs]);
+    if let Some(link) = link {
+        driver.arg("--link").arg(link);
+    }
+    let output = driver.arg("--").args(command).output().expect("the driver starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let trouble = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{trouble}");

@@ -37,6 +37,9 @@ pub(crate) struct FeaturesArguments {
     /// Also run the suite once without measuring, and say what measuring costs.
     #[arg(long)]
     pub(crate) compare: bool,
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    pub(crate) adapter: Option<String>,
     /// Kill a test that runs longer than this.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,

@@ -90,6 +90,9 @@ pub(crate) struct HuntArguments {
     /// How fresh environments are made; what is found in a fork is confirmed in a new process.
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_ISOLATION")]
     pub(crate) isolation: Option<Isolate>,
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    adapter: Option<String>,
     /// Kill a test that runs longer than this.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,
@@ -144,6 +147,7 @@ impl HuntArguments {
             upper: self.upper,
             hidden: self.hidden,
             flaky_result: self.flaky_result,
+            adapter: self.adapter.clone(),
             isolation: self.isolation,
             timeout: self.timeout,
             jobs: self.jobs,

@@ -7,7 +7,7 @@ use flakeproof_core::Seed;
 
 use crate::settings::{HumanDuration, Isolate};
 
-/// List the flaky tests of this project that hunts have found.
+/// List the flaky tests of this project, by what hunts and runs have shown.
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
     /// How to print the result.
@@ -49,6 +49,9 @@ pub(crate) struct ReproArguments {
     /// Replay what a bundle holds, and say what differs here.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    pub(crate) adapter: Option<String>,
     /// Kill a test that runs longer than this.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,

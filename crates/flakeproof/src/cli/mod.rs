@@ -6,13 +6,19 @@ mod features;
 mod forest;
 mod graph;
 mod hunt;
+mod ingest;
 mod jury;
 mod known;
 mod learning;
 mod peeler;
 mod plan;
 mod predict;
+mod quarantine;
+mod report;
 mod run;
+#[cfg(feature = "serve")]
+mod serve;
+mod store;
 mod train;
 mod verify;
 
@@ -26,13 +32,24 @@ pub(crate) use features::{FeaturesArguments, FeaturesFormat};
 pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hunt::HuntArguments;
+pub(crate) use ingest::{IngestArguments, ValidateArguments};
 pub(crate) use jury::{EvaluateJury, LabelledSourcesArguments, TrainJury};
 pub(crate) use known::{ListArguments, ListFormat, ReproArguments};
 pub(crate) use learning::share;
 pub(crate) use peeler::{AblationName, EvaluatePeeler, NetworkArguments, TrainPeeler};
 pub(crate) use plan::{CostName, EvaluatePlan};
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
+pub(crate) use quarantine::{
+    QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck,
+};
+pub(crate) use report::ReportArguments;
 pub(crate) use run::RunArguments;
+#[cfg(feature = "serve")]
+pub(crate) use serve::ServeArguments;
+pub(crate) use store::{
+    ExportFormat, ExportTable, StoreAction, StoreArguments, StoreExport, StorePrune,
+    StoreStatistics,
+};
 pub(crate) use train::{TrainArguments, TrainFlast, TrainModel};
 pub(crate) use verify::VerifyArguments;
 
@@ -55,6 +72,13 @@ pub(crate) enum Command {
     List(ListArguments),
     Repro(ReproArguments),
     Verify(VerifyArguments),
+    Report(ReportArguments),
+    #[cfg(feature = "serve")]
+    Serve(ServeArguments),
+    Store(StoreArguments),
+    Ingest(IngestArguments),
+    Validate(ValidateArguments),
+    Quarantine(QuarantineArguments),
     Predict(PredictArguments),
     Explain(ExplainArguments),
     Graph(GraphArguments),

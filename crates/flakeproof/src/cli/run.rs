@@ -49,6 +49,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "REV", env = "FLAKEPROOF_BASE", help_heading = RERUNS)]
     base: Option<String>,
 
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    adapter: Option<String>,
     /// Kill a test that runs longer than this.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     timeout: Option<HumanDuration>,
@@ -99,6 +102,7 @@ impl RunArguments {
             rerun_except: some(&self.rerun_except),
             rerun_delay: self.rerun_delay,
             base: self.base.clone(),
+            adapter: self.adapter.clone(),
             timeout: self.timeout,
             jobs: self.jobs,
             flaky_result: self.flaky_result,

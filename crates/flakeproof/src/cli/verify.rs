@@ -30,6 +30,9 @@ pub(crate) struct VerifyArguments {
     /// How fresh environments are made; what forks say is confirmed in new processes.
     #[arg(long, value_name = "HOW", default_value = "fork")]
     pub(crate) isolation: Isolate,
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    pub(crate) adapter: Option<String>,
     /// Kill a test that runs longer than this.
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,

@@ -1,5 +1,7 @@
 //! Writing what was asked for into files.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::path::Path;
 
 use crate::problem::Problem;
@@ -15,6 +17,17 @@ pub(super) fn put(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
         std::fs::create_dir_all(folder).map_err(|error| cannot_write(path, &error))?;
     }
     std::fs::write(path, bytes).map_err(|error| cannot_write(path, &error))
+}
+
+/// Add to the summary of a job of GitHub Actions, where there is one.
+pub(super) fn add_to_job_summary(
+    render: impl FnOnce() -> Result<Vec<u8>, flakeproof_report::Error>,
+) -> Result<(), Problem> {
+    let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") else { return Ok(()) };
+    let path = Path::new(&path);
+    let summary = render().map_err(|error| cannot_render(&error))?;
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(&summary)).map_err(|error| cannot_write(path, &error))
 }
 
 /// The current folder below the root of a job's checkout, as annotations need it.

@@ -125,7 +125,7 @@ fn of_history(history: &SqliteHistory, folder: &Path) -> Result<Tables, HistoryE
         run: it.run,
         features: it.features,
     });
-    let known = history.tallies()?.into_iter().map(|(test, tally)| KnownTest {
+    let known = history.timeline()?.tallies().into_iter().map(|(test, tally)| KnownTest {
         project: project.clone(),
         test: test.to_string(),
         outcomes: TestOutcomes {

@@ -1,6 +1,7 @@
 //! `flakeproof list`: the known flaky tests of the project.
 
-use flakeproof_core::ExitCode;
+use flakeproof_core::{ExitCode, History, HistoryError, KnownFlaky, Scores};
+use flakeproof_store::SqliteHistory;
 
 use super::known;
 use crate::cli::{ListArguments, ListFormat};
@@ -10,10 +11,20 @@ use crate::view;
 /// Run the command.
 pub(crate) fn run(typed: &ListArguments) -> Result<ExitCode, Problem> {
     let folder = super::current_folder()?;
-    let known = known::flaky_tests(typed.store.as_deref(), &folder)?;
+    let (hunted, scores) = match known::history(typed.store.as_deref(), &folder)? {
+        Some(history) => read(&history).map_err(|error| known::unreadable(&error))?,
+        None => (Vec::new(), Scores::default()),
+    };
     match typed.output_format {
-        ListFormat::Text => view::known_flaky(&known),
-        ListFormat::Json => view::known_flaky_json(&known),
+        ListFormat::Text => view::known_flaky(&hunted, &scores),
+        ListFormat::Json => view::known_flaky_json(&hunted, &scores),
     }
     Ok(ExitCode::Clean)
+}
+
+fn read(history: &SqliteHistory) -> Result<(Vec<KnownFlaky>, Scores), HistoryError> {
+    let hunted = history.known_flaky()?;
+    let mut scores = Scores::of(&history.timeline()?);
+    scores.add_hunted(&hunted);
+    Ok((hunted, scores))
 }

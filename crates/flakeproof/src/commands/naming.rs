@@ -1,12 +1,21 @@
 //! The test that somebody means.
 
 use flakeproof_core::TestId;
+use flakeproof_runner::Adapter;
 
 use super::sources::SourceTest;
 use crate::problem::Problem;
 
 /// Ids named when the one that was typed fits none or several.
 const SUGGESTED: usize = 8;
+
+/// Where a user finds the ids of all tests.
+pub(super) fn how_to_list(adapter: &dyn Adapter) -> String {
+    adapter.command_to_list().map_or_else(
+        || "the suite's own runner lists every id".to_owned(),
+        |command| format!("the suite's own runner lists every id: `{command}`"),
+    )
+}
 
 /// The position of the test with this id, or of the only one whose id ends like this. `elsewhere`
 /// says where all ids are found.

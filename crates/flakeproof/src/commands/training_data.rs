@@ -113,11 +113,11 @@ pub(super) fn of_history(
             "run your tests with `flakeproof run` some times first, or name it with `--store`",
         ));
     }
-    let records = SqliteHistory::open(&path).and_then(|history| history.track_records()).map_err(
-        |error| {
+    let records = SqliteHistory::open(&path)
+        .and_then(|history| Ok(history.timeline()?.track_records()))
+        .map_err(|error| {
             Problem::usage(error.to_string(), "name the history with `--store`, or use `--data`")
-        },
-    )?;
+        })?;
     let found = sources::read(&[PathBuf::from(".")], folder)?;
     let mut labels: HashMap<&str, bool> = HashMap::new();
     for (test, record) in &records {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::Seed;
+use flakeproof_runner::adapters::command::Profiles;
+use flakeproof_runner::adapters::usual_command;
 
 use super::{ConfigurationFile, RawSettings, Store};
 use crate::cli::{FeaturesArguments, FeaturesFormat};
@@ -14,6 +16,9 @@ use crate::problem::Problem;
 pub(crate) struct FeaturesSettings {
     pub(crate) command: Vec<String>,
     pub(crate) folder: PathBuf,
+    pub(crate) adapter: Option<String>,
+    /// Runners that the project describes itself.
+    pub(crate) runners: Profiles,
     /// What the project is called.
     pub(crate) project: String,
     /// Where what is measured is kept.
@@ -33,6 +38,7 @@ impl FeaturesSettings {
     pub(crate) fn resolve(typed: &FeaturesArguments, folder: &Path) -> Result<Self, Problem> {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let own = RawSettings {
+            adapter: typed.adapter.clone(),
             timeout: typed.timeout,
             show_runner: typed.show_runner.then_some(true),
             store: typed.store.clone(),
@@ -42,10 +48,12 @@ impl FeaturesSettings {
         let name = file.project.file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Self {
             command: match typed.command.as_slice() {
-                [] => vec!["pytest".to_owned()],
+                [] => usual_command(folder),
                 command => command.to_vec(),
             },
             folder: folder.to_path_buf(),
+            adapter: settings.adapter,
+            runners: file.runners(),
             project: typed.project.clone().or(name).unwrap_or_default(),
             store: match settings.store {
                 Some(path) => Store::File(folder.join(path)),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use flakeproof_runner::adapters::command::Profiles;
 use serde::Deserialize;
 
 use super::RawSettings;
@@ -10,8 +11,21 @@ use super::raw::FileSettings;
 use crate::problem::Problem;
 
 /// What makes a folder the root of a project, besides a configuration of ours.
-const PROJECT_FILES: [&str; 6] =
-    [".git", "pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini"];
+const PROJECT_FILES: [&str; 13] = [
+    ".git",
+    "pyproject.toml",
+    "pytest.ini",
+    "setup.cfg",
+    "setup.py",
+    "tox.ini",
+    "settings.gradle",
+    "settings.gradle.kts",
+    "mvnw",
+    "Cargo.lock",
+    "go.mod",
+    "package.json",
+    "composer.json",
+];
 
 /// A configuration file that was read, or the knowledge that there is none.
 #[derive(Debug)]
@@ -21,6 +35,7 @@ pub(crate) struct ConfigurationFile {
     path: Option<PathBuf>,
     settings: RawSettings,
     profiles: BTreeMap<String, RawSettings>,
+    runners: Profiles,
 }
 
 /// A file that belongs to many tools.
@@ -68,6 +83,7 @@ impl ConfigurationFile {
             path: None,
             settings: RawSettings::default(),
             profiles: BTreeMap::new(),
+            runners: Profiles::new(),
         }
     }
 
@@ -79,14 +95,15 @@ impl ConfigurationFile {
         } else {
             toml::from_str::<FileSettings>(text)
         };
-        let (settings, profiles) = parsed.map(FileSettings::into_layers).map_err(|error| {
-            Problem::usage(
+        let (settings, profiles, runners) =
+            parsed.map(FileSettings::into_layers).map_err(|error| {
+                Problem::usage(
                 format!("the configuration file {} is not valid", path.display()),
                 "mend the marked line, or see `flakeproof run --help` for the names of all options",
             )
             .with_details(error.to_string())
-        })?;
-        Ok(Self { project, path: Some(path.to_path_buf()), settings, profiles })
+            })?;
+        Ok(Self { project, path: Some(path.to_path_buf()), settings, profiles, runners })
     }
 
     /// The file's layer, with a profile over it.
@@ -105,6 +122,11 @@ impl ConfigurationFile {
                 ))
             }
         }
+    }
+
+    /// The runners that the file describes.
+    pub(crate) fn runners(&self) -> Profiles {
+        self.runners.clone()
     }
 
     fn profiles(&self) -> String {
@@ -158,6 +180,19 @@ mod tests {
         let layer = file.layer(Some("ci")).unwrap();
         assert_eq!((layer.retries, layer.fresh), (Some(5), Some(3)));
         assert!(file.layer(Some("nightly")).unwrap_err().what.contains("ci"));
+    }
+
+    #[test]
+    fn a_runner_is_described_in_a_table_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let text =
+            "[runner.make]\nrun = \"make check T={tests}\"\nresult = \"tap\"\norder = true\n";
+        file_in(folder.path(), "flakeproof.toml", text);
+        let runners = ConfigurationFile::find(None, folder.path()).unwrap().runners();
+        assert!(runners["make"].order && !runners["make"].one_process);
+        file_in(folder.path(), "flakeproof.toml", "[runner.make]\nrunn = \"make\"\n");
+        let problem = ConfigurationFile::find(None, folder.path()).unwrap_err();
+        assert!(problem.details.contains("line 2"), "{}", problem.details);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use flakeproof_core::{Isolation, OrderKind, Orders, Seed, Suite};
 use flakeproof_detect::hunt::{self, PolluterSearch};
+use flakeproof_runner::adapters::command::Profiles;
+use flakeproof_runner::adapters::usual_command;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -19,6 +21,9 @@ use crate::problem::Problem;
 pub(crate) struct HuntSettings {
     pub(crate) command: Vec<String>,
     pub(crate) folder: PathBuf,
+    pub(crate) adapter: Option<String>,
+    /// Runners that the project describes itself.
+    pub(crate) runners: Profiles,
     /// What decides what is run; a hunt that is taken up again has it from its record.
     pub(crate) asked: Asked,
     pub(crate) jobs: usize,
@@ -85,10 +90,12 @@ impl HuntSettings {
         reporters.retain(|it| it.kind != ReporterKind::Junit);
         Ok(Self {
             command: match typed.command.as_slice() {
-                [] => vec!["pytest".to_owned()],
+                [] => usual_command(folder),
                 command => command.to_vec(),
             },
             folder: folder.to_path_buf(),
+            adapter: settings.adapter,
+            runners: file.runners(),
             asked,
             jobs: settings.jobs.map_or(1, |jobs| jobs.max(1) as usize),
             budget: settings.budget.map(|time| time.0),

@@ -6,6 +6,7 @@
 mod features;
 mod file;
 mod hunt;
+mod quarantine;
 mod raw;
 mod run;
 mod steering;
@@ -14,6 +15,7 @@ mod values;
 pub(crate) use features::FeaturesSettings;
 pub(crate) use file::ConfigurationFile;
 pub(crate) use hunt::{Asked, HuntSettings};
+pub(crate) use quarantine::{LastDay, QuarantineFile, today};
 pub(crate) use raw::RawSettings;
 pub(crate) use run::{RunSettings, Store};
 pub(crate) use steering::{BALANCED_RERUN, Steerer, Steering};

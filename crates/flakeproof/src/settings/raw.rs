@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use flakeproof_runner::adapters::command::Profiles;
 use serde::Deserialize;
 
 use super::steering::Steerer;
@@ -10,6 +11,9 @@ use super::values::{
     Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
     Reporter, Share,
 };
+
+/// The base layer, the profiles over it, and the runners of a file.
+type Layers = (RawSettings, BTreeMap<String, RawSettings>, Profiles);
 
 macro_rules! layer {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {
@@ -28,13 +32,15 @@ macro_rules! layer {
         pub(super) struct FileSettings {
             #[serde(default)]
             profile: BTreeMap<String, RawSettings>,
+            #[serde(default)]
+            runner: Profiles,
             $($(#[$doc])* $name: Option<$kind>,)*
         }
 
         impl FileSettings {
-            /// The base layer and the profiles.
-            pub(super) fn into_layers(self) -> (RawSettings, BTreeMap<String, RawSettings>) {
-                (RawSettings { $($name: self.$name,)* }, self.profile)
+            /// The base layer, the profiles, and the runners that are described.
+            pub(super) fn into_layers(self) -> Layers {
+                (RawSettings { $($name: self.$name,)* }, self.profile, self.runner)
             }
         }
 
@@ -59,6 +65,7 @@ layer! {
     rerun_except: Vec<Pattern>,
     rerun_delay: HumanDuration,
     base: String,
+    adapter: String,
     timeout: HumanDuration,
     jobs: u32,
     flaky_result: FlakyResult,

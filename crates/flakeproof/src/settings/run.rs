@@ -6,8 +6,12 @@ use std::time::Duration;
 use flakeproof_core::{Policy, Seed};
 use flakeproof_detect::triage::{RerunRules, RetryLimit, TriageSettings};
 use flakeproof_runner::Granularity;
+use flakeproof_runner::adapters::command::Profiles;
 
-use super::{ConfigurationFile, Dependencies, FlakyResult, Isolate, Limit, RawSettings, Reporter};
+use super::{
+    ConfigurationFile, Dependencies, FlakyResult, Isolate, Limit, QuarantineFile, RawSettings,
+    Reporter,
+};
 use crate::cli::RunArguments;
 use crate::problem::Problem;
 
@@ -16,12 +20,16 @@ use crate::problem::Problem;
 pub(crate) struct RunSettings {
     pub(crate) command: Vec<String>,
     pub(crate) folder: PathBuf,
+    pub(crate) adapter: Option<String>,
+    /// Runners that the project describes itself.
+    pub(crate) runners: Profiles,
     pub(crate) timeout: Option<Duration>,
     pub(crate) triage: TriageSettings,
     pub(crate) base: Option<String>,
     pub(crate) policy: Policy,
     pub(crate) reporters: Vec<Reporter>,
     pub(crate) store: Store,
+    pub(crate) quarantine: QuarantineFile,
     pub(crate) is_runner_shown: bool,
     pub(crate) seed: Option<Seed>,
 }
@@ -41,9 +49,12 @@ impl RunSettings {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
         let triage = triage(&settings);
+        let quarantine = QuarantineFile::of(&file.project)?;
         Ok(Self {
             command: typed.command.clone(),
             folder: folder.to_path_buf(),
+            adapter: settings.adapter.clone(),
+            runners: file.runners(),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             base: settings.base,
             policy: match settings.flaky_result {
@@ -57,6 +68,7 @@ impl RunSettings {
             },
             is_runner_shown: settings.show_runner.unwrap_or(false),
             seed: typed.seed,
+            quarantine,
             triage,
         })
     }

@@ -101,6 +101,9 @@ fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
         line(text, &format!("{}{}", shortened(&failure.message), place.unwrap_or_default()));
     }
     evidence(text, test);
+    if let Some(quarantined) = &test.quarantine {
+        line(text, &words::quarantined(quarantined));
+    }
     text.push('\n');
 }
 
@@ -188,7 +191,11 @@ fn closing(text: &mut String, findings: &Findings) {
         1 => " (one outage among them)".to_owned(),
         count => format!(" ({count} outages among them)"),
     };
-    let _ = writeln!(text, "{}{outages}", verdicts.join(", "));
+    let excused = match findings.tests.iter().filter(|test| test.is_excused()).count() {
+        0 => String::new(),
+        count => format!("; {count} in quarantine, not held against the build"),
+    };
+    let _ = writeln!(text, "{}{outages}{excused}", verdicts.join(", "));
 }
 
 fn counts(suite: &SuiteCounts) -> String {

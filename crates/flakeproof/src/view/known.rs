@@ -1,9 +1,10 @@
 //! Tests that are known to be flaky: as a list, and one of them in full.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use flakeproof_core::{FlakyKind, HuntedTest, KnownFlaky};
+use flakeproof_core::{FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestId, TestScore};
 use flakeproof_report::words;
 use serde_json::{Value, json};
 
@@ -12,14 +13,82 @@ use super::predictions::count;
 use super::styles::{CHANCE, DIM, STRONG};
 
 /// Print the list for people.
-pub(crate) fn known_flaky(known: &[KnownFlaky]) {
-    let _ = anstream::stdout().lock().write_all(listed(known).as_bytes());
+pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores) {
+    let _ = anstream::stdout().lock().write_all(listed(hunted, scores).as_bytes());
 }
 
 /// Print the list for programs.
-pub(crate) fn known_flaky_json(known: &[KnownFlaky]) {
-    let tests: Vec<Value> = known.iter().map(known_as_json).collect();
-    super::verbatim(&format!("{:#}\n", json!({ "schema": 1, "tests": tests })));
+pub(crate) fn known_flaky_json(hunted: &[KnownFlaky], scores: &Scores) {
+    let tests: Vec<Value> = lines(hunted, scores).iter().map(Line::as_json).collect();
+    let outages = scores.outages.len();
+    super::verbatim(&format!("{:#}\n", json!({ "schema": 1, "tests": tests, "outages": outages })));
+}
+
+/// A flaky test, by what hunts and runs know about it.
+struct Line<'k> {
+    score: &'k TestScore,
+    hunted: Option<&'k KnownFlaky>,
+}
+
+/// The flaky tests, those that a hunt explains first, then by what they cost.
+fn lines<'k>(hunted: &'k [KnownFlaky], scores: &'k Scores) -> Vec<Line<'k>> {
+    let by_id: BTreeMap<&TestId, &KnownFlaky> =
+        hunted.iter().map(|known| (&known.test.id, known)).collect();
+    let flaky =
+        scores.tests.iter().map(|score| Line { score, hunted: by_id.get(&score.test).copied() });
+    let mut lines: Vec<Line<'_>> = flaky
+        .filter(|line| line.score.standing == Standing::Flaky || line.hunted.is_some())
+        .collect();
+    lines.sort_by(|one, other| {
+        let weight = |line: &Line<'_>| (line.hunted.is_some(), line.score.cost);
+        weight(other).cmp(&weight(one))
+    });
+    lines
+}
+
+impl Line<'_> {
+    fn columns(&self) -> [String; 4] {
+        if let Some(known) = self.hunted {
+            return row(known);
+        }
+        let last = self.score.last_failed.as_deref().unwrap_or(&self.score.last_seen);
+        [
+            "flaky".to_owned(),
+            words::failed(self.score.proven),
+            last.split('T').next().unwrap_or_default().to_owned(),
+            self.burnt(),
+        ]
+    }
+
+    /// What it cost, where that is worth telling.
+    fn burnt(&self) -> String {
+        match self.score.cost.as_secs() {
+            0 => String::new(),
+            seconds @ 1..60 => format!("  {seconds} s burnt"),
+            seconds => format!("  {} min burnt", seconds.div_ceil(60)),
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let score = self.score;
+        let mut value = self.hunted.map_or_else(
+            || {
+                json!({
+                    "id": score.test,
+                    "kind": null,
+                    "rate": score.rate,
+                    "runs": score.proven.runs,
+                    "failures": score.proven.failures,
+                    "last_seen": score.last_failed,
+                })
+            },
+            known_as_json,
+        );
+        if let Some(members) = value.as_object_mut() {
+            members.insert("history".to_owned(), json!(score));
+        }
+        value
+    }
 }
 
 /// Print all that hunts know about a test.
@@ -61,31 +130,52 @@ pub(crate) fn known_as_json(known: &KnownFlaky) -> Value {
     })
 }
 
-fn listed(known: &[KnownFlaky]) -> String {
+fn listed(hunted: &[KnownFlaky], scores: &Scores) -> String {
     let mut text = String::new();
-    if known.is_empty() {
-        let next = "`flakeproof hunt -- pytest` looks for them";
+    let lines = lines(hunted, scores);
+    if lines.is_empty() {
+        let next = "`flakeproof hunt -- COMMAND` looks for them, `flakeproof ingest` reads your CI's \
+                    reports";
         let _ = writeln!(text, "no flaky test is known in this project; {next}");
+        others(&mut text, scores);
         return text;
     }
-    let rows: Vec<[String; 4]> = known.iter().map(row).collect();
+    let rows: Vec<[String; 4]> = lines.iter().map(Line::columns).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths = [0, 1, 2].map(|column| width(column).unwrap_or_default());
-    for (row, known) in rows.iter().zip(known) {
+    for (row, line) in rows.iter().zip(&lines) {
         let [kind, rate, seen, influence] = row;
         let [kind_width, rate_width, seen_width] = widths;
         let _ = writeln!(
             text,
             "{CHANCE}{kind:<kind_width$}{CHANCE:#}  {rate:<rate_width$}  {seen:<seen_width$}  \
              {STRONG}{}{STRONG:#}{DIM}{influence}{DIM:#}",
-            known.test.id
+            line.score.test
         );
     }
-    let tests = count(known.len(), "flaky test");
+    let tests = count(lines.len(), "flaky test");
     let next =
         "`flakeproof explain TEST` tells all about one, `flakeproof repro TEST` shows it fail";
     let _ = writeln!(text, "\n{tests} known {DIM}({next}){DIM:#}");
+    others(&mut text, scores);
     text
+}
+
+/// What else the history says, so that nobody takes the list for all of it.
+fn others(text: &mut String, scores: &Scores) {
+    let standing = |standing| scores.standing(standing).count();
+    let told: Vec<String> = [
+        (standing(Standing::Broken), "broken: failing in every run of late"),
+        (standing(Standing::Unexplained), "unexplained: failed on code on which they never passed"),
+    ]
+    .into_iter()
+    .filter(|(tests, _)| *tests > 0)
+    .map(|(tests, what)| format!("{tests} {what}"))
+    .chain((!scores.outages.is_empty()).then(|| count(scores.outages.len(), "outage")))
+    .collect();
+    if !told.is_empty() {
+        let _ = writeln!(text, "{DIM}besides: {}{DIM:#}", told.join("; "));
+    }
 }
 
 fn row(known: &KnownFlaky) -> [String; 4] {
@@ -135,11 +225,14 @@ mod tests {
     #[test]
     fn each_known_test_is_one_line() {
         let known = [known("a.py::test_a", FlakyKind::Nod, 0), known("b", FlakyKind::Victim, 2)];
-        insta::assert_snapshot!(anstream::adapter::strip_str(&listed(&known)).to_string());
+        let mut scores = Scores::default();
+        scores.add_hunted(&known);
+        let text = listed(&known, &scores);
+        insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }
 
     #[test]
     fn an_empty_list_says_what_to_run() {
-        assert!(listed(&[]).contains("`flakeproof hunt -- pytest`"));
+        assert!(listed(&[], &Scores::default()).contains("`flakeproof hunt -- COMMAND`"));
     }
 }

@@ -12,6 +12,8 @@ mod forest;
 mod graph;
 mod hunt;
 mod hunt_progress;
+mod ingest;
+mod ingest_progress;
 mod jury;
 mod known;
 mod learning;
@@ -19,10 +21,16 @@ mod paths;
 mod plan;
 mod predictions;
 mod progress;
+mod quarantine;
 mod replays;
+mod report;
+#[cfg(feature = "serve")]
+mod serve;
 mod steps;
+mod store;
 mod styles;
 mod trained_reader;
+mod validate;
 mod verify_progress;
 
 use std::io::Write;
@@ -40,16 +48,28 @@ pub(crate) use forest::{
 pub(crate) use graph::{ShownGraph, coloured, colourless, graph};
 pub(crate) use hunt::{ShownHunt, hunt};
 pub(crate) use hunt_progress::HuntProgress;
+pub(crate) use ingest::{id_rules, ingested, ingested_json};
+pub(crate) use ingest_progress::IngestProgress;
 pub(crate) use jury::{HeldOutEvaluation, MemberLine, Timing, fold_begins, read_sources};
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
 pub(crate) use learning::{Evaluation, ProjectLine, evaluation, real, trained};
 pub(crate) use plan::{Against, BudgetLine, Everywhere, PlanEvaluation, plan_evaluation};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
+pub(crate) use quarantine::{
+    Checked, Release, quarantine, quarantine_check, quarantine_json, quarantined,
+};
 pub(crate) use replays::{Replays, replay_begins, replayed, replays_end};
+pub(crate) use report::report_written;
+#[cfg(feature = "serve")]
+pub(crate) use serve::{Served, served, stopped};
 pub(crate) use steps::Steps;
+pub(crate) use store::{
+    PruneOutlook, exported, prune_outlook, pruned, store_statistics, store_statistics_json,
+};
 use styles::{BAD, DIM, STRONG};
 pub(crate) use trained_reader::{TrainedReader, trained_reader};
+pub(crate) use validate::{Position, ReportProblem, ValidatedReport, validated, validated_json};
 pub(crate) use verify_progress::VerifyProgress;
 
 /// Say what went wrong and what to do.

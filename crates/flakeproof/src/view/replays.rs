@@ -91,7 +91,7 @@ impl Replays {
 pub(crate) fn replay_begins(replays: &Replays, runs: u32) {
     let place = match replays.isolation {
         Isolation::Spawn => "a new process",
-        Isolation::Fork => "a fresh copy of the interpreter",
+        Isolation::Fork => "a fresh copy of the process",
         Isolation::Same => "the suite's own environment",
     };
     let before = match replays.order.len() {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use flakeproof_core::{Execution, Isolation, Outcome, Seed, TestId};
-use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::adapters::RunRequest;
+use flakeproof_runner::adapters::pytest::PytestAdapter;
 use flakeproof_runner::{Adapter, Cancel, Environment, Probe, Result, Then};
 use flakeproof_testkit::Project;
 
@@ -29,13 +30,15 @@ impl Scene {
     pub(crate) fn with(project: Project, options: &[&str]) -> Self {
         let mut command = vec![project.python(), "-m".into(), "pytest".into()];
         command.extend(options.iter().map(|&option| option.to_owned()));
-        let adapter = PytestAdapter::new(PytestSettings {
+        let adapter = PytestAdapter::new(RunRequest {
             command,
             folder: project.path().to_path_buf(),
+            adapter: None,
             timeout: Some(Duration::from_secs(60)),
             run: "orders".into(),
             seed: Seed(1),
             is_output_shown: false,
+            profiles: Default::default(),
             cancel: Cancel::never(),
         });
         let adapter = adapter.expect("a temporary folder and a socket");

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use flakeproof_core::{
-    Attempt, Execution, ExitCode, Features, Findings, Isolation, Notice, RunFacts, RunRecord, Seed,
-    Stage, SuiteCounts, Surroundings, TestId, TreeState,
+    Attempt, Execution, ExitCode, Features, Findings, Isolation, Notice, Origin, RunFacts,
+    RunRecord, Seed, Stage, SuiteCounts, Surroundings, TestId, TreeState,
 };
 
 use super::super::run::{Recorder, entropy};
@@ -53,6 +53,7 @@ impl KeptRuns {
             tree: self.tree.clone(),
             surroundings,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin: Origin::Run,
         };
         self.recorder.begin(&run);
         self.open = Some((run, Instant::now()));

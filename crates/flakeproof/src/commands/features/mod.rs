@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{ExitCode, Notice, Seed, Suite, TestId, TreeState};
-use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Churn, Repository};
 use flakeproof_runner::{Adapter, Cancel, Error, Probe};
 use flakeproof_syntax::metrics::StaticFeatures;
@@ -61,7 +61,7 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
             // Somebody may have edited the code since the last run.
             measurement.kept.set_tree(tree_in(&folder));
         }
-        match measurement.run_once(&adapter, discovered, number, &mut progress)? {
+        match measurement.run_once(&*adapter, discovered, number, &mut progress)? {
             End::Complete => measurement.times.push(begin.elapsed()),
             End::Stopped => measurement.is_incomplete = true,
             End::Interrupted => measurement.is_interrupted = true,
@@ -146,15 +146,17 @@ impl<'a> Measurement<'a> {
     }
 
     /// A new start of the user's command: each run has an interpreter of its own.
-    fn adapter(&self, number: u32) -> Result<PytestAdapter, Error> {
+    fn adapter(&self, number: u32) -> Result<Box<dyn Adapter>, Error> {
         let seed = self.seed.split(&format!("run-{number}"));
-        PytestAdapter::new(PytestSettings {
+        adapters::open(RunRequest {
             command: self.settings.command.clone(),
             folder: self.settings.folder.clone(),
+            adapter: self.settings.adapter.clone(),
             timeout: self.settings.timeout,
             run: format!("features-{}-{number}", self.seed),
             seed,
             is_output_shown: self.settings.is_runner_shown,
+            profiles: self.settings.runners.clone(),
             cancel: self.cancel.clone(),
         })
     }
@@ -166,7 +168,7 @@ impl<'a> Measurement<'a> {
         let suite = adapter.discover().map_err(trouble::explain)?;
         progress.enter("running without measuring", suite.tests.len());
         let ended =
-            run_suite(&adapter, &suite, Probe::attempt(1), self.cancel, |_| progress.step());
+            run_suite(&*adapter, &suite, Probe::attempt(1), self.cancel, |_| progress.step());
         ended.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
         Ok(begin.elapsed())
     }
@@ -174,7 +176,7 @@ impl<'a> Measurement<'a> {
     /// Run the suite once under measurement.
     fn run_once(
         &mut self,
-        adapter: &PytestAdapter,
+        adapter: &dyn Adapter,
         discovered: flakeproof_runner::Result<Suite>,
         number: u32,
         progress: &mut FeaturesProgress,

@@ -56,7 +56,7 @@ impl Fingerprint {
         let names = [
             "the code changed since",
             "the suite has other tests since",
-            "the interpreter or the installed packages changed since",
+            "the runtime or the installed packages changed since",
             "the models, the measured features or the base of `--diff` changed since",
         ];
         let mut kept = kept.split(':');

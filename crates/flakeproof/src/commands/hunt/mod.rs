@@ -17,7 +17,7 @@ use std::time::Instant;
 
 use flakeproof_core::{ExitCode, HuntEnd, RunFacts, Suite, TestId, TrialRecord};
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
-use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel, Error};
 
 use self::ending::Ending;
@@ -55,15 +55,15 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         return Err(trouble::no_tests(&settings.command));
     }
     let code = code.wait();
-    let steered = steered(&settings, &session, &suite, &adapter, &recorder)?;
+    let steered = steered(&settings, &session, &suite, &*adapter, &recorder)?;
     let fingerprint = Fingerprint::of(&code, &suite, &adapter.surroundings());
     session.on(&fingerprint.steered_by(&steered.steer))?;
-    let plan = plan(&settings, &session, &suite, steered.steer.clone())?;
+    let plan = plan(&settings, &session, &suite, &*adapter, steered.steer.clone())?;
     let hunt = Prepared {
         typed,
         settings: &settings,
         session: &session,
-        adapter: &adapter,
+        adapter: &*adapter,
         suite: &suite,
         code: &code,
         steered: &steered,
@@ -82,7 +82,7 @@ struct Prepared<'a> {
     typed: &'a HuntArguments,
     settings: &'a HuntSettings,
     session: &'a Session,
-    adapter: &'a PytestAdapter,
+    adapter: &'a dyn Adapter,
     suite: &'a Suite,
     code: &'a Code,
     steered: &'a Steered,
@@ -164,14 +164,16 @@ fn adapter_for(
     settings: &HuntSettings,
     session: &Session,
     cancel: &Cancel,
-) -> Result<PytestAdapter, Error> {
-    PytestAdapter::new(PytestSettings {
+) -> Result<Box<dyn Adapter>, Error> {
+    adapters::open(RunRequest {
         command: settings.command.clone(),
         folder: settings.folder.clone(),
+        adapter: settings.adapter.clone(),
         timeout: session.asked.timeout,
         run: session.record.id.clone(),
         seed: session.seed,
         is_output_shown: settings.is_runner_shown,
+        profiles: settings.runners.clone(),
         cancel: cancel.clone(),
     })
 }
@@ -181,7 +183,7 @@ fn steered(
     settings: &HuntSettings,
     session: &Session,
     suite: &Suite,
-    adapter: &PytestAdapter,
+    adapter: &dyn Adapter,
     recorder: &Recorder,
 ) -> Result<Steered, Problem> {
     let folder = &settings.folder;
@@ -195,12 +197,13 @@ fn plan(
     settings: &HuntSettings,
     session: &Session,
     suite: &Suite,
+    adapter: &dyn Adapter,
     steer: hunt::Steer,
 ) -> Result<hunt::HuntSettings, Problem> {
     let asked = &session.asked;
     let ids: Vec<&TestId> = suite.tests.iter().map(|test| &test.id).collect();
-    let list = "the suite's own runner lists every id: `pytest --collect-only -q`";
-    let victim = asked.victim.as_ref().map(|typed| naming::the_one(typed, &ids, list));
+    let list = naming::how_to_list(adapter);
+    let victim = asked.victim.as_ref().map(|typed| naming::the_one(typed, &ids, &list));
     Ok(hunt::HuntSettings {
         seed: session.seed,
         runs: asked.runs,

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId};
 use flakeproof_detect::replay::replay;
-use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
 use self::bundle::Bundle;
@@ -18,7 +18,7 @@ use super::files;
 use super::run::{entropy, interrupt, trouble};
 use crate::cli::ReproArguments;
 use crate::problem::Problem;
-use crate::settings::Isolate;
+use crate::settings::{ConfigurationFile, Isolate};
 use crate::view::{self, Replays};
 
 /// Run the command.
@@ -33,7 +33,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     all_collected(&case, &suite)?;
     let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
     let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
-    let isolation = isolation_of(typed.isolation, &adapter, &mut notices);
+    let isolation = isolation_of(typed.isolation, &*adapter, &mut notices);
     view::notices(&notices);
 
     let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
@@ -43,7 +43,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     view::replay_begins(&replays, typed.runs);
     let mut is_interrupted = false;
     for _ in 0..typed.runs {
-        match replay(&adapter, &case.order, isolation) {
+        match replay(&*adapter, &case.order, isolation) {
             Ok(one) => {
                 view::replayed(&replays, &one);
                 replays.add(one);
@@ -92,15 +92,17 @@ fn adapter_for(
     case: &Case,
     folder: &Path,
     cancel: &Cancel,
-) -> Result<PytestAdapter, Problem> {
+) -> Result<Box<dyn Adapter>, Problem> {
     let now = jiff::Timestamp::now();
-    PytestAdapter::new(PytestSettings {
+    adapters::open(RunRequest {
         command: case.command.clone(),
         folder: folder.to_path_buf(),
+        adapter: typed.adapter.clone(),
         timeout: typed.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
         run: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), entropy(&now) >> 40),
         seed: typed.seed.unwrap_or(case.seed),
         is_output_shown: typed.show_runner,
+        profiles: ConfigurationFile::find(None, folder)?.runners(),
         cancel: cancel.clone(),
     })
     .map_err(trouble::explain)
@@ -126,7 +128,7 @@ fn all_collected(case: &Case, suite: &Suite) -> Result<(), Problem> {
 /// How fresh environments are made here.
 pub(super) fn isolation_of(
     wanted: Isolate,
-    adapter: &PytestAdapter,
+    adapter: &dyn Adapter,
     notices: &mut Vec<Notice>,
 ) -> Isolation {
     match (wanted.isolation(), adapter.can().fork) {

@@ -9,10 +9,10 @@ pub(super) mod trouble;
 use std::time::Instant;
 
 use flakeproof_core::{
-    ExitCode, Findings, Notice, RunFacts, RunRecord, Seed, Suite, SuiteCounts, Verdict,
+    ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Suite, SuiteCounts, Verdict,
 };
 use flakeproof_detect::triage::{self, Triaged};
-use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel, Error};
 
 use super::code::code_in;
@@ -60,6 +60,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         tree: code.tree.clone(),
         surroundings: surroundings.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        origin: Origin::Run,
     });
     let mut triage_settings = settings.triage.clone();
     triage_settings.durations = recorder.durations();
@@ -72,10 +73,10 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
             progress.show(&event);
             recorder.keep(event);
         };
-        triage::triage(&adapter, &suite, &triage_settings, &since, &cancel, &mut sink)
+        triage::triage(&*adapter, &suite, &triage_settings, &since, &cancel, &mut sink)
     };
     progress.end();
-    let triaged =
+    let mut triaged =
         triaged.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
 
     let facts = RunFacts {
@@ -88,6 +89,10 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         revision: code.tree.revision.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    let quarantine = settings.quarantine.clone().today(code.tree.branch.as_deref());
+    for test in &mut triaged.tests {
+        test.quarantine = quarantine.judge(test);
+    }
     let exit = exit_of(&triaged, &settings, &recorder);
     let mut findings = findings(triaged, &suite, facts, exit);
     if let Some(why) = adapter.own_failure() {
@@ -104,14 +109,16 @@ fn adapter_for(
     id: &str,
     seed: Seed,
     cancel: &Cancel,
-) -> Result<PytestAdapter, Error> {
-    PytestAdapter::new(PytestSettings {
+) -> Result<Box<dyn Adapter>, Error> {
+    adapters::open(RunRequest {
         command: settings.command.clone(),
         folder: settings.folder.clone(),
+        adapter: settings.adapter.clone(),
         timeout: settings.timeout,
         run: id.to_owned(),
         seed,
         is_output_shown: settings.is_runner_shown,
+        profiles: settings.runners.clone(),
         cancel: cancel.clone(),
     })
 }

@@ -1,13 +1,11 @@
 //! Handing the findings to whoever wants them.
 
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use flakeproof_core::Findings;
 use flakeproof_report::{GithubAnnotations, GithubSummary, Json, JunitXml, Renderer};
 
-use super::super::files::{below_workspace, cannot_render, cannot_write, put};
+use super::super::files::{add_to_job_summary, below_workspace, cannot_render, put};
 use crate::problem::Problem;
 use crate::settings::{ReporterKind, RunSettings};
 use crate::view;
@@ -35,14 +33,5 @@ pub(super) fn write(findings: &Findings, settings: &RunSettings) -> Result<(), P
 fn github(findings: &Findings) -> Result<(), Problem> {
     let annotations = GithubAnnotations { folder: below_workspace() };
     view::data(&annotations.render(findings).map_err(|error| cannot_render(&error))?);
-    if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY") {
-        let summary = GithubSummary.render(findings).map_err(|error| cannot_render(&error))?;
-        let mut file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&path)
-            .map_err(|error| cannot_write(Path::new(&path), &error))?;
-        file.write_all(&summary).map_err(|error| cannot_write(Path::new(&path), &error))?;
-    }
-    Ok(())
+    add_to_job_summary(|| GithubSummary.render(findings))
 }

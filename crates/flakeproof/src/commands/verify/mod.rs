@@ -11,7 +11,7 @@ use flakeproof_core::{
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
 use flakeproof_report::{Json, Renderer};
-use flakeproof_runner::adapters::pytest::{PytestAdapter, PytestSettings};
+use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
 use self::mended::Since;
@@ -19,11 +19,12 @@ use self::subject::Subject;
 use super::code::code_in;
 use super::files::{cannot_render, put};
 use super::forest_data;
+use super::naming;
 use super::repro::isolation_of;
 use super::run::{entropy, interrupt, trouble};
 use crate::cli::VerifyArguments;
 use crate::problem::Problem;
-use crate::settings::ReporterKind;
+use crate::settings::{ConfigurationFile, ReporterKind};
 use crate::view::{self, VerifyProgress};
 
 /// Run the command.
@@ -33,21 +34,22 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let folder = super::current_folder()?;
     let known = subject::known(typed, &folder)?;
     let was = subject::former_rate(typed, known.as_ref())?;
-    let facts = facts(typed, known.as_ref())?;
+    let facts = facts(typed, known.as_ref(), &folder)?;
     let cancel = interrupt::listen();
     let code = code_in(&folder);
     let mut progress = VerifyProgress::start();
     let adapter = adapter_for(typed, &facts, &folder, &cancel)?;
     let suite = adapter.discover().map_err(trouble::explain)?;
-    let mut subject = Subject::of(&typed.test, known.as_ref(), &suite)?;
+    let list = naming::how_to_list(&*adapter);
+    let mut subject = Subject::of(&typed.test, known.as_ref(), &suite, &list)?;
     let since = Since::of(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
     subject.notices.extend(since.notice.clone());
-    let claim = claim(typed, was, &mut subject, &adapter);
+    let claim = claim(typed, was, &mut subject, &*adapter);
 
     progress.plan(&subject.test, &claim, was, typed.confidence.0);
     let clock = || begin.elapsed();
     let mut sink = |event: VerifyEvent| progress.show(event);
-    let verified = verify(&adapter, &claim, &clock, &cancel, &mut sink);
+    let verified = verify(&*adapter, &claim, &clock, &cancel, &mut sink);
     progress.end();
     let verified =
         verified.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
@@ -57,7 +59,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
         duration: begin.elapsed(),
         ..facts
     };
-    let mut findings = findings(typed, (was, claim), subject, verified, facts, &adapter);
+    let mut findings = findings(typed, (was, claim), subject, verified, facts, &*adapter);
     let store = forest_data::place(typed.store.as_deref(), &folder)?;
     findings.notices.extend(since.keep(&findings, store));
     report(typed, &findings)?;
@@ -73,7 +75,11 @@ fn only_json(typed: &VerifyArguments) -> Result<(), Problem> {
 }
 
 /// What is known before anything runs.
-fn facts(typed: &VerifyArguments, known: Option<&KnownFlaky>) -> Result<RunFacts, Problem> {
+fn facts(
+    typed: &VerifyArguments,
+    known: Option<&KnownFlaky>,
+    folder: &Path,
+) -> Result<RunFacts, Problem> {
     let now = jiff::Timestamp::now();
     let chance = entropy(&now);
     let seed_of_hunt = known.map(|known| known.hunt.seed.parse()).transpose();
@@ -83,7 +89,7 @@ fn facts(typed: &VerifyArguments, known: Option<&KnownFlaky>) -> Result<RunFacts
         id: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), chance >> 40),
         command: match (typed.command.as_slice(), known) {
             ([], Some(known)) => known.hunt.command.clone(),
-            ([], None) => vec!["pytest".to_owned()],
+            ([], None) => adapters::usual_command(folder),
             (command, _) => command.to_vec(),
         },
         runner: String::new(),
@@ -100,14 +106,16 @@ fn adapter_for(
     facts: &RunFacts,
     folder: &Path,
     cancel: &Cancel,
-) -> Result<PytestAdapter, Problem> {
-    PytestAdapter::new(PytestSettings {
+) -> Result<Box<dyn Adapter>, Problem> {
+    adapters::open(RunRequest {
         command: facts.command.clone(),
         folder: folder.to_path_buf(),
+        adapter: typed.adapter.clone(),
         timeout: typed.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
         run: facts.id.clone(),
         seed: facts.seed,
         is_output_shown: typed.show_runner,
+        profiles: ConfigurationFile::find(None, folder)?.runners(),
         cancel: cancel.clone(),
     })
     .map_err(trouble::explain)
@@ -118,7 +126,7 @@ fn claim(
     typed: &VerifyArguments,
     was: FormerRate,
     subject: &mut Subject,
-    adapter: &PytestAdapter,
+    adapter: &dyn Adapter,
 ) -> Claim {
     let orders = u32::try_from(subject.orders.len()).unwrap_or(u32::MAX);
     Claim {
@@ -136,7 +144,7 @@ fn findings(
     subject: Subject,
     verified: Verified,
     run: RunFacts,
-    adapter: &PytestAdapter,
+    adapter: &dyn Adapter,
 ) -> FixFindings {
     let order = verified.failing.as_ref().or(claim.orders.first());
     let reproduce = order.and_then(|order| adapter.command_for_order(order));

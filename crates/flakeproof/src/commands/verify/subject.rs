@@ -60,17 +60,17 @@ impl Subject {
         typed: &str,
         known: Option<&KnownFlaky>,
         suite: &Suite,
+        list: &str,
     ) -> Result<Self, Problem> {
         match known {
             Some(known) => Self::of_known(&known.test, suite),
-            None => Self::of_suite(typed, suite),
+            None => Self::of_suite(typed, suite, list),
         }
     }
 
     /// A test of which only its rate is known: it runs alone.
-    fn of_suite(typed: &str, suite: &Suite) -> Result<Self, Problem> {
+    fn of_suite(typed: &str, suite: &Suite, list: &str) -> Result<Self, Problem> {
         let ids: Vec<&TestId> = suite.tests.iter().map(|test| &test.id).collect();
-        let list = "the suite's own runner lists every id: `pytest --collect-only -q`";
         let at = naming::the_one(typed, &ids, list).map_err(|problem| {
             let is_there = ids.iter().any(|id| id.as_str().ends_with(typed));
             let exit = if is_there { problem.exit } else { ExitCode::NoTests };
@@ -183,9 +183,9 @@ mod tests {
     fn a_test_that_is_not_there_is_exit_four() {
         let gone = Subject::of_known(&hunted(FlakyKind::Nod), &suite(&["a"])).unwrap_err();
         assert_eq!(gone.exit, ExitCode::NoTests);
-        let unknown = Subject::of_suite("b", &suite(&["a"])).unwrap_err();
+        let unknown = Subject::of_suite("b", &suite(&["a"]), "").unwrap_err();
         assert_eq!(unknown.exit, ExitCode::NoTests);
-        let several = Subject::of_suite("a", &suite(&["xa", "ya"])).unwrap_err();
+        let several = Subject::of_suite("a", &suite(&["xa", "ya"]), "").unwrap_err();
         assert_eq!(several.exit, ExitCode::Usage);
     }
 }

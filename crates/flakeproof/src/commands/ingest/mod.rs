@@ -1,0 +1,162 @@
+//! `flakeproof ingest`: reports of CI runs, read into the history.
+
+mod circumstances;
+mod gathering;
+mod groups;
+pub(super) mod inputs;
+mod looked_at;
+mod reading;
+mod times;
+mod told;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use flakeproof_core::{ExitCode, History, HistoryError, IdRules};
+use flakeproof_runner::Cancel;
+use flakeproof_runner::reports::Places;
+use flakeproof_store::SqliteHistory;
+use jiff::Timestamp;
+
+use crate::cli::{IngestArguments, ListFormat};
+use crate::problem::Problem;
+use crate::settings::ConfigurationFile;
+use crate::view;
+use circumstances::Circumstances;
+use looked_at::Report;
+use reading::{Ended, Reading, Trouble};
+pub(crate) use told::{Ingested, IngestedRun, Remarks, TestCounts};
+
+/// Run the command.
+pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
+    if typed.rules {
+        view::id_rules(IdRules::all(), typed.format == ListFormat::Json);
+        return Ok(ExitCode::Clean);
+    }
+    let folder = super::current_folder()?;
+    let variables: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let circumstances = Circumstances::of(typed, &variables, &folder)?;
+    let cancel = super::run::interrupt::listen();
+    let found = inputs::find(&typed.files)?;
+    let reports = looked_at::look(found.files, Timestamp::now())?;
+    let mut ingested = Ingested {
+        passed_over: found.passed_over,
+        is_dry: typed.dry_run,
+        is_certain: circumstances.is_certain(),
+        ..Ingested::default()
+    };
+    let mut session = Session { typed, folder: &folder, circumstances, cancel, history: None };
+    let progress = view::IngestProgress::start(reports.iter().map(|report| report.size).sum());
+    let all: Vec<&Report> = reports.iter().collect();
+    let size = if typed.each { 1 } else { all.len().max(1) };
+    for of_run in all.chunks(size) {
+        match session.ingest(of_run, &progress)? {
+            Some(run) => ingested.runs.push(run),
+            None => {
+                ingested.is_interrupted = true;
+                break;
+            }
+        }
+    }
+    progress.end();
+    match typed.format {
+        ListFormat::Text => view::ingested(&ingested),
+        ListFormat::Json => view::ingested_json(&ingested),
+    }
+    Ok(exit_of(&ingested))
+}
+
+fn exit_of(ingested: &Ingested) -> ExitCode {
+    let has_tests = |run: &IngestedRun| run.is_known || run.tests.all() > 0;
+    match ingested.is_interrupted {
+        true => ExitCode::Interrupted,
+        false if ingested.runs.iter().any(has_tests) => ExitCode::Clean,
+        false => ExitCode::NoTests,
+    }
+}
+
+/// What every run of a call shares.
+struct Session<'a> {
+    typed: &'a IngestArguments,
+    folder: &'a Path,
+    circumstances: Circumstances,
+    cancel: Cancel,
+    history: Option<SqliteHistory>,
+}
+
+impl Session<'_> {
+    /// Read one run; `None` if the user interrupted it.
+    fn ingest(
+        &mut self,
+        reports: &[&Report],
+        progress: &view::IngestProgress,
+    ) -> Result<Option<IngestedRun>, Problem> {
+        let record = self.circumstances.run(reports);
+        let mut run = IngestedRun {
+            is_known: false,
+            files: reports.len(),
+            bytes: reports.iter().map(|report| report.size).sum(),
+            tests: TestCounts::default(),
+            remarks: Remarks::default(),
+            record,
+        };
+        let project = ConfigurationFile::find(None, self.folder)?.project;
+        let reading = Reading {
+            reports,
+            groups: groups::groups(reports, self.typed.attempts),
+            rules: (!self.typed.raw_ids).then(|| IdRules::of_run(&run.record.started)),
+            places: Places::new(self.circumstances.folders(&project)),
+            cancel: self.cancel.clone(),
+            progress,
+        };
+        let read = if self.typed.dry_run {
+            reading.dry()
+        } else {
+            let history = self.history()?;
+            if history.has_run(&run.record.id).map_err(|error| no_history(&error))? {
+                run.is_known = true;
+                return Ok(Some(run));
+            }
+            reading.into_history(&run.record, history)
+        };
+        match read {
+            Ok(Ended::Whole(tests, remarks)) => Ok(Some(IngestedRun { tests, remarks, ..run })),
+            Ok(Ended::Interrupted) => Ok(None),
+            Err(Trouble::File(problem)) => Err(problem),
+            Err(Trouble::History(error)) => Err(no_history(&error)),
+        }
+    }
+
+    /// The history, opened when it is first needed.
+    fn history(&mut self) -> Result<&mut SqliteHistory, Problem> {
+        let history = match self.history.take() {
+            Some(history) => history,
+            None => open(self.typed.store.as_deref(), self.folder)?,
+        };
+        Ok(self.history.insert(history))
+    }
+}
+
+fn open(store: Option<&Path>, folder: &Path) -> Result<SqliteHistory, Problem> {
+    let file = ConfigurationFile::find(None, folder)?;
+    let named = match store {
+        Some(path) => Some(path.to_path_buf()),
+        None => file.layer(None)?.store.map(|path| folder.join(path)),
+    };
+    match named {
+        Some(path) => SqliteHistory::open(&path),
+        None => SqliteHistory::in_project(&file.project),
+    }
+    .map_err(|error| no_history(&error))
+}
+
+fn no_history(error: &HistoryError) -> Problem {
+    let next = match error {
+        HistoryError::Newer { .. } => "update flakeproof, or name another file with `--store`",
+        HistoryError::Unreadable { .. } => "move the file away, or name another with `--store`",
+        HistoryError::Unwritable { .. } => "name a place that can be written with `--store`",
+    };
+    Problem::broken(error.to_string(), next)
+}

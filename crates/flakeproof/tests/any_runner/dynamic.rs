@@ -1,0 +1,35 @@
+//! RSpec and PHPUnit.
+
+use super::scene::{has, project, run};
+
+#[test]
+fn rspec_by_its_own_ids() {
+    if !has("rspec", "rspec_by_its_own_ids") {
+        return;
+    }
+    let spec = "RSpec.describe 'Math' do\n  it('adds') { expect(1 + 1).to eq 2 }\n  \
+                it('fails') { expect(1).to eq 2 }\n  xit('later') { }\n  it('flaky') {\n    \
+                seen = File.exist?('seen')\n    File.write('seen', '')\n    expect(seen).to be true\n  }\nend\n";
+    let project = project().file("spec/a_spec.rb", spec);
+    let ran = run(&project, &["rspec"]);
+    assert_eq!(ran.outcome("a_spec.rb[1:1]"), "passed", "{}", ran.text());
+    assert_eq!(ran.verdict("a_spec.rb[1:2]"), "unknown");
+    assert_eq!(ran.outcome("a_spec.rb[1:3]"), "skipped");
+    assert_eq!(ran.verdict("a_spec.rb[1:4]"), "flaky", "{}", ran.text());
+}
+
+#[test]
+fn phpunit_with_name_spaces_and_data_sets() {
+    if !has("phpunit", "phpunit_with_name_spaces_and_data_sets") {
+        return;
+    }
+    let class = "<?php\nnamespace App;\nfinal class FooTest extends \\PHPUnit\\Framework\\TestCase {\n  \
+                 public function testPasses(): void { $this->assertTrue(true); }\n  \
+                 /** @dataProvider numbers */\n  public function testData(int $x): void { $this->assertSame(1, $x); }\n  \
+                 public static function numbers(): array { return ['one' => [1], 'two' => [2]]; }\n}\n";
+    let project = project().file("tests/FooTest.php", class);
+    let ran = run(&project, &["phpunit", "tests"]);
+    assert_eq!(ran.outcome("App\\FooTest::testPasses"), "passed", "{}", ran.text());
+    assert_eq!(ran.outcome("testData with data set \"one\""), "passed");
+    assert_eq!(ran.verdict("testData with data set \"two\""), "unknown", "{}", ran.text());
+}

@@ -1,0 +1,90 @@
+//! node:test, jest and vitest.
+
+use std::process::Command;
+
+use flakeproof_testkit::{Project, skipped};
+
+use super::scene::{has, project, run};
+
+#[test]
+fn node_test_with_suites_subtests_and_a_broken_file() {
+    if !has("node", "node_test_with_suites_subtests_and_a_broken_file") {
+        return;
+    }
+    let project = project()
+        .file("package.json", "{}")
+        .file(
+            "a.test.js",
+            "const test = require('node:test');\nconst fs = require('fs');\n\
+             test('passes', () => {});\n\
+             test.describe('suite', () => {\n  test('inner', () => {});\n  \
+             test('fails (1 + 1)', () => { throw new Error('boom'); });\n});\n\
+             test('parent', async (t) => { await t.test('child', () => {}); });\n\
+             test('whole', async (t) => { await t.test('part', () => { throw new Error('apart'); }); });\n\
+             test('flaky', () => {\n  if (!fs.existsSync('seen')) { fs.writeFileSync('seen', ''); throw new Error('once'); }\n});\n",
+        )
+        .file("b.test.js", "const test = require('node:test');\ntest('other', { skip: true }, () => {});\n");
+    let ran = run(&project, &["node", "--test", "a.test.js", "b.test.js"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert_eq!(ran.outcome("a.test.js::suite > inner"), "passed");
+    assert_eq!(ran.outcome("a.test.js::parent"), "passed");
+    assert_eq!(ran.verdict("a.test.js::whole"), "unknown", "{}", ran.text());
+    assert!(ran.text().contains("part: Error: apart"), "{}", ran.text());
+    assert_eq!(ran.outcome("b.test.js::other"), "skipped");
+    assert_eq!(ran.verdict("suite > fails (1 + 1)"), "unknown", "{}", ran.text());
+    assert_eq!(ran.verdict("a.test.js::flaky"), "flaky", "{}", ran.text());
+}
+
+#[test]
+fn a_file_of_node_tests_that_dies_is_never_green() {
+    if !has("node", "a_file_of_node_tests_that_dies_is_never_green") {
+        return;
+    }
+    let project = project()
+        .file("a.test.js", "require('node:test')('fine', () => {});\n")
+        .file("b.test.js", "process.exit(3);\n");
+    let ran = run(&project, &["node", "--test", "a.test.js", "b.test.js"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert_eq!(ran.outcome("a.test.js::fine"), "passed");
+}
+
+/// A project with a package installed; `None` where that is not possible.
+fn with_package(package: &str, test: &str) -> Option<Project> {
+    if !has("npm", test) {
+        return None;
+    }
+    let project = project().file("package.json", "{\"private\": true}");
+    let installed = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--prefer-offline", package])
+        .current_dir(project.path())
+        .output()
+        .is_ok_and(|output| output.status.success());
+    if !installed {
+        skipped::note(test, &format!("npm cannot install {package}"));
+    }
+    installed.then_some(project)
+}
+
+const BODY: &str = "describe('math', () => {\n  test('adds', () => { expect(1 + 1).toBe(2); });\n  \
+                    test('fails (really)', () => { expect(1 + 1).toBe(3); });\n  \
+                    test.skip('later', () => {});\n});\n";
+
+#[test]
+fn jest_by_its_own_json() {
+    let Some(project) = with_package("jest@29", "jest_by_its_own_json") else { return };
+    let project = project.file("src/a.test.js", BODY);
+    let ran = run(&project, &["npx", "jest"]);
+    assert_eq!(ran.outcome("src/a.test.js::math > adds"), "passed", "{}", ran.text());
+    assert_eq!(ran.outcome("math > later"), "skipped");
+    assert_eq!(ran.verdict("math > fails (really)"), "unknown");
+}
+
+#[test]
+fn vitest_by_its_own_json() {
+    let Some(project) = with_package("vitest@3", "vitest_by_its_own_json") else { return };
+    let head = "import { describe, expect, test } from 'vitest';\n";
+    let project = project.file("src/a.test.mjs", &format!("{head}{BODY}"));
+    let ran = run(&project, &["npx", "vitest", "run"]);
+    assert_eq!(ran.outcome("src/a.test.mjs::math > adds"), "passed", "{}", ran.text());
+    assert_eq!(ran.verdict("math > fails (really)"), "unknown");
+}

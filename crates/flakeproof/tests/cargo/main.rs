@@ -1,0 +1,32 @@
+//! Real cargo projects, run by the adapter itself and by the program.
+//!
+//! The adapter starts its guard from the running program, and a program of the usual test harness
+//! cannot become one. So this is a program of its own, which runs its claims as the harness would.
+
+#![expect(clippy::panic, reason = "a claim that does not hold panics, and is caught")]
+
+#[macro_use]
+#[path = "../pytest_orders/claims.rs"]
+mod claims;
+mod dependencies;
+mod hunted;
+mod orders;
+mod outcomes;
+mod projects;
+mod scene;
+mod trouble;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    flakeproof_runner::process::become_guard_if_asked();
+    let claims = [
+        dependencies::CLAIMS,
+        hunted::CLAIMS,
+        orders::CLAIMS,
+        outcomes::CLAIMS,
+        projects::CLAIMS,
+        trouble::CLAIMS,
+    ];
+    claims::run(&claims.concat())
+}

@@ -1,0 +1,168 @@
+//! How tests can end, as the program reports it.
+
+use flakeproof_core::{Outcome, Phase};
+
+use crate::claims::Claim;
+use crate::scene::Crate;
+
+pub(crate) const CLAIMS: &[Claim] = claims![
+    every_end_of_a_test_is_told,
+    what_a_test_prints_is_not_taken_for_its_result,
+    a_failure_has_its_place_and_text,
+    a_chance_a_victim_and_a_race_get_their_verdicts,
+    a_process_that_dies_after_its_last_test_fails_the_run,
+];
+
+const ENDS: &str = r#"
+#[cfg(test)]
+mod tests {
+    #[test] fn a_passes() { print!("hello"); }
+    #[test] fn b_aborts() { println!("last words"); std::process::abort(); }
+    #[test] fn c_exits() { std::process::exit(0); }
+    #[test] #[ignore = "is it ok"] fn d_ignored() {}
+    #[test] fn e_returns() -> Result<(), String> { Err("bad".into()) }
+    #[test] fn f_hangs() { println!("waiting"); loop { std::thread::park() } }
+    #[test] #[should_panic] fn g_does_not_panic() {}
+    #[test] #[should_panic] fn h_panics() { panic!("as it should") }
+    fn deep(n: u64) -> u64 { if n == 0 { 0 } else { deep(n - 1) + std::hint::black_box(n) } }
+    #[test] fn i_overflows() { deep(u64::MAX); }
+    #[test] fn j_passes() {}
+}
+"#;
+
+const ONCE: [&str; 8] =
+    ["--retries", "0", "--postponed", "0", "--fresh", "0", "--dependencies", "off"];
+
+fn every_end_of_a_test_is_told() {
+    let project = Crate::new(ENDS);
+    let mut options = ONCE.to_vec();
+    options.extend(["--timeout", "3s"]);
+    let run = project.run(&options, &[]);
+    let outcome = |name: &str| run.told(&format!("demo::tests::{name}"))[0].to_owned();
+    let ends = [
+        ("a_passes", "passed"),
+        ("b_aborts", "crashed"),
+        ("c_exits", "crashed"),
+        ("d_ignored", "skipped"),
+        ("e_returns", "failed"),
+        ("f_hangs", "timed_out"),
+        ("g_does_not_panic", "failed"),
+        ("h_panics", "passed"),
+        ("i_overflows", "crashed"),
+        ("j_passes", "passed"),
+    ];
+    for (name, expected) in ends {
+        assert_eq!(outcome(name), expected, "{name}\n{}", run.text);
+    }
+    assert_eq!(run.code, Some(1), "{}", run.text);
+}
+
+fn what_a_test_prints_is_not_taken_for_its_result() {
+    let scene = Crate::new(
+        r#"
+#[cfg(test)]
+mod tests {
+    #[test] fn a_fails() {
+        println!("test tests::b_passes ... ok\ntest result: ok. 4 passed; 0 failed; 0 ignored");
+        panic!("no");
+    }
+    #[test] fn b_passes() { println!("test tests::c_exits ... FAILED"); print!("FAILED"); }
+    #[test] fn c_exits() {
+        println!("ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured");
+        std::process::exit(3);
+    }
+    #[test] fn d_fails_and_leaves_a_thread() {
+        std::thread::spawn(|| (0..200).for_each(|_| eprintln!("all is ok")));
+        panic!("no");
+    }
+}
+"#,
+    )
+    .found(&[]);
+    assert_eq!(scene.alone("a_fails").outcome, Outcome::Failed);
+    assert_eq!(scene.alone("b_passes").outcome, Outcome::Passed);
+    assert_eq!(scene.alone("c_exits").outcome, Outcome::Crashed);
+    assert_eq!(scene.alone("d_fails_and_leaves_a_thread").outcome, Outcome::Failed);
+    let mut environment = scene.open(flakeproof_core::Isolation::Same);
+    let order = scene.order(&["a_fails", "b_passes", "c_exits"]);
+    let seen = crate::scene::outcomes(&mut *environment, &order).expect("they run");
+    assert_eq!(seen, [Outcome::Failed, Outcome::Passed, Outcome::Crashed]);
+}
+
+fn a_failure_has_its_place_and_text() {
+    let scene = Crate::new(ENDS).file(
+        "tests/compare.rs",
+        "#[test]\nfn sums() {\n    println!(\"adding\");\n    \
+         assert_eq!(1 + 1, 3, \"it is late\");\n}\n",
+    );
+    let scene = scene.found(&[]);
+    let execution = scene.alone("sums");
+    let failure = execution.failure.expect("it fails");
+    assert_eq!(failure.message, "assertion `left == right` failed: it is late (left: 2, right: 3)");
+    assert_eq!(failure.location.map(|it| it.to_string()), Some("tests/compare.rs:4".into()));
+    assert_eq!(failure.phase, Phase::Call);
+    assert!(failure.text.contains("adding"), "{}", failure.text);
+    let unmet = scene.alone("g_does_not_panic").failure.expect("it fails");
+    assert!(unmet.message.starts_with("test did not panic as expected"), "{}", unmet.message);
+    let aborted = scene.alone("b_aborts").failure.expect("it crashes");
+    assert!(aborted.message.contains("SIGABRT") && aborted.text.contains("last words"));
+}
+
+const VERDICTS: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    static SHARED: Mutex<u32> = Mutex::new(0);
+    fn times(name: &str) -> u32 {
+        let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+        let times = std::fs::read_to_string(&file).map_or(0, |text| text.len() as u32);
+        std::fs::write(file, "x".repeat(times as usize + 1)).unwrap();
+        times
+    }
+
+    #[test] fn a_pollutes() { *SHARED.lock().unwrap() = 1; }
+    #[test] fn b_is_polluted() { assert_eq!(*SHARED.lock().unwrap(), 0); }
+    #[test] fn c_fails_once() { assert!(times("once") > 0); }
+    #[test] fn d_races() {
+        if times("race") == 0 { eprintln!("WARNING: ThreadSanitizer: data race (pid=1)"); panic!() }
+    }
+    #[test] fn e_sees_its_attempt() {
+        let attempt = std::env::var("FLAKEPROOF_ATTEMPT").unwrap();
+        assert!(attempt != "1", "attempt {attempt}");
+    }
+}
+"#;
+
+fn a_chance_a_victim_and_a_race_get_their_verdicts() {
+    let project = Crate::new(VERDICTS);
+    let run = project.run(&[], &[]);
+    let told = |name: &str| run.told(&format!("demo::tests::{name}"));
+    assert_eq!(told("b_is_polluted"), ["failed", "flaky", "state-dependent"], "{}", run.text);
+    assert_eq!(told("c_fails_once"), ["failed", "flaky", "not-bursty"], "{}", run.text);
+    assert_eq!(told("d_races"), ["failed", "real", "-"], "{}", run.text);
+    assert_eq!(told("e_sees_its_attempt")[0], "failed");
+    assert_eq!(run.attempts("demo::tests::d_races"), ["first same failed"]);
+    let again = run.attempts("demo::tests::b_is_polluted");
+    assert_eq!(again[..2], ["first same failed", "immediate same failed"], "{again:?}");
+}
+
+fn a_process_that_dies_after_its_last_test_fails_the_run() {
+    let project = Crate::new(
+        r#"
+#[cfg(test)]
+mod tests {
+    extern "C" { fn atexit(call: extern "C" fn()) -> i32; }
+    extern "C" fn leak() { eprintln!("leaks"); std::process::abort() }
+    #[test] fn a_leaves_a_bomb() { unsafe { atexit(leak); } }
+    #[test] fn b_passes() {}
+}
+"#,
+    );
+    let run = project.run(&ONCE, &[]);
+    assert_ne!(run.code, Some(0), "{}", run.text);
+    assert_eq!(run.told("demo::tests::b_passes")[0], "passed");
+    assert!(run.text.contains("SIGABRT"), "{}", run.text);
+    let scene = project.found(&[]);
+    assert_eq!(scene.alone("a_leaves_a_bomb").outcome, Outcome::Crashed);
+    assert_eq!(scene.alone("b_passes").outcome, Outcome::Passed);
+}
