@@ -1,0 +1,13 @@
+package zoo;
+
+import static org.junit.Assert.assertEquals;
+
+import org.junit.Test;
+
+/** Fails while a service outside the project is down: the change has no part in it. */
+public class T60OutsideTheChangeTest {
+    @Test
+    public void outage_of_a_service_that_the_change_does_not_touch() {
+        assertEquals(12, Stock.count("apple"));
+    }
+}

@@ -1,0 +1,22 @@
+package zoo;
+
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** First in the order, because each of these ends the process it runs in. */
+@TestMethodOrder(MethodOrderer.MethodName.class)
+class T00CrashAndHangTest {
+    @Test
+    public void a_crash_by_a_signal_every_time() throws Exception {
+        String pid = Long.toString(ProcessHandle.current().pid());
+        new ProcessBuilder("kill", "-9", pid).start().waitFor();
+        new CountDownLatch(1).await();
+    }
+
+    @Test
+    public void b_hang_waits_for_an_event_that_never_comes() throws Exception {
+        new CountDownLatch(1).await();
+    }
+}

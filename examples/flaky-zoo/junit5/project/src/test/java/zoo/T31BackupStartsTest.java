@@ -1,0 +1,11 @@
+package zoo;
+
+import org.junit.jupiter.api.Test;
+
+/** A backup job takes the till's port. */
+class T31BackupStartsTest {
+    @Test
+    public void backup_job_starts_and_takes_the_port() throws Exception {
+        Backup.start();
+    }
+}
