@@ -38,11 +38,8 @@ pub(crate) fn ran(project: &Project, command: &[&str]) -> String {
 
 /// `flakeproof ARGUMENTS` without any CI system around it.
 pub(crate) fn flakeproof(project: &Project, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = project
-        .flakeproof(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .expect("flakeproof starts");
+    let output =
+        project.flakeproof(arguments).stdin(Stdio::null()).output().expect("flakeproof starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
