@@ -114,6 +114,13 @@ impl Orders {
         others
     }
 
+    /// How many other tests a test's class has; [`Self::nearest`] begins with them.
+    #[must_use]
+    pub fn siblings(&self, test: u32) -> usize {
+        let class = self.classes[test as usize];
+        self.classes.iter().filter(|other| **other == class).count() - 1
+    }
+
     /// The suite's own order.
     #[must_use]
     pub fn original(&self) -> Vec<u32> {

@@ -19,7 +19,9 @@ use crate::pollution::{cleaners, left_behind, prefix};
 pub(super) const MOST_PAIRS: usize = 250_000;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
-/// So many tests are tried before a single victim, one by one, before whole orders are.
+/// So many tests are tried one by one before a single victim: those of its class, and, if a walk past
+/// all tests does not show who makes it fail, those nearest to it.
+const MOST_SIBLINGS: usize = 50;
 const MOST_NEIGHBOURS: usize = 100;
 /// So many tries has what was seen in copies to show itself in a new process; all but the first are
 /// alone.
@@ -312,29 +314,53 @@ impl Hunt<'_, '_> {
         Ok(true)
     }
 
-    /// Whether a test that passes alone fails after others: one of those nearest to it, all of them as
-    /// they stand, which is what a suite does to its last test, or shuffled.
+    /// Whether a test that passes alone fails after others, and who makes it fail.
     fn fails_after_others(&mut self, test: u32) -> Result<bool, Stop> {
-        let mut near = self.orders.nearest(test);
-        near.truncate(MOST_NEIGHBOURS);
-        if let Some(polluter) = prefix::first_polluter(&mut self.lab, &near, test)? {
-            self.note_victim(test, vec![polluter])?;
-            return Ok(true);
+        let found = match self.polluter_nearby(test)? {
+            Some(set) => Some(set),
+            None => self.polluters_in_an_order(test)?,
+        };
+        match found {
+            Some(set) => self.note_victim(test, set)?,
+            None => self.remark_on(test, "passes alone and in every order that was tried"),
         }
-        let shuffled = (0..self.settings.orders).map(|number| (OrderKind::Tests, number));
-        for number in std::iter::once(None).chain(shuffled.map(Some)) {
+        Ok(self.ledger.test(test).kind.is_some())
+    }
+
+    /// Who makes a test fail, among those that most likely have to do with it. A walk meets each of
+    /// them once, but others may heal what one did; pairs see that, and take a start each.
+    fn polluter_nearby(&mut self, test: u32) -> Result<Option<Vec<u32>>, Stop> {
+        let near = self.orders.nearest(test);
+        let siblings = self.orders.siblings(test).min(MOST_SIBLINGS);
+        let mut tried = 0;
+        if self.lab.can_copy() {
+            tried = siblings;
+            if let Some(one) = prefix::first_polluter(&mut self.lab, &near[..tried], test)? {
+                return Ok(Some(vec![one]));
+            }
+        }
+        if let Some(set) = prefix::polluters_on_the_way(&mut self.lab, &near, test)? {
+            return Ok(Some(set));
+        }
+        let rest = near.get(tried..near.len().min(MOST_NEIGHBOURS)).unwrap_or_default();
+        Ok(prefix::first_polluter(&mut self.lab, rest, test)?.map(|one| vec![one]))
+    }
+
+    /// The same in whole orders: the suite's own, which is what it does to its last test, and shuffled
+    /// ones.
+    fn polluters_in_an_order(&mut self, test: u32) -> Result<Option<Vec<u32>>, Stop> {
+        let shuffled = (0..self.settings.orders).map(Some);
+        for number in std::iter::once(None).chain(shuffled) {
             let mut others = match number {
                 None => self.orders.original(),
-                Some((kind, number)) => self.orders.order(kind, number),
+                Some(number) => self.orders.order(OrderKind::Tests, number),
             };
             others.retain(|other| *other != test);
             if let Some(set) = prefix::polluters_on_the_way(&mut self.lab, &others, test)? {
-                self.note_victim(test, set)?;
-                return Ok(true);
+                return Ok(Some(set));
             }
         }
-        self.remark_on(test, "passes alone and in every order that was tried");
-        Ok(false)
+        Ok(None)
     }
 
     fn note_victim(&mut self, test: u32, set: Vec<u32>) -> Result<(), Stop> {

@@ -79,6 +79,12 @@ impl Lab<'_, '_> {
         self.isolation
     }
 
+    /// Whether environments, as trials have them, can be copied.
+    pub(crate) fn can_copy(&self) -> bool {
+        let can_fork = self.isolation == Isolation::Fork && self.workplace.tidy.is_none();
+        can_fork && self.adapter.can().snapshot
+    }
+
     /// A command that runs tests in an order; flakeproof's own where it would be too long to type.
     pub(crate) fn command_for_order(&self, order: &[TestId]) -> String {
         self.adapter.command_for_order(order).unwrap_or_else(|| {

@@ -218,6 +218,7 @@ impl Hunt<'_, '_> {
         );
     }
 
+    /// Say something about some tests, by the name of the first.
     fn remark_on_some(&mut self, tests: &[u32], what: &str, next: &str) {
         let [first, rest @ ..] = tests else { return };
         let id = &self.ledger.test(*first).id;

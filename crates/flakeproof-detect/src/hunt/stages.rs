@@ -73,16 +73,15 @@ impl Hunt<'_, '_> {
 
     /// Whether a test failed beside other environments that had not failed before.
     fn are_disturbed(&mut self, before: &[Tally]) -> bool {
-        let mut tests = self.ledger.tests.iter().zip(before);
+        let now = &self.ledger.tests;
         let disturbed =
-            tests.find(|(test, before)| always_passed(**before) && test.baseline.failures > 0);
-        let Some((test, _)) = disturbed else { return false };
-        let what = format!(
-            "`{}` fails when environments run side by side; the hunt goes on with one",
-            test.id
+            self.ledger.all_at(|at| always_passed(before[at]) && now[at].baseline.failures > 0);
+        self.remark_on_some(
+            &disturbed,
+            "failed when environments ran side by side; the hunt goes on with one",
+            "look for files, ports or databases that tests share",
         );
-        self.ledger.remark(what, "look for files, ports or databases that tests share");
-        true
+        !disturbed.is_empty()
     }
 
     /// Each test once alone, in a fresh environment.

@@ -1,19 +1,15 @@
 //! One minimal set of tests that makes another one fail, out of an order in which it fails.
 //!
-//! The order is run once, and the test is tried in a copy now and then, until it fails: the last test
-//! before that belongs to the set. Most often it is all of the set; else delta debugging finds the
-//! others among those before it.
+//! The test after which it begins to fail belongs to the set. Most often it is all of the set; else
+//! delta debugging finds the others among those before it.
 
 use std::ops::ControlFlow;
 
 use flakeproof_core::Decision;
 
-use super::delta;
-use crate::hunt::lab::{Lab, Stop, failed, last_failed};
-use crate::hunt::trial::{Step, Trial, Until};
-
-/// So often the test is tried on the first walk.
-const TRIES: usize = 32;
+use super::{delta, walk};
+use crate::hunt::lab::{Lab, Stop, last_failed};
+use crate::hunt::trial::Trial;
 
 /// A minimal set of the tests in `before` after which the test fails; `None` if it does not.
 pub(crate) fn polluters(
@@ -37,17 +33,16 @@ pub(crate) fn polluters_on_the_way(
     before: &[u32],
     test: u32,
 ) -> Result<Option<Vec<u32>>, Stop> {
-    let Some(last) = first_after_which_it_fails(lab, before, test)? else { return Ok(None) };
-    let polluter = before[last];
-    if fails_after(lab, &[polluter], test)? {
-        return Ok(Some(vec![polluter]));
+    let Some(stretch) = walk::failing_stretch(lab, before, test)? else { return Ok(None) };
+    let Some((polluter, others)) = before[stretch.clone()].split_last() else { return Ok(None) };
+    if fails_after(lab, &[*polluter], test)? {
+        return Ok(Some(vec![*polluter]));
     }
-    if !fails_after(lab, &before[..=last], test)? {
+    if !fails_after(lab, &before[stretch], test)? {
         return Ok(None);
     }
-    let with_last = |part: &[u32]| part.iter().copied().chain([polluter]).collect::<Vec<u32>>();
-    let others =
-        delta::minimal(&before[..last], &mut |part| fails_after(lab, &with_last(part), test))?;
+    let with_last = |part: &[u32]| part.iter().chain([polluter]).copied().collect::<Vec<u32>>();
+    let others = delta::minimal(others, &mut |part| fails_after(lab, &with_last(part), test))?;
     Ok(Some(with_last(&others)))
 }
 
@@ -93,49 +88,4 @@ pub(crate) fn setters(
 pub(crate) fn fails_after(lab: &mut Lab<'_, '_>, before: &[u32], test: u32) -> Result<bool, Stop> {
     let order: Vec<u32> = before.iter().copied().chain([test]).collect();
     Ok(lab.decide("after", &order)? == Decision::High)
-}
-
-/// The place in `before` of the test after which the other one fails for the first time.
-fn first_after_which_it_fails(
-    lab: &mut Lab<'_, '_>,
-    before: &[u32],
-    test: u32,
-) -> Result<Option<usize>, Stop> {
-    let size = before.len().div_ceil(TRIES).max(1);
-    let Some(part) = first_failing_part(lab, &[], before, size, test)? else { return Ok(None) };
-    let start = part * size;
-    if size == 1 {
-        return Ok(Some(start));
-    }
-    let end = (start + size).min(before.len());
-    let inside = first_failing_part(lab, &before[..start], &before[start..end], 1, test)?;
-    Ok(inside.map(|place| start + place))
-}
-
-/// Run parts of a list one after the other, and try the test after each; the first part after which
-/// it fails.
-fn first_failing_part(
-    lab: &mut Lab<'_, '_>,
-    before: &[u32],
-    list: &[u32],
-    size: usize,
-    test: u32,
-) -> Result<Option<usize>, Stop> {
-    let mut steps = Vec::new();
-    if !before.is_empty() {
-        steps.push(Step::Run(before.to_vec()));
-    }
-    for part in list.chunks(size) {
-        steps.extend([Step::Run(part.to_vec()), Step::Branch(vec![test])]);
-    }
-    let isolation = lab.isolation();
-    let trial = Trial { name: "walk".into(), steps, isolation, until: Until::Failure };
-    let mut found = None;
-    lab.each(std::iter::once(trial), &mut |_, record| {
-        let has_failed =
-            |outcomes: &Vec<_>| failed(outcomes.last().copied().flatten()) == Some(true);
-        found = record.outcomes.iter().position(has_failed);
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
 }

@@ -206,6 +206,31 @@ fn one_victim_is_looked_at_alone() {
 }
 
 #[test]
+fn one_victim_among_many_takes_a_walk_or_a_few_processes() {
+    let names: Vec<String> = (0..400).map(|number| format!("t{number:03}")).collect();
+    let found_by = |isolation, sets_of: &[&str]| {
+        let needed: Vec<String> = sets_of.iter().map(|it| (*it).to_owned()).collect();
+        let all = move |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+            needed.iter().all(|it| moment.before.iter().any(|before| before.as_str() == it))
+        };
+        let suite = suite(names.iter().map(String::as_str)).fails_if("t200", all);
+        let (victim, polluters) = (Some("t200".into()), PolluterSearch::Prefix);
+        let found = hunted(&suite, &HuntSettings { victim, polluters, isolation, ..settings() });
+        let mut set = of(&found, "t200").polluters.concat();
+        set.sort();
+        assert_eq!(vec![set], sets(&[sets_of]));
+        suite.runs_of("t200").len()
+    };
+    for isolation in [Isolation::Fork, Isolation::Spawn] {
+        // Near, far, and two that only work together.
+        let near = found_by(isolation, &["t199"]);
+        let far = found_by(isolation, &["t003"]);
+        assert!(near < 25 && far < 80, "{isolation:?}: {near} and {far} tries");
+        found_by(isolation, &["t020", "t390"]);
+    }
+}
+
+#[test]
 fn tests_that_disturb_each_other_side_by_side_are_not_called_flaky() {
     let beside = HuntSettings { jobs: 4, runs: 10, ..settings() };
     // The first five runs are one by one, the next five side by side; then, alone, once more.
