@@ -1,5 +1,6 @@
 //! A throw-away project, and the real program run on it.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -86,8 +87,22 @@ impl Project {
     /// A `flakeproof` command in this project, with none of our own settings in its way.
     #[must_use]
     pub fn flakeproof(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        surroundings::plain(&mut command).args(arguments).current_dir(self.path());
+        let mut command = self.command(&self.program);
+        command.args(arguments);
+        command
+    }
+
+    /// `python -m pytest ARGUMENTS` in this project, in the same surroundings.
+    #[must_use]
+    pub fn pytest(&self, arguments: &[&str]) -> Command {
+        let mut command = self.command(&self.python);
+        command.args(["-m", "pytest"]).args(arguments);
+        command
+    }
+
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        surroundings::plain(&mut command).current_dir(self.path());
         command.env_remove("PYTHONPATH").env_remove("PYTHONHASHSEED");
         command
     }

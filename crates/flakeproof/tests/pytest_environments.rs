@@ -1,7 +1,5 @@
 //! Forked and spawned environments are fresh, separate, and look like a plain pytest from inside.
 
-use std::process::Command;
-
 use flakeproof_testkit::{Project, Ran};
 
 const FORKED: [&str; 8] =
@@ -235,12 +233,8 @@ fn tests_see_the_users_variables_and_import_path_and_nothing_of_the_agent() {
         &[("PYTHONPATH", "/given"), ("PYTEST_ADDOPTS", "-q"), ("PYTHONHASHSEED", "random")],
     ] {
         let project = project().file("test_a.py", SURROUNDINGS);
-        let mut plain = Command::new(project.python());
-        plain.args(["-m", "pytest"]).current_dir(project.path());
-        for name in ["PYTHONPATH", "PYTEST_ADDOPTS", "PYTHONHASHSEED", "FLAKEPROOF"] {
-            plain.env_remove(name);
-        }
-        let _ = plain.envs(given.iter().copied()).output().expect("it starts");
+        let plain = project.pytest(&[]).envs(given.iter().copied()).output();
+        assert!(plain.is_ok(), "{plain:?}");
         let ran = project.run_with(&["--retries", "1", "--fresh", "2"], &[], given);
         let seen = std::fs::read_to_string(project.path().join("seen")).expect("written");
         let lines: Vec<_> = seen.lines().map(without_ours).collect();

@@ -52,9 +52,7 @@ fn same_as_plain(project: &Project, folder: &str, arguments: &[&str]) -> Vec<Str
             .output()
             .expect("it starts")
     };
-    let mut alone = Command::new(project.python());
-    alone.args(["-m", "pytest"]).env_remove("PYTEST_ADDOPTS");
-    let alone = prepare(&mut alone, &plain);
+    let alone = prepare(&mut project.pytest(&[]), &plain);
     let report = outside.path().join("report.json");
     let reporter = format!("json={}", report.display());
     let python = project.python();

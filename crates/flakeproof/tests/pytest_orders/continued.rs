@@ -1,7 +1,5 @@
 //! An open order, and what continues it in a copy, are to tests what one order would be.
 
-use std::process::Command;
-
 use flakeproof_core::{Isolation, Outcome, TestId};
 use flakeproof_runner::{Error, Probe, Then};
 use flakeproof_testkit::{python, skipped};
@@ -104,10 +102,8 @@ fn scene(python: Option<std::path::PathBuf>) -> Scene {
 
 /// What happened, and each outcome, when pytest itself runs two tests.
 fn in_one_pytest(scene: &Scene, pair: &[TestId]) -> (String, String) {
-    let mut command = Command::new(scene.project.python());
-    command.args(["-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider"]);
-    command.args(pair.iter().map(TestId::as_str)).current_dir(scene.project.path());
-    let output = command.env_remove("PYTEST_ADDOPTS").output().expect("pytest starts");
+    let mut command = scene.project.pytest(&["-q", "-rA", "-p", "no:cacheprovider"]);
+    let output = command.args(pair.iter().map(TestId::as_str)).output().expect("pytest starts");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let outcome = |test: &TestId| {
         let has = |word: &str| text.contains(&format!("{word} {test}"));

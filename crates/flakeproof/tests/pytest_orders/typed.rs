@@ -4,7 +4,7 @@ use std::process::Command;
 
 use flakeproof_core::TestId;
 use flakeproof_runner::{Adapter, LONGEST_COMMAND};
-use flakeproof_testkit::{python, skipped};
+use flakeproof_testkit::{python, skipped, surroundings};
 
 use crate::claims::Claim;
 use crate::scene::{Scene, project};
@@ -44,7 +44,7 @@ fn assert_obeyed(scene: &Scene) {
         let _ = std::fs::remove_file(&notes);
         let typed = scene.adapter.command_for_order(&order).expect("it is short");
         let mut shell = Command::new("sh");
-        shell.args(["-c", &typed]).current_dir(scene.project.path()).env_remove("PYTEST_ADDOPTS");
+        surroundings::plain(&mut shell).args(["-c", &typed]).current_dir(scene.project.path());
         let output = shell.output().expect("a shell");
         let ran = std::fs::read_to_string(&notes).unwrap_or_default();
         let ran: Vec<TestId> = ran.lines().map(TestId::from).collect();
