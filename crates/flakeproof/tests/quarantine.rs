@@ -125,6 +125,19 @@ fn a_file_that_is_not_valid_says_where() {
 }
 
 #[test]
+fn an_id_that_no_test_has_is_doubted() {
+    let project = project();
+    let _ = run(&project, &["-k", "sound"]);
+    let added =
+        |test: &str| quarantine(&project, &["add", test, "--reason", "unknown", "--owner", "ann"]);
+    let (code, text) = added("test_sound");
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("did you mean `test_a.py::test_sound`?"), "{text}");
+    let (_, text) = added("test_a.py::test_sound");
+    assert!(!text.contains("note"), "{text}");
+}
+
+#[test]
 fn a_test_is_not_added_twice_nor_for_a_day_that_is_over() {
     let project = project();
     add(&project, "test_a.py::test_sound", &["--expires", "7d"]);

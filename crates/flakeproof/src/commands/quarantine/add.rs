@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use flakeproof_core::{ExitCode, QuarantineEntry};
+use flakeproof_core::{ExitCode, History, Notice, QuarantineEntry};
 use flakeproof_runner::git::Repository;
 
+use super::super::known;
 use crate::cli::QuarantineAdd;
 use crate::problem::Problem;
 use crate::settings::{QuarantineFile, today};
@@ -39,9 +40,35 @@ pub(super) fn run(
             format!("change its entry in {}", file.path.display()),
         ));
     }
+    let doubt = doubt_of(&entry, folder, &file.path)?;
     file.add(entry.clone())?;
     view::quarantined(&entry, &file.path);
+    view::notices(doubt.as_slice());
     Ok(ExitCode::Clean)
+}
+
+/// What to say about an entry that covers no test of the history: a slip of the pen excuses nobody.
+fn doubt_of(
+    entry: &QuarantineEntry,
+    folder: &Path,
+    file: &Path,
+) -> Result<Option<Notice>, Problem> {
+    let Some(history) = known::history(None, folder)? else { return Ok(None) };
+    let timeline = history.timeline().map_err(|error| known::unreadable(&error))?;
+    let tests = || timeline.tests.iter().map(|it| &it.test);
+    if timeline.tests.is_empty() || tests().any(|test| entry.covers(test)) {
+        return Ok(None);
+    }
+    let typed = entry.id.trim_end_matches("[*]");
+    let meant = tests().find(|test| test.as_str().contains(typed));
+    let next = match meant {
+        Some(test) => {
+            format!("did you mean `{test}`? then correct the entry in {}", file.display())
+        }
+        None => "a test that never ran here is not there yet; else look at its id".to_owned(),
+    };
+    let what = format!("the history has no test `{}`", entry.id);
+    Ok(Some(Notice { what, next }))
 }
 
 /// Who was named, or who git says is typing.
