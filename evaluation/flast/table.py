@@ -115,7 +115,7 @@ def categories(rows):
 
 def speed(rounds):
     text = ["## Seconds to learn 21,802 tests and to predict each of them\n"]
-    text.append("Best of three rounds in turns. The reference runs on one thread, as its program does.\n")
+    text.append("Best of five rounds in turns. The reference runs on one thread, as its program does.\n")
     text.append("| who | learn | predict | both | times faster |\n|---|---|---|---|---|")
     peers = [min((r["peer"][kind] for kind in ["sparse", "dense"]), key=both) for r in rounds]
     peer = min(peers, key=both)

@@ -40,11 +40,18 @@ impl Bags<'_> {
         self.ends.to_mut().push(end);
     }
 
-    fn append(&mut self, other: &Self) {
-        let before = u32::try_from(self.terms.len()).unwrap_or(u32::MAX);
-        self.ends.to_mut().extend(other.ends.iter().map(|end| end.saturating_add(before)));
-        self.terms.to_mut().extend_from_slice(&other.terms);
-        self.counts.to_mut().extend_from_slice(&other.counts);
+    /// The bags of several, one after another.
+    fn joined(parts: &[Self]) -> Bags<'static> {
+        let entries = parts.iter().map(|part| part.terms.len()).sum();
+        let mut ends = Vec::with_capacity(parts.iter().map(Self::len).sum());
+        let (mut terms, mut counts) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        for part in parts {
+            let before = u32::try_from(terms.len()).unwrap_or(u32::MAX);
+            ends.extend(part.ends.iter().map(|end| end.saturating_add(before)));
+            terms.extend_from_slice(&part.terms);
+            counts.extend_from_slice(&part.counts);
+        }
+        Bags { ends: ends.into(), terms: terms.into(), counts: counts.into() }
     }
 }
 
@@ -115,9 +122,7 @@ impl<'a> Vocabulary<'a> {
             .zip(&numbers)
             .map(|((cuttings, _), numbers)| cuttings.renumbered(numbers))
             .collect();
-        let mut bags = Bags::default();
-        renumbered.iter().for_each(|part| bags.append(part));
-        CutTests { bags, new_terms: NewTerms(new_terms) }
+        CutTests { bags: Bags::joined(&renumbered), new_terms: NewTerms(new_terms) }
     }
 
     /// Take in the terms that were new.

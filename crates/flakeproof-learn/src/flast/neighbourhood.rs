@@ -21,7 +21,7 @@ const FEWEST_SAMPLED: usize = 2000;
 const SAMPLED_FOR_EACH_FLAKY: usize = 5;
 
 /// How many tests are asked about at once.
-const LANES: usize = 4;
+const LANES: usize = 8;
 
 /// How many neighbours say which category a test has.
 const CATEGORY_VOICES: usize = 7;

@@ -88,31 +88,30 @@ impl TermWeights {
         let parts: Vec<SparseRows> = rows
             .par_chunks(ROWS_TOGETHER)
             .map(|rows| {
-                let mut vectors = SparseRows::new();
-                rows.iter()
-                    .for_each(|row| self.push(bags.row(*row as usize), new_terms, &mut vectors));
+                let (mut vectors, mut entries) = (SparseRows::new(), Vec::new());
+                for row in rows {
+                    entries.clear();
+                    self.entries(bags.row(*row as usize), new_terms, &mut entries);
+                    vectors.push_unit(&entries);
+                }
                 vectors
             })
             .collect();
-        let mut vectors = SparseRows::new();
-        parts.iter().for_each(|part| vectors.append(part));
-        vectors
+        SparseRows::joined(&parts)
     }
 
-    fn push(
+    /// Write the entries of a vector, ascending, behind `entries`, which has none yet.
+    fn entries(
         &self,
         bag: impl Iterator<Item = (u32, u8)>,
         new_terms: &NewTerms,
-        vectors: &mut SparseRows,
+        entries: &mut Vec<(u32, f32)>,
     ) {
         match self {
             Self::Counts { .. } => {
-                let counts: Vec<(u32, f32)> =
-                    bag.map(|(term, count)| (term, f32::from(count))).collect();
-                vectors.push_unit(&counts);
+                entries.extend(bag.map(|(term, count)| (term, f32::from(count))));
             }
             Self::Projected { projection, columns } => {
-                let mut entries = Vec::new();
                 for (term, count) in bag {
                     let add =
                         |(dimension, sign): &(u32, f32)| (*dimension, sign * f32::from(count));
@@ -124,19 +123,18 @@ impl TermWeights {
                         }
                     }
                 }
-                vectors.push_unit(&summed(entries));
+                sum_up(entries);
             }
             Self::Rarity { weights, fields, class, package } => {
-                let mut entries: Vec<(u32, f32)> = bag
+                let weighted = bag
                     .filter_map(|(term, _)| weights.get(term as usize).map(|w| (term, *w)))
-                    .filter(|(_, weight)| *weight > 0.0)
-                    .collect();
+                    .filter(|(_, weight)| *weight > 0.0);
+                entries.extend(weighted);
                 let lengths =
                     [(Field::Source, 1.0), (Field::Class, *class), (Field::Package, *package)];
                 for (field, length) in lengths {
-                    scale(&mut entries, length, |term| fields[term as usize] == field);
+                    scale(entries, length, |term| fields[term as usize] == field);
                 }
-                vectors.push_unit(&entries);
             }
         }
     }
@@ -168,12 +166,15 @@ fn scale(entries: &mut [(u32, f32)], length: f32, belongs: impl Fn(u32) -> bool)
     }
 }
 
-/// Entries of the same dimension added up, ascending.
-fn summed(mut entries: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+/// Add up entries of the same dimension, and put them in ascending order.
+fn sum_up(entries: &mut Vec<(u32, f32)>) {
     entries.sort_by_key(|(dimension, _)| *dimension);
-    entries
-        .chunk_by(|a, b| a.0 == b.0)
-        .map(|same| (same[0].0, same.iter().map(|(_, value)| value).sum()))
-        .filter(|(_, value)| *value != 0.0)
-        .collect()
+    entries.dedup_by(|next, sum| {
+        let is_same = next.0 == sum.0;
+        if is_same {
+            sum.1 += next.1;
+        }
+        is_same
+    });
+    entries.retain(|(_, value)| *value != 0.0);
 }

@@ -19,69 +19,46 @@ pub struct Wanted {
     pub of_a_group: usize,
 }
 
-/// The most similar rows seen so far, kept sorted: they are few, so inserting beats a heap.
-pub(super) struct Best {
+/// A neighbour with a positive similarity as one number: the nearer first, and of two equally near
+/// ones the earlier row. Sorting numbers is quick, and the bits of positive reals sort as they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Candidate(u64);
+
+impl Candidate {
+    pub(super) fn new(row: u32, similarity: f32) -> Self {
+        debug_assert!(similarity > 0.0);
+        Self(u64::from(!similarity.to_bits()) << 32 | u64::from(row))
+    }
+
+    fn neighbour(self) -> Neighbour {
+        #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart")]
+        let (similarity, row) = (!((self.0 >> 32) as u32), self.0 as u32);
+        Neighbour { row, similarity: f32::from_bits(similarity) }
+    }
+}
+
+/// The best of some candidates, taken in their order while their groups have room; one without a
+/// group is passed over.
+pub(super) fn best(
+    candidates: &mut [Candidate],
     wanted: Wanted,
-    kept: Vec<Neighbour>,
-    /// The group of each, apart so that counting a group is quick.
-    groups: Vec<u32>,
-}
-
-impl Best {
-    pub(super) fn new(wanted: Wanted) -> Self {
-        let room = wanted.count + 1;
-        Self { wanted, kept: Vec::with_capacity(room), groups: Vec::with_capacity(room) }
-    }
-
-    /// What a new one must reach.
-    pub(super) fn floor(&self) -> f32 {
-        if self.kept.len() < self.wanted.count {
-            return f32::NEG_INFINITY;
+    group_of: impl Fn(u32) -> Option<u32>,
+) -> Vec<Neighbour> {
+    candidates.sort_unstable();
+    let mut taken = Vec::with_capacity(wanted.count);
+    // The groups of those taken, apart so that counting one is quick.
+    let mut groups = Vec::with_capacity(wanted.count);
+    for neighbour in candidates.iter().map(|candidate| candidate.neighbour()) {
+        if taken.len() == wanted.count {
+            break;
         }
-        self.kept.last().map_or(f32::INFINITY, |last| last.similarity)
-    }
-
-    /// Take in a row of a group if it is among the best; the order of offers does not matter.
-    /// Returns what a further row of the group must reach.
-    pub(super) fn offer(&mut self, row: Neighbour, group: u32) -> f32 {
-        let of_group = self.groups.iter().filter(|of| **of == group).count();
-        if of_group >= self.wanted.of_a_group {
-            // The last of the group gives way, or the new one stays out.
-            let last = self.groups.iter().rposition(|of| *of == group).unwrap_or(0);
-            if self.kept[last].order(&row).is_lt() {
-                return self.kept[last].similarity;
-            }
-            self.kept.remove(last);
-            self.groups.remove(last);
+        let Some(group) = group_of(neighbour.row) else { continue };
+        if groups.iter().filter(|of| **of == group).count() < wanted.of_a_group {
+            taken.push(neighbour);
+            groups.push(group);
         }
-        if self.kept.len() == self.wanted.count {
-            if self.kept.last().is_none_or(|last| last.order(&row).is_lt()) {
-                return f32::NEG_INFINITY;
-            }
-            self.kept.pop();
-            self.groups.pop();
-        }
-        // Later offers are mostly lower ones: their place is near the end.
-        let nearer = self.kept.iter().rposition(|kept| kept.order(&row).is_lt());
-        let place = nearer.map_or(0, |at| at + 1);
-        self.kept.push(row);
-        self.groups.push(group);
-        self.kept[place..].rotate_right(1);
-        self.groups[place..].rotate_right(1);
-        f32::NEG_INFINITY
     }
-
-    /// The best, the nearest first.
-    pub(super) fn into_sorted(self) -> Vec<Neighbour> {
-        self.kept
-    }
-}
-
-impl Neighbour {
-    /// The nearer first; of two equally near ones the earlier row.
-    fn order(&self, other: &Self) -> std::cmp::Ordering {
-        other.similarity.total_cmp(&self.similarity).then(self.row.cmp(&other.row))
-    }
+    taken
 }
 
 #[cfg(test)]
@@ -90,38 +67,33 @@ mod tests {
 
     use super::*;
 
-    /// What the best must equal: all sorted, taken one by one while their group has room.
-    fn one_by_one(offers: &[(Neighbour, u32)], wanted: Wanted) -> Vec<Neighbour> {
-        let mut sorted = offers.to_vec();
-        sorted.sort_by(|a, b| a.0.order(&b.0));
-        let mut taken: Vec<(Neighbour, u32)> = Vec::new();
-        for (row, group) in sorted {
-            let of_group = taken.iter().filter(|(_, of)| *of == group).count();
-            if taken.len() < wanted.count && of_group < wanted.of_a_group {
-                taken.push((row, group));
-            }
-        }
-        taken.into_iter().map(|(row, _)| row).collect()
-    }
-
     proptest! {
         #[test]
-        fn the_best_are_those_taken_in_order_while_their_group_has_room(
-            offers in proptest::collection::vec((0u8..20, 0u32..6), 0..80),
-            count in 1usize..12, of_a_group in 1usize..4,
+        fn candidates_sort_as_neighbours_do(
+            all in proptest::collection::vec((1e-5f32..1.1, 0u32..9), 0..40),
         ) {
-            let wanted = Wanted { count, of_a_group };
-            let offers: Vec<(Neighbour, u32)> = (0u32..)
-                .zip(offers)
-                .map(|(row, (similarity, group))| {
-                    (Neighbour { row, similarity: f32::from(similarity) }, group)
-                })
+            let mut candidates: Vec<Candidate> =
+                all.iter().map(|(similarity, row)| Candidate::new(*row, *similarity)).collect();
+            candidates.sort_unstable();
+            let mut neighbours = all;
+            neighbours.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let found: Vec<(f32, u32)> = candidates
+                .iter()
+                .map(|it| it.neighbour())
+                .map(|it| (it.similarity, it.row))
                 .collect();
-            let mut best = Best::new(wanted);
-            for (row, group) in &offers {
-                best.offer(*row, *group);
-            }
-            prop_assert_eq!(best.into_sorted(), one_by_one(&offers, wanted));
+            prop_assert_eq!(found, neighbours);
         }
+    }
+
+    #[test]
+    fn a_full_group_and_rows_without_one_leave_their_place_to_others() {
+        let mut candidates: Vec<Candidate> =
+            (0u8..6).map(|row| Candidate::new(row.into(), 1.0 - f32::from(row) / 10.0)).collect();
+        let group_of = |row: u32| (row != 1).then_some(row / 4);
+        let wanted = Wanted { count: 3, of_a_group: 2 };
+        let rows: Vec<u32> =
+            best(&mut candidates, wanted, group_of).iter().map(|it| it.row).collect();
+        assert_eq!(rows, [0, 2, 4]);
     }
 }

@@ -43,12 +43,24 @@ impl SparseRows {
         self.starts.push(self.columns.len());
     }
 
-    /// Append all rows of another.
-    pub fn append(&mut self, other: &Self) {
-        let before = self.columns.len();
-        self.starts.extend(other.starts.iter().skip(1).map(|start| before + start));
-        self.columns.extend_from_slice(&other.columns);
-        self.weights.extend_from_slice(&other.weights);
+    /// The rows of several, one after another.
+    #[must_use]
+    pub fn joined(parts: &[Self]) -> Self {
+        let rows = 1 + parts.iter().map(Self::len).sum::<usize>();
+        let entries = parts.iter().map(Self::entries).sum();
+        let mut joined = Self {
+            starts: Vec::with_capacity(rows),
+            columns: Vec::with_capacity(entries),
+            weights: Vec::with_capacity(entries),
+        };
+        joined.starts.push(0);
+        for part in parts {
+            let before = joined.columns.len();
+            joined.starts.extend(part.starts.iter().skip(1).map(|start| before + start));
+            joined.columns.extend_from_slice(&part.columns);
+            joined.weights.extend_from_slice(&part.weights);
+        }
+        joined
     }
 
     /// How many rows there are.
@@ -96,5 +108,7 @@ mod tests {
         assert!(rows.row(1).columns.is_empty());
         assert!(rows.row(2).columns.is_empty());
         assert_eq!(rows.len(), 3);
+        let joined = SparseRows::joined(&[rows.clone(), SparseRows::new(), rows.clone()]);
+        assert_eq!((joined.len(), joined.row(3)), (6, rows.row(0)));
     }
 }

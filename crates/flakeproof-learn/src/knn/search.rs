@@ -9,12 +9,13 @@
 //! query's rest) was tried and took longer: its bookkeeping costs more than the sums it saves.
 //!
 //! Several queries can be asked at once, in lanes beside each other: tests of a file have most of
-//! their words in common, and each list is then walked once for all of them.
+//! their words in common, and each list is then walked once for all of them. They have most of their
+//! neighbours in common, too: those of one query say what the next one must reach at least.
 //!
 //! A sum runs over the columns in ascending order, so it does not depend on how it was found, and
 //! equal rows are equally similar.
 
-use super::best::{Best, Neighbour, Wanted};
+use super::best::{self, Candidate, Neighbour, Wanted};
 use super::rows::{SparseRow, SparseRows};
 
 /// Rows of length one that can be searched by cosine.
@@ -34,11 +35,18 @@ pub struct Scratch<const LANES: usize> {
     highest: Vec<[f32; LANES]>,
     /// The highest sum of each block that matters to a lane, and the number of the block.
     blocks: Vec<(f32, usize)>,
-    needed: NeededOfGroup,
+    /// What the last query wanted, and the rows it found.
+    wanted: Option<Wanted>,
+    found: Vec<u32>,
+    /// The rows that are near enough to a lane.
+    candidates: Vec<Candidate>,
 }
 
 /// Rows looked through together; most such blocks hold no row that is near enough.
 const BLOCK: usize = 64;
+
+/// So many candidates are cut down before more are looked for.
+const MANY: usize = 256;
 
 /// A similarity below this is rounding.
 const NOT_SIMILAR: f32 = 1e-5;
@@ -83,7 +91,9 @@ impl SearchIndex {
             sums: vec![[0.0; LANES]; self.rows.len()],
             highest: Vec::new(),
             blocks: Vec::new(),
-            needed: NeededOfGroup::default(),
+            wanted: None,
+            found: Vec::new(),
+            candidates: Vec::new(),
         }
     }
 
@@ -98,8 +108,9 @@ impl SearchIndex {
     /// are not admitted, and rows that are not at all similar are no neighbours, so there may be
     /// fewer than wanted.
     ///
-    /// A query has length one, and its columns are ascending; those outside the index are passed
-    /// over.
+    /// A row is of the same group in every query that admits it. A query has length one, and its
+    /// columns are ascending; those outside the index are
+    /// passed over.
     pub fn nearest<const LANES: usize>(
         &self,
         queries: [SparseRow<'_>; LANES],
@@ -107,6 +118,9 @@ impl SearchIndex {
         group_of: impl Fn(usize, u32) -> Option<u32>,
         scratch: &mut Scratch<LANES>,
     ) -> [Vec<Neighbour>; LANES] {
+        if scratch.wanted.replace(wanted) != Some(wanted) {
+            scratch.found.clear();
+        }
         in_columns(queries, |column, weights| self.add_list(column, weights, &mut scratch.sums));
         scratch.highest.clear();
         scratch.highest.extend(scratch.sums.chunks(BLOCK).map(highest));
@@ -161,35 +175,57 @@ fn best<const LANES: usize>(
     group_of: &impl Fn(u32) -> Option<u32>,
     scratch: &mut Scratch<LANES>,
 ) -> Vec<Neighbour> {
-    let Scratch { sums, highest, blocks, needed } = scratch;
+    let Scratch { sums, highest, blocks, found, candidates, .. } = scratch;
+    let sum_of = |row: usize| sums[row][lane];
+    let mut floor = reached_by_found(found, wanted, group_of, sum_of).max(NOT_SIMILAR);
     blocks.clear();
     let highest_of_blocks = highest.iter().map(|highest| highest[lane]).zip(0..);
-    blocks.extend(highest_of_blocks.filter(|(highest, _)| *highest >= NOT_SIMILAR));
-    let mut floor = reached_by_highest(blocks, wanted, group_of, |row| sums[row][lane]);
-    floor = floor.max(NOT_SIMILAR);
-    let mut best = Best::new(wanted);
-    needed.clear();
+    blocks.extend(highest_of_blocks.filter(|(highest, _)| *highest >= floor));
+    if blocks.len() > wanted.count {
+        floor = floor.max(reached_by_highest(blocks, wanted, group_of, sum_of));
+    }
+    candidates.clear();
     for (highest, block) in blocks.iter() {
         if *highest < floor {
             continue;
         }
+        if candidates.len() >= MANY {
+            // The best of all are among the best of these and the rest.
+            let best = best::best(candidates, wanted, group_of);
+            candidates.clear();
+            candidates.extend(best.iter().map(|it| Candidate::new(it.row, it.similarity)));
+            if let [.., last] = &best[..]
+                && best.len() == wanted.count
+            {
+                floor = floor.max(last.similarity);
+            }
+        }
         let rows = block * BLOCK..sums.len().min((block + 1) * BLOCK);
         for (row, sums) in rows.clone().zip(&sums[rows]) {
-            let similarity = sums[lane];
-            if similarity < floor {
-                continue;
-            }
             let row = u32::try_from(row).unwrap_or(u32::MAX);
-            if let Some(group) = group_of(row)
-                && similarity >= needed.of(group)
-            {
-                let further = best.offer(Neighbour { row, similarity }, group);
-                needed.keep(group, further);
-                floor = floor.max(best.floor());
+            if sums[lane] >= floor && group_of(row).is_some() {
+                candidates.push(Candidate::new(row, sums[lane]));
             }
         }
     }
-    best.into_sorted()
+    let best = best::best(candidates, wanted, group_of);
+    found.clear();
+    found.extend(best.iter().map(|neighbour| neighbour.row));
+    best
+}
+
+/// A similarity that as many rows as wanted reach, judging by those that the last query found: they
+/// keep to the limit of each group, and tests of a file have most of their neighbours in common.
+fn reached_by_found(
+    found: &[u32],
+    wanted: Wanted,
+    group_of: &impl Fn(u32) -> Option<u32>,
+    sum_of: impl Fn(usize) -> f32,
+) -> f32 {
+    if found.len() < wanted.count || found.iter().any(|row| group_of(*row).is_none()) {
+        return f32::NEG_INFINITY;
+    }
+    found.iter().map(|row| sum_of(*row as usize)).fold(f32::INFINITY, f32::min)
 }
 
 /// A similarity that as many rows as wanted reach, judging by the highest of each block alone: the
@@ -219,32 +255,6 @@ fn reached_by_highest(
         }
     }
     f32::NEG_INFINITY
-}
-
-/// What a further row of a group must reach, for some groups: it saves the offer. Groups that share
-/// a place forget each other, which costs an offer and nothing else.
-#[derive(Debug, Clone)]
-struct NeededOfGroup([(u32, f32); 256]);
-
-impl Default for NeededOfGroup {
-    fn default() -> Self {
-        Self([(u32::MAX, f32::NEG_INFINITY); 256])
-    }
-}
-
-impl NeededOfGroup {
-    fn clear(&mut self) {
-        self.0.fill((u32::MAX, f32::NEG_INFINITY));
-    }
-
-    fn of(&self, group: u32) -> f32 {
-        let (of, needed) = self.0[group as usize % 256];
-        if of == group { needed } else { f32::NEG_INFINITY }
-    }
-
-    fn keep(&mut self, group: u32, needed: f32) {
-        self.0[group as usize % 256] = (group, needed);
-    }
 }
 
 /// The highest sum of each lane. Spelled so that the compiler takes several at a time.
@@ -278,16 +288,16 @@ mod tests {
         for (column, weight) in query.columns.iter().zip(query.weights) {
             dense[*column as usize] = *weight;
         }
-        let mut best = Best::new(wanted);
+        let mut candidates = Vec::new();
         for (row, entries) in (0u32..).zip(rows.iter()) {
             let products = entries.columns.iter().zip(entries.weights);
             let similarity =
                 products.map(|(column, weight)| dense[*column as usize] * weight).sum();
             if similarity >= NOT_SIMILAR {
-                best.offer(Neighbour { row, similarity }, row % 5);
+                candidates.push(Candidate::new(row, similarity));
             }
         }
-        best.into_sorted()
+        best::best(&mut candidates, wanted, |row| Some(row % 5))
     }
 
     fn some_rows() -> impl Strategy<Value = SparseRows> {
