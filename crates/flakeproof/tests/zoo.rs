@@ -1,52 +1,42 @@
 //! The flaky zoos, as `examples/flaky-zoo` drives them: every test gets its right verdict.
 //!
-//! `cargo xtask zoo 50` is the long form of this for pytest.
+//! `cargo xtask zoo 50` is the long form of this for pytest. The zoo of jest is not here yet: its
+//! README says what does not hold.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use flakeproof_testkit::{node, python, skipped};
+use flakeproof_testkit::{python, skipped};
 
 #[test]
 fn every_animal_of_the_zoo_gets_its_right_verdict() {
     let python = python::usual().to_string_lossy().into_owned();
-    drive("pytest", "2", None, &[&python, "-m", "pytest", "-q"]);
+    drive("pytest", "2", &[&python, "-m", "pytest", "-q"]);
 }
 
 #[test]
 fn every_animal_of_the_junit4_zoo_gets_its_right_verdict() {
     if has("junit4", &["mvn", "javac"]) {
-        drive("junit4", "1", None, &["mvn", "-q", "test"]);
+        drive("junit4", "1", &["mvn", "-q", "test"]);
     }
 }
 
 #[test]
 fn every_animal_of_the_junit5_zoo_gets_its_right_verdict() {
     if has("junit5", &["mvn", "javac"]) {
-        drive("junit5", "1", None, &["mvn", "-q", "test"]);
+        drive("junit5", "1", &["mvn", "-q", "test"]);
     }
 }
 
 #[test]
 fn every_animal_of_the_cargo_zoo_gets_its_right_verdict() {
-    drive("cargo", "1", None, &["cargo", "test", "--target-dir", "target"]);
+    drive("cargo", "1", &["cargo", "test", "--target-dir", "target"]);
 }
 
 #[test]
 fn every_animal_of_the_go_zoo_gets_its_right_verdict() {
     if has("go", &["go"]) {
-        drive("go", "1", None, &["go", "test", "./..."]);
-    }
-}
-
-#[test]
-fn every_animal_of_the_jest_zoo_gets_its_right_verdict() {
-    if !has("jest", &["node", "npm", "npx"]) {
-        return;
-    }
-    match node::modules(&[node::JEST]) {
-        Ok(modules) => drive("jest", "1", Some(modules), &["npx", "jest"]),
-        Err(why) => skipped::note("the zoo of jest", &why),
+        drive("go", "1", &["go", "test", "./..."]);
     }
 }
 
@@ -61,15 +51,12 @@ fn has(zoo: &str, tools: &[&str]) -> bool {
     missing.is_none()
 }
 
-fn drive(zoo: &str, runs: &str, link: Option<PathBuf>, command: &[&str]) {
+fn drive(zoo: &str, runs: &str, command: &[&str]) {
     let work = tempfile::tempdir().expect("a temporary folder");
     let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/drive");
     let mut driver = Command::new("python3");
     driver.arg(drive).arg(zoo).arg(env!("CARGO_BIN_EXE_flakeproof")).arg(work.path());
     driver.args(["--runs", runs]);
-    if let Some(link) = link {
-        driver.arg("--link").arg(link);
-    }
     let output = driver.arg("--").args(command).output().expect("the driver starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let trouble = String::from_utf8_lossy(&output.stderr);
