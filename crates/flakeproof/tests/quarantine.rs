@@ -133,6 +133,7 @@ fn an_id_that_no_test_has_is_doubted() {
     let (code, text) = added("test_sound");
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("did you mean `test_a.py::test_sound`?"), "{text}");
+    assert_eq!(added(" ").0, Some(2), "nothing is no test");
     let (_, text) = added("test_a.py::test_sound");
     assert!(!text.contains("note"), "{text}");
 }

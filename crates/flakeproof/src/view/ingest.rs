@@ -88,6 +88,9 @@ fn text(ingested: &Ingested) -> String {
     } else if ingested.runs.iter().any(|run| run.tests.all() > 0) {
         let next = "`flakeproof list` names flaky tests, `flakeproof report --html report.html` draws them";
         let _ = writeln!(text, "{STRONG}next{STRONG:#}: {next}");
+    } else if ingested.runs.iter().any(|run| !run.is_known) {
+        let next = "`flakeproof validate FILE` says what is wrong with a report";
+        let _ = writeln!(text, "nothing was kept\n{STRONG}next{STRONG:#}: {next}");
     }
     text
 }

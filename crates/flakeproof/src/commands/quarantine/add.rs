@@ -17,6 +17,9 @@ pub(super) fn run(
     file: &QuarantineFile,
     folder: &Path,
 ) -> Result<ExitCode, Problem> {
+    if typed.test.trim().is_empty() {
+        return Err(Problem::usage("a test has a name", "`flakeproof list` names the flaky ones"));
+    }
     let today = today();
     let entry = QuarantineEntry {
         id: typed.test.clone(),
