@@ -227,6 +227,24 @@ fn digest_place(bytes: &[u8], digest: &str) -> Option<usize> {
     header.windows(DIGEST_LENGTH).position(|window| window == digest.as_bytes()).map(|at| 8 + at)
 }
 
+/// A copy of the bytes of a file inside a file, on a boundary that its arrays can be used from.
+pub(crate) struct Aligned {
+    words: Vec<u64>,
+    length: usize,
+}
+
+impl Aligned {
+    pub(crate) fn copy_of(bytes: &[u8]) -> Self {
+        let mut words = vec![0u64; bytes.len().div_ceil(size_of::<u64>())];
+        bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+        Self { words, length: bytes.len() }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &bytemuck::cast_slice(&self.words)[..self.length]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -22,6 +22,7 @@ mod table;
 mod trees;
 
 pub use file::KIND;
+pub(crate) use node::MOST_FEATURES;
 pub use params::{ClassWeight, FeaturesPerSplit, FitError, ForestParams, Kind};
 pub use scikit_learn::ScikitLearnError;
 pub use shap::{MOST_EXPLAINED, Shap};

@@ -20,7 +20,7 @@ pub(super) struct Node {
 /// The most nodes that a tree can have.
 pub(super) const MOST_NODES: usize = 1 << CHILD_BITS;
 /// The most features that a tree can have.
-pub(super) const MOST_FEATURES: usize = 1 << (31 - CHILD_BITS);
+pub(crate) const MOST_FEATURES: usize = 1 << (31 - CHILD_BITS);
 
 pub(super) const CHILD_BITS: u32 = 23;
 /// These bits make a threshold no number. Half of the nodes of a tree are leaves, so that their

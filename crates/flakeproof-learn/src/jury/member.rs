@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::company::Company;
 use super::params::JuryParams;
 use super::readings::{Reading, Readings};
 use crate::boost::Boosted;
-use crate::flast::{Corpus, Neighbourhood};
+use crate::flast::Opinion as NeighbourOpinion;
 use crate::linear::Linear;
 use crate::network::Network;
 
@@ -24,11 +25,14 @@ pub enum Member {
     Smells,
     /// How data flows into its assertions (PEELER).
     Paths,
+    /// What is known of its siblings, where some are known.
+    Siblings,
 }
 
 impl Member {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Neighbours, Self::Words, Self::Smells, Self::Paths];
+    pub const ALL: [Self; 5] =
+        [Self::Neighbours, Self::Words, Self::Smells, Self::Paths, Self::Siblings];
 
     /// What people call it.
     #[must_use]
@@ -38,6 +42,7 @@ impl Member {
             Self::Words => "words",
             Self::Smells => "smells",
             Self::Paths => "paths",
+            Self::Siblings => "siblings",
         }
     }
 }
@@ -49,6 +54,8 @@ pub struct Members {
     pub(super) smells: Boosted,
     /// Missing while a jury learns, and where it was left out.
     pub(super) paths: Option<Network>,
+    /// Missing where no sibling of a test is known when it is asked about.
+    pub(super) company: Option<Company>,
 }
 
 impl Members {
@@ -60,7 +67,15 @@ impl Members {
             || params.linear.fit(&readings.words, rows, &flaky, &importance),
             || params.boost.fit(&readings.smells, rows, &flaky, &importance),
         );
-        Some(Self { words, smells: smells.ok()?, paths: None })
+        Some(Self { words, smells: smells.ok()?, paths: None, company: None })
+    }
+
+    /// Who sits there.
+    pub(super) fn names(&self) -> Vec<Member> {
+        let paths = self.paths.is_some().then_some(Member::Paths);
+        let company = self.company.is_some().then_some(Member::Siblings);
+        let always = [Member::Neighbours, Member::Words, Member::Smells];
+        always.into_iter().chain(paths).chain(company).collect()
     }
 
     /// What they say of a test: the scores of [`Member::Words`] and [`Member::Smells`].
@@ -70,25 +85,25 @@ impl Members {
 }
 
 impl Members {
-    /// What they and the neighbours among `train` say of some tests; a list for each member.
+    /// What they say of some tests whose neighbours among the known tests say this; a list for each
+    /// member.
     pub(super) fn ask_rows(
         &self,
-        params: &JuryParams,
         readings: &Readings,
-        corpus: &Corpus<'_>,
-        train: &[u32],
+        opinions: &[NeighbourOpinion],
         test: &[u32],
     ) -> Vec<Vec<f64>> {
-        let known = Neighbourhood::of_rows(corpus, train.to_vec(), &params.recipe, params.seed);
-        let near = known.ask_rows(test);
-        let near = near.iter().map(|opinion| odds(opinion.flaky_share)).collect();
+        let near = opinions.iter().map(|opinion| odds(opinion.flaky_share)).collect();
         let words = test.par_iter().map(|row| self.words.margin(&readings.words[*row as usize]));
         let smells =
             test.par_iter().map(|row| self.smells.margin(&readings.smells.row(*row as usize)));
         let mut said: Vec<Vec<f64>> = vec![near, words.collect(), smells.collect()];
         if let Some(network) = &self.paths {
-            let opinions = network.ask_all(&readings.paths, test);
-            said.push(opinions.iter().map(|opinion| odds(opinion.score)).collect());
+            let read = network.ask_all(&readings.paths, test);
+            said.push(read.iter().map(|opinion| odds(opinion.score)).collect());
+        }
+        if let Some(company) = &self.company {
+            said.push(company.ask_rows(readings, opinions, &said, test));
         }
         said
     }

@@ -2,17 +2,20 @@
 //!
 //! Its members see different things: [`flast`](crate::flast) the tests whose words are near, a
 //! [`linear`](crate::linear) model the words of the test and of the code around it,
-//! [`boost`](crate::boost)ed trees what smells of flakiness there. Each learns from the same tests;
+//! [`boost`](crate::boost)ed trees what smells of flakiness there; and where single tests are held out, so
+//! that siblings of a test are known, a [`forest`](crate::forest) what is known of those. Each learns from the same tests;
 //! what each is worth is learned on tests that it has not seen, held out as the jury will be asked:
 //! single tests, whole classes or whole projects. A jury for unknown projects therefore listens to
 //! other members than one for a project that it knows.
 
 mod blend;
+mod company;
 mod member;
 mod model;
 mod params;
 mod reader;
 mod readings;
+mod siblings;
 mod validation;
 
 pub use blend::Blend;
@@ -21,4 +24,5 @@ pub use model::{About, Jury, KIND, Said};
 pub use params::{JuryError, JuryParams};
 pub use reader::SourceReader;
 pub use readings::{Reading, Readings};
+pub use siblings::Standing;
 pub use validation::{JuryAsked, JuryValidation, JuryValidationParams};

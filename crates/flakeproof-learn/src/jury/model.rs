@@ -6,13 +6,14 @@ use flakeproof_core::Seed;
 use serde::{Deserialize, Serialize};
 
 use super::blend::Blend;
+use super::company::Company;
 use super::member::{Member, Members, odds};
 use super::readings::Reading;
 use crate::boost::Boosted;
 use crate::evaluate::Isotonic;
-use crate::flast::{Corpus, HoldOut, Neighbourhood, Recipe, Space, Thresholds};
+use crate::flast::{Corpus, HoldOut, Neighbourhood, Opinion, Recipe, Space, Thresholds};
 use crate::linear::Linear;
-use crate::model_file::{Arrays, ModelFile, ModelFileError};
+use crate::model_file::{Aligned, Arrays, ModelFile, ModelFileError};
 use crate::network::Network;
 
 /// The kind of these model files.
@@ -97,14 +98,18 @@ impl<'a> Jury<'a> {
     /// What the jury says of a test, given what its neighbours and its paths say. Who has nothing to
     /// say does not weigh.
     #[must_use]
-    pub fn say(&self, flaky_share: f64, reading: &Reading, paths: Option<f64>) -> Said {
+    pub fn say(&self, near: &Opinion, reading: &Reading, paths: Option<f64>) -> Said {
         let [words, smells] = self.members.ask(reading);
-        let mut said = vec![Some(odds(flaky_share)), Some(words), Some(smells)];
+        let mut said = vec![Some(odds(near.flaky_share)), Some(words), Some(smells)];
         if self.members.paths.is_some() {
             said.push(paths.map(odds));
         }
+        if let Some(company) = &self.members.company {
+            let others: Vec<f64> = said.iter().map(|it| it.unwrap_or(f64::NAN)).collect();
+            said.push(company.ask(&self.corpus, near, reading, &others));
+        }
         let (score, shares) = self.about.blend.ask(&said);
-        Said { score, shares: Member::ALL.into_iter().zip(shares).collect() }
+        Said { score, shares: self.about.members.iter().copied().zip(shares).collect() }
     }
 
     /// What each smell adds to the suspicion of the member that smells.
@@ -127,6 +132,9 @@ impl<'a> Jury<'a> {
         if let Some(network) = &self.members.paths {
             arrays.bytes("network", &network.to_file(&())?);
         }
+        if let Some(company) = &self.members.company {
+            arrays.bytes("company", &company.to_file()?);
+        }
         arrays.into_file(KIND, about)
     }
 
@@ -142,17 +150,20 @@ impl<'a> Jury<'a> {
             true => Some(network_of(file.bytes("network")?)?),
             false => None,
         };
-        let members = Members { words: Linear::load(&file)?, smells: Boosted::load(&file)?, paths };
+        let company = match about.members.contains(&Member::Siblings) {
+            true => Some(Company::of_file(file.bytes("company")?)?),
+            false => None,
+        };
+        let (words, smells) = (Linear::load(&file)?, Boosted::load(&file)?);
+        let members = Members { words, smells, paths, company };
         let corpus = Corpus::load(&file)?;
         Ok(Self::new(about, members, corpus))
     }
 }
 
-/// The network in a file inside the file, moved to a boundary that its arrays can be used from.
+/// The network in a file inside the file.
 fn network_of(bytes: &[u8]) -> Result<Network, ModelFileError> {
-    let mut words = vec![0u64; bytes.len().div_ceil(size_of::<u64>())];
-    bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
-    let (network, ()) = Network::of_file(&bytemuck::cast_slice(&words)[..bytes.len()])?;
+    let (network, ()) = Network::of_file(Aligned::copy_of(bytes).bytes())?;
     Ok(network)
 }
 

@@ -7,12 +7,13 @@ use flakeproof_core::Seed;
 use rayon::prelude::*;
 
 use super::blend::Blend;
-use super::member::{Member, Members, importance, odds};
+use super::company::{self, Company};
+use super::member::{Members, importance, odds};
 use super::model::{About, Jury};
 use super::readings::Readings;
 use crate::boost::BoostParams;
 use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
-use crate::flast::{Aim, Corpus, HoldOut, Level, Recipe, Thresholds};
+use crate::flast::{Aim, Corpus, HoldOut, Level, Neighbourhood, Opinion, Recipe, Thresholds};
 use crate::labelled;
 use crate::linear::LinearParams;
 use crate::network::{Embeddings, Network, NetworkParams, PretrainParams, TrainingSet};
@@ -61,6 +62,8 @@ const CHEAP: usize = 3;
 pub(super) struct HeldOutWords {
     pub(super) said: Vec<Vec<f64>>,
     pub(super) rows: Vec<u32>,
+    /// What was known around each of them.
+    pub(super) around: Vec<Vec<f32>>,
 }
 
 impl JuryParams {
@@ -107,6 +110,14 @@ impl JuryParams {
         if let Some((_, scores)) = &network {
             held_out.said.push(held_out.rows.iter().map(|row| odds(scores[row])).collect());
         }
+        let company = match self.hold_out {
+            HoldOut::Test => Company::fit(readings, &held_out, rows, self.parts, self.seed),
+            HoldOut::Class | HoldOut::Project => None,
+        };
+        let company = company.map(|(company, scores)| {
+            held_out.said.push(scores);
+            company
+        });
         let labels: Vec<bool> =
             held_out.rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
         let weights = match self.hold_out {
@@ -127,6 +138,7 @@ impl JuryParams {
         let scored = HeldOut::new(scored, others);
         let mut members = Members::fit(self, readings, &with_source).ok_or(too_few)?;
         members.paths = network.map(|(network, _)| network);
+        members.company = company;
         let tests: Vec<_> = rows.iter().map(|row| readings.tests[*row as usize].clone()).collect();
         let mut projects: Vec<String> = tests.iter().map(|test| test.project.clone()).collect();
         projects.sort();
@@ -140,7 +152,7 @@ impl JuryParams {
             projects,
             data: labelled::digest(&tests),
             hold_out: self.hold_out,
-            members: Member::ALL[..held_out.said.len()].to_vec(),
+            members: members.names(),
             average_precision: scored.average_precision(),
             thresholds: self.thresholds(&scored),
             calibration: Isotonic::fit(&scored),
@@ -175,17 +187,34 @@ impl JuryParams {
                 let (train, test) = (of(&part.train), of(&part.test));
                 let test = readings.with_source(&test);
                 let members = Members::fit(self, readings, &readings.with_source(&train))?;
-                let said = members.ask_rows(self, readings, corpus, &train, &test);
-                Some(HeldOutWords { said, rows: test })
+                let opinions = self.neighbours(corpus, &train, &test);
+                let said = members.ask_rows(readings, &opinions, &test);
+                let siblings = readings.siblings(&train);
+                let known = test.iter().zip(&opinions);
+                let around = known.map(|(row, it)| company::around(&siblings, readings, it, *row));
+                let around = around.collect();
+                Some(HeldOutWords { said, rows: test, around })
             })
             .collect();
-        let mut found = HeldOutWords { said: vec![Vec::new(); CHEAP], rows: Vec::new() };
+        let (said, rows, around) = (vec![Vec::new(); CHEAP], Vec::new(), Vec::new());
+        let mut found = HeldOutWords { said, rows, around };
         for part in heard {
             let part = part?;
             found.said.iter_mut().zip(part.said).for_each(|(all, new)| all.extend(new));
             found.rows.extend(part.rows);
+            found.around.extend(part.around);
         }
         (!found.rows.is_empty()).then_some(found)
+    }
+
+    /// What the neighbours of some tests among known ones say.
+    pub(super) fn neighbours(
+        &self,
+        corpus: &Corpus<'_>,
+        known: &[u32],
+        test: &[u32],
+    ) -> Vec<Opinion> {
+        Neighbourhood::of_rows(corpus, known.to_vec(), &self.recipe, self.seed).ask_rows(test)
     }
 
     /// The network, and what each of its parts says of the tests that it did not learn from. It parts

@@ -6,6 +6,7 @@ use flakeproof_syntax::smells::SmellReader;
 use flakeproof_syntax::words::{self, Comments, parts};
 
 use super::readings::Reading;
+use super::siblings::Standing;
 use crate::linear::{WordBag, WordSpace};
 
 /// Reads the tests of a project. What it finds out about a file it keeps: make one for all tests.
@@ -40,7 +41,19 @@ impl<'p> SourceReader<'p> {
             let texts = units.map(|unit| (unit.text.as_str(), Comments::from(unit.language)));
             bag.add(space, texts.flat_map(|(text, comments)| words::of_code(text, comments)));
         }
-        Reading { words: bag, smells: self.smells.numbers(test, Some(class)) }
+        let smells = self.smells.numbers(test, Some(class));
+        Reading { words: bag, smells, standing: self.standing(test, class) }
+    }
+
+    /// Where a test stands; what others call this project is not known here.
+    fn standing(&self, test: Declared, class: &str) -> Option<Standing> {
+        let function = self.project.function(test)?;
+        Some(Standing {
+            project: String::new(),
+            class: class.to_owned(),
+            name: function.name.clone(),
+            line: Some(function.span.line),
+        })
     }
 }
 
@@ -51,6 +64,7 @@ impl Reading {
         Self {
             words: own_words(source, class, comments),
             smells: SmellReader::numbers_of_text(source, comments),
+            standing: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::siblings::{Sibling, Siblings, Standing};
 use crate::flast::HoldOut;
 use crate::forest::{Table, TableError};
 use crate::labelled::LabelledTest;
@@ -15,6 +16,8 @@ pub struct Reading {
     pub words: WordBag,
     /// How much smells around it; empty where the project's source is not known.
     pub smells: Vec<f32>,
+    /// Where it stands, if that is known.
+    pub standing: Option<Standing>,
 }
 
 /// Labelled tests with what was read of them.
@@ -23,6 +26,7 @@ pub struct Readings {
     pub(super) tests: Vec<LabelledTest>,
     pub(super) words: Vec<WordBag>,
     pub(super) smells: Table,
+    siblings: Vec<Sibling>,
     pub(super) paths: PathCorpus,
     /// The methods of each project, to learn from without labels.
     pub(super) methods: BTreeMap<String, Methods>,
@@ -40,21 +44,37 @@ impl Readings {
         methods: BTreeMap<String, Methods>,
     ) -> Result<Self, TableError> {
         let width = readings.iter().map(|reading| reading.smells.len()).max().unwrap_or(0);
-        let (mut words, mut rows) = (Vec::new(), Vec::new());
-        for mut reading in readings {
+        let (mut words, mut rows, mut siblings) = (Vec::new(), Vec::new(), Vec::new());
+        for (mut reading, test) in readings.into_iter().zip(&tests) {
+            let line = reading.standing.and_then(|standing| standing.line);
+            siblings.push(Sibling::of(test, line));
             if reading.smells.is_empty() {
                 reading.smells = vec![f32::NAN; width];
             }
             words.push(reading.words);
             rows.push(reading.smells);
         }
-        Ok(Self { tests, words, smells: Table::from_rows(&rows)?, paths, methods })
+        Ok(Self { tests, words, smells: Table::from_rows(&rows)?, siblings, paths, methods })
     }
 
     /// The tests.
     #[must_use]
     pub fn tests(&self) -> &[LabelledTest] {
         &self.tests
+    }
+
+    pub(super) fn is_flaky(&self, row: u32) -> bool {
+        self.tests[row as usize].flaky
+    }
+
+    /// What a test is to its siblings.
+    pub(super) fn sibling(&self, row: u32) -> &Sibling {
+        &self.siblings[row as usize]
+    }
+
+    /// Some of the tests, as their siblings know them.
+    pub(super) fn siblings(&self, known: &[u32]) -> Siblings<'_> {
+        Siblings::of(known.iter().map(|row| self.sibling(*row)))
     }
 
     /// Whether each test is flaky.

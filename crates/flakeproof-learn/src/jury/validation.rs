@@ -26,6 +26,8 @@ pub struct JuryValidation {
     pub folds: usize,
     /// One entry for each test, by row.
     pub asked: Vec<JuryAsked>,
+    /// Who sat in the jury.
+    pub members: Vec<Member>,
     /// The weights of the members in each fold.
     pub weights: Vec<Vec<f64>>,
 }
@@ -67,7 +69,8 @@ impl JuryValidationParams {
             progress(number, folds.len());
             let (members, about) = jury.learn(readings, &corpus, &fold.train, "")?;
             let tests = &fold.test;
-            let said = members.ask_rows(&jury, readings, &corpus, &fold.train, tests);
+            let opinions = jury.neighbours(&corpus, &fold.train, tests);
+            let said = members.ask_rows(readings, &opinions, tests);
             let from = about.thresholds.balanced.map_or(f64::INFINITY, |level| level.from);
             for (at, row) in tests.iter().enumerate() {
                 let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
@@ -83,6 +86,7 @@ impl JuryValidationParams {
                 });
             }
             validation.weights.push(about.blend.weights().to_vec());
+            validation.members = about.members;
         }
         progress(folds.len(), folds.len());
         validation.asked.sort_by_key(|asked| asked.row);
@@ -110,7 +114,7 @@ impl JuryValidation {
     /// The same for one member alone.
     #[must_use]
     pub fn average_precision_of(&self, member: Member) -> Option<f64> {
-        let at = Member::ALL.iter().position(|it| *it == member)?;
+        let at = self.members.iter().position(|it| *it == member)?;
         let scored: Vec<(f64, bool)> = self
             .asked
             .iter()

@@ -78,8 +78,7 @@ impl Hearing<'_, '_> {
             .map(|at| {
                 let reading = self.read(&tests[at], declared[at]);
                 let paths = attention[at].as_ref();
-                let said =
-                    self.jury.say(opinions[at].flaky_share, &reading, paths.map(|it| it.score));
+                let said = self.jury.say(&opinions[at], &reading, paths.map(|it| it.score));
                 let told = (self.deserves)(said.score);
                 let drawn = drawn[at].as_ref().zip(paths).filter(|_| told);
                 Heard {

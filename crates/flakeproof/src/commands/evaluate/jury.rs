@@ -64,16 +64,11 @@ fn write(file: &Path, validation: &JuryValidation, readings: &Readings) -> Resul
 
 /// What each member that sat in a jury is worth.
 fn members(validation: &JuryValidation) -> Vec<MemberLine> {
-    let sat = validation.weights.iter().map(Vec::len).max().unwrap_or(0);
-    let weight = |at: usize| {
-        let weights = validation.weights.iter().map(|weights| weights.get(at).copied());
-        let sum: f64 = weights.map(Option::unwrap_or_default).sum();
-        sum / view::real(validation.weights.len().max(1))
-    };
-    let line = |(at, member): (usize, Member)| MemberLine {
+    let folds = view::real(validation.weights.len().max(1));
+    let line = |(at, member): (usize, &Member)| MemberLine {
         name: member.name(),
-        average_precision: validation.average_precision_of(member),
-        weight: weight(at),
+        average_precision: validation.average_precision_of(*member),
+        weight: validation.weights.iter().filter_map(|it| it.get(at)).sum::<f64>() / folds,
     };
-    Member::ALL.into_iter().enumerate().take(sat).map(line).collect()
+    validation.members.iter().enumerate().map(line).collect()
 }
