@@ -4,9 +4,15 @@
 //! many pairs at random; the rows of a Tuscan square (Golomb and Taylor, 1985) put every test directly
 //! after every other one exactly once, which no set of fewer orders can do.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Seed, Suite};
+
+/// What a word counts that only one file has in its path.
+const RAREST: u32 = 1_000_000;
 
 /// A way to order a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,6 +58,8 @@ pub struct Orders {
     /// For each test, the number of its file and of its class, counted as they first appear.
     files: Vec<u32>,
     classes: Vec<u32>,
+    /// The words in the path of each file.
+    words: Vec<BTreeSet<String>>,
     seed: Seed,
 }
 
@@ -62,7 +70,13 @@ impl Orders {
         let ids: Vec<&str> = suite.tests.iter().map(|test| test.id.as_str()).collect();
         let files = numbered(ids.iter().map(|id| file_of(id)));
         let classes = numbered(ids.iter().map(|id| class_of(id)));
-        Self { files, classes, seed }
+        let mut words: Vec<BTreeSet<String>> = Vec::new();
+        for (id, file) in ids.iter().zip(&files) {
+            if *file as usize == words.len() {
+                words.push(words_of(file_of(id)));
+            }
+        }
+        Self { files, classes, words, seed }
     }
 
     /// How many tests there are.
@@ -102,16 +116,33 @@ impl Orders {
     }
 
     /// The other tests, those that most likely have to do with a test first: of its class, of its file,
-    /// and then by distance.
+    /// of files whose paths have rare words in common with it, and then by distance.
     #[must_use]
     pub fn nearest(&self, test: u32) -> Vec<u32> {
         let of = |groups: &[u32], other: u32| groups[other as usize] != groups[test as usize];
+        let kinship = self.kinship(self.files[test as usize]);
         let mut others = self.original();
         others.retain(|other| *other != test);
         others.sort_by_key(|other| {
-            (of(&self.classes, *other), of(&self.files, *other), other.abs_diff(test), *other)
+            let kin = kinship[self.files[*other as usize] as usize];
+            let is_far = (of(&self.classes, *other), of(&self.files, *other));
+            (is_far, Reverse(kin), other.abs_diff(test), *other)
         });
         others
+    }
+
+    /// How much each file has in common with one: what their paths share in words, each of which counts
+    /// the less the more files have it.
+    fn kinship(&self, file: u32) -> Vec<u32> {
+        let mut files_with: BTreeMap<&str, u32> = BTreeMap::new();
+        for word in self.words.iter().flatten() {
+            *files_with.entry(word).or_default() += 1;
+        }
+        let own = &self.words[file as usize];
+        let shared = |words: &BTreeSet<String>| {
+            words.intersection(own).map(|word| RAREST / files_with[word.as_str()]).sum()
+        };
+        self.words.iter().map(shared).collect()
     }
 
     /// How many other tests a test's class has; [`Self::nearest`] begins with them.
@@ -168,6 +199,24 @@ fn class_of(id: &str) -> &str {
     plain.rfind("::").or_else(|| plain.rfind('#')).map_or(plain, |end| &plain[..end])
 }
 
+/// The words of a path or of the name of a class, in small letters.
+fn words_of(path: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut word = String::new();
+    let mut before = ' ';
+    for letter in path.chars().chain(['/']) {
+        let begins = letter.is_uppercase() && before.is_lowercase();
+        if (begins || !letter.is_alphanumeric()) && !word.is_empty() {
+            words.insert(std::mem::take(&mut word));
+        }
+        if letter.is_alphanumeric() {
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    words
+}
+
 /// The number of each name, counted as they first appear.
 fn numbered<'a>(names: impl Iterator<Item = &'a str>) -> Vec<u32> {
     let mut known = std::collections::HashMap::new();
@@ -213,6 +262,18 @@ mod tests {
         let within: HashSet<Vec<u32>> =
             (0..40).map(|n| orders.order(OrderKind::Within, n)).collect();
         assert_eq!(within.len(), 8, "each of three classes has two orders");
+    }
+
+    #[test]
+    fn files_about_the_same_are_nearer_than_those_next_to_a_test() {
+        let suite = suite(&[
+            "test/common/test_ocean_v2.py::test_a",
+            "test/common/test_other.py::test_b",
+            "test/compute/test_more.py::test_c",
+            "test/dns/test_ocean.py::test_d",
+            "test/common/test_last.py::test_e",
+        ]);
+        assert_eq!(Orders::new(&suite, Seed(1)).nearest(0), [3, 1, 4, 2]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! What a test does to its environment, even killing it, is data here; only trouble of the runner
 //! itself ends a trial.
 
+use std::ops::ControlFlow;
+
 use flakeproof_core::{Execution, Isolation, Outcome, TestId, TrialFailure, TrialRecord};
 use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then};
 
@@ -51,7 +53,8 @@ impl Bench<'_> {
                         state = self.prepare(state, tests, &mut record)?;
                     }
                 }
-                Step::Branch(tests) => {
+                Step::Branch(tests) | Step::Try(tests) => {
+                    let is_try = matches!(step, Step::Try(_));
                     let outcomes = match &mut state {
                         _ if !self.can_run(&before, tests) => vec![None; tests.len()],
                         Prepared::Lost => vec![None; tests.len()],
@@ -62,6 +65,7 @@ impl Bench<'_> {
                                 None => self.replay(trial, &before, tests, &mut record)?,
                             },
                             Err(Error::Cancelled) => return Err(Error::Cancelled),
+                            Err(_) if is_try => self.run_here(environment, tests, &mut record)?,
                             Err(_) => self.replay(trial, &before, tests, &mut record)?,
                         },
                     };
@@ -126,6 +130,25 @@ impl Bench<'_> {
     ) -> Result<Option<Vec<Option<Outcome>>>> {
         let outcomes = self.run_in(copy, tests, record)?;
         Ok(outcomes.first().is_some_and(Option::is_some).then_some(outcomes))
+    }
+
+    /// Run tests in the environment that later steps start from, and go on with it.
+    fn run_here(
+        &self,
+        environment: &mut Box<dyn Environment>,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        let place = Place { branch: record.outcomes.len(), skipped: 0, start: 0 };
+        let mut outcomes = Vec::with_capacity(tests.len());
+        match environment.expect(&self.ids(tests), Then::Open) {
+            Err(error) if is_the_tests_own(&error) => return Ok(vec![None; tests.len()]),
+            other => other?,
+        }
+        // One that is gone shows itself at the next step.
+        let _ = self.run_announced(environment, tests, place, record, &mut outcomes)?;
+        outcomes.resize(tests.len(), None);
+        Ok(outcomes)
     }
 
     /// Run everything in a new environment; give the outcomes of the last tests.
@@ -199,6 +222,23 @@ impl Bench<'_> {
             turn.wait();
         }
         let mut outcomes = Vec::with_capacity(tests.len());
+        if self.run_announced(&mut environment, tests, place, record, &mut outcomes)?.is_continue()
+        {
+            // Its teardown may fail or hang; the outcomes stand, and it is killed.
+            let _ = environment.close();
+        }
+        Ok(outcomes)
+    }
+
+    /// Run tests that the environment expects; breaks off when it is gone.
+    fn run_announced(
+        &self,
+        environment: &mut Box<dyn Environment>,
+        tests: &[u32],
+        place: Place,
+        record: &mut TrialRecord,
+        outcomes: &mut Vec<Option<Outcome>>,
+    ) -> Result<ControlFlow<()>> {
         for test in tests {
             match environment.run(self.id(*test), Probe::attempt(1)) {
                 Ok(execution) => {
@@ -207,16 +247,14 @@ impl Bench<'_> {
                     keep_failure(record, place, outcomes.len(), execution);
                     outcomes.push(Some(outcome));
                     if outcome.ends_environment() {
-                        return Ok(outcomes);
+                        return Ok(ControlFlow::Break(()));
                     }
                 }
-                Err(error) if is_the_tests_own(&error) => return Ok(outcomes),
+                Err(error) if is_the_tests_own(&error) => return Ok(ControlFlow::Break(())),
                 Err(error) => return Err(error),
             }
         }
-        // Its teardown may fail or hang; the outcomes stand, and it is killed.
-        let _ = environment.close();
-        Ok(outcomes)
+        Ok(ControlFlow::Continue(()))
     }
 
     /// A fresh environment; a new process where what copies are made from is gone.

@@ -21,6 +21,9 @@ pub(crate) enum Step {
     Run(Vec<u32>),
     /// Run these tests in a copy; their outcomes are what the trial is about.
     Branch(Vec<u32>),
+    /// The same; where the environment cannot be copied, because a thread runs in it, the tests run in it
+    /// themselves. That is less clean and far cheaper than all steps once more: for what is confirmed.
+    Try(Vec<u32>),
 }
 
 /// When a trial ends.
@@ -41,7 +44,7 @@ impl Trial {
     /// The continuations, in order.
     pub(crate) fn branches(&self) -> impl Iterator<Item = &[u32]> {
         self.steps.iter().filter_map(|step| match step {
-            Step::Branch(tests) => Some(tests.as_slice()),
+            Step::Branch(tests) | Step::Try(tests) => Some(tests.as_slice()),
             Step::Run(_) => None,
         })
     }
@@ -55,6 +58,7 @@ impl Trial {
             let (word, tests) = match step {
                 Step::Run(tests) => ("run", tests),
                 Step::Branch(tests) => ("branch", tests),
+                Step::Try(tests) => ("try", tests),
             };
             let _ = write!(text, " {word}");
             tests.iter().for_each(|test| {

@@ -55,7 +55,7 @@ fn walk(
         steps.push(Step::Run(before.to_vec()));
     }
     for part in &parts {
-        steps.extend([Step::Run(list[part.clone()].to_vec()), Step::Branch(vec![test])]);
+        steps.extend([Step::Run(list[part.clone()].to_vec()), Step::Try(vec![test])]);
     }
     let isolation = lab.isolation();
     let trial = Trial { name: "walk".into(), steps, isolation, until: Until::Failure };
