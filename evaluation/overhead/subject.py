@@ -73,8 +73,11 @@ def make_environment(home, requirements):
 
 def _install(entry, home):
     _command([sys.executable, "-m", "venv", str(home / "venv")], home, home)
-    _pip(home, home, shlex.split(entry["get"])[1:])
+    for step in [*entry.get("tools", []), entry["get"]]:
+        _pip(home, home, shlex.split(step)[1:])
     project = _unpack(home)
+    for source, target in entry.get("copies", []):
+        shutil.copy(project / source, project / target)
     for step in entry["install"]:
         _pip(home, project, shlex.split(step)[1:])
     pins = [pin for pin in entry["pins"] if not _is_plugin(pin)]
