@@ -75,3 +75,22 @@ fn one_victim_is_looked_at_alone() {
     assert_says(&ran, 1, &["fails after: test_shop.py::test_currency"]);
     assert_eq!(ran.json["tests"].as_array().map(Vec::len), Some(1), "{}", ran.json);
 }
+
+/// A thread that outlives its test keeps environments from being copied; the polluter comes a hundred
+/// tests later.
+#[test]
+fn a_thread_that_is_left_behind_does_not_make_the_search_start_again() {
+    let thread = "import threading\ndef test_starts():\n    \
+                  threading.Thread(target=threading.Event().wait, daemon=True).start()\n";
+    let many = "import pytest\n@pytest.mark.parametrize('n', range(100))\ndef test_many(n): pass\n";
+    let project = empty()
+        .file("conftest.py", "import os\nos.environ.pop('SHOP_CLOSED', None)\n")
+        .file("test_a.py", "import os\ndef test_closes(): os.environ['SHOP_CLOSED'] = '1'\n")
+        .file("test_many.py", many)
+        .file("test_u.py", thread)
+        .file("test_v.py", "import os\ndef test_open(): assert 'SHOP_CLOSED' not in os.environ\n");
+    let ran = hunt(&project, &["--victim", "test_open", "--polluters", "prefix"]);
+    assert_says(&ran, 1, &["fails after: test_a.py::test_closes"]);
+    let executions = ran.json["cost"]["executions"].as_u64();
+    assert!(executions.is_some_and(|it| it < 300), "{}", ran.json["cost"]);
+}
