@@ -24,7 +24,9 @@ const TREES: usize = 300;
 #[derive(Debug, Clone)]
 pub(super) struct Company {
     forest: Forest,
+    /// By their rows.
     known: Vec<Sibling>,
+    siblings: Siblings,
 }
 
 /// What a file keeps of it besides the forest.
@@ -69,7 +71,11 @@ impl Company {
         }
         let forest = params.fit(&table, &flaky).ok()?;
         let known = known.iter().map(|row| readings.sibling(*row).clone()).collect();
-        Some((Self { forest, known }, scores))
+        Some((Self::of(forest, known), scores))
+    }
+
+    fn of(forest: Forest, known: Vec<Sibling>) -> Self {
+        Self { forest, siblings: Siblings::of(&known), known }
     }
 
     /// What it says of some of the tests, given what the others say of them.
@@ -80,11 +86,10 @@ impl Company {
         said: &[Vec<f64>],
         test: &[u32],
     ) -> Vec<f64> {
-        let siblings = Siblings::of(&self.known);
         let rows: Vec<Vec<f32>> = (0..test.len())
             .into_par_iter()
             .map(|at| {
-                let around = around(&siblings, readings, &opinions[at], test[at]);
+                let around = around(&self.siblings, readings, &opinions[at], test[at]);
                 let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
                 row(&readings.smells.row(test[at] as usize), &around, &said)
             })
@@ -105,13 +110,12 @@ impl Company {
         reading: &Reading,
         said: &[f64],
     ) -> Option<f64> {
-        let siblings = Siblings::of(&self.known);
         let standing = reading.standing.as_ref()?;
         let near = near(opinion, |row| {
             let sibling = &self.known[row as usize];
             (corpus.is_flaky(row), sibling.standing.class == standing.class)
         });
-        let around = [siblings.around(standing), near].concat();
+        let around = [self.siblings.around(standing), near].concat();
         Some(*self.ask_table(&[row(&reading.smells, &around, said)])?.first()?)
     }
 
@@ -123,13 +127,13 @@ impl Company {
     /// What is in the bytes of a file.
     pub(super) fn of_file(bytes: &[u8]) -> Result<Self, ModelFileError> {
         let (forest, Kept { known }) = Forest::of_file(Aligned::copy_of(bytes).bytes())?;
-        Ok(Self { forest, known })
+        Ok(Self::of(forest, known))
     }
 }
 
 /// What is known around one of the tests.
 pub(super) fn around(
-    siblings: &Siblings<'_>,
+    siblings: &Siblings,
     readings: &Readings,
     opinion: &Opinion,
     test: u32,

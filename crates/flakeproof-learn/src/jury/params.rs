@@ -189,10 +189,7 @@ impl JuryParams {
                 let members = Members::fit(self, readings, &readings.with_source(&train))?;
                 let opinions = self.neighbours(corpus, &train, &test);
                 let said = members.ask_rows(readings, &opinions, &test);
-                let siblings = readings.siblings(&train);
-                let known = test.iter().zip(&opinions);
-                let around = known.map(|(row, it)| company::around(&siblings, readings, it, *row));
-                let around = around.collect();
+                let around = self.around(readings, &opinions, &train, &test);
                 Some(HeldOutWords { said, rows: test, around })
             })
             .collect();
@@ -205,6 +202,22 @@ impl JuryParams {
             found.around.extend(part.around);
         }
         (!found.rows.is_empty()).then_some(found)
+    }
+
+    /// What known tests tell of some others, if siblings of those are among them.
+    fn around(
+        &self,
+        readings: &Readings,
+        opinions: &[Opinion],
+        known: &[u32],
+        test: &[u32],
+    ) -> Vec<Vec<f32>> {
+        if self.hold_out != HoldOut::Test {
+            return Vec::new();
+        }
+        let siblings = readings.siblings(known);
+        let asked = test.iter().zip(opinions);
+        asked.map(|(row, it)| company::around(&siblings, readings, it, *row)).collect()
     }
 
     /// What the neighbours of some tests among known ones say.

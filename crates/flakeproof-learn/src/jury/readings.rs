@@ -73,7 +73,7 @@ impl Readings {
     }
 
     /// Some of the tests, as their siblings know them.
-    pub(super) fn siblings(&self, known: &[u32]) -> Siblings<'_> {
+    pub(super) fn siblings(&self, known: &[u32]) -> Siblings {
         Siblings::of(known.iter().map(|row| self.sibling(*row)))
     }
 

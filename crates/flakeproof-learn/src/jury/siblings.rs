@@ -72,11 +72,12 @@ impl Order {
 }
 
 /// Tests whose flakiness is known, by class, package and project.
-#[derive(Debug, Default)]
-pub(super) struct Siblings<'s> {
-    classes: BTreeMap<&'s str, BTreeMap<&'s str, Vec<&'s Sibling>>>,
-    packages: BTreeMap<(&'s str, &'s str), Circle>,
-    projects: BTreeMap<&'s str, Circle>,
+#[derive(Debug, Clone, Default)]
+pub(super) struct Siblings {
+    /// By class and then by project, because a class may be looked for without its project.
+    classes: BTreeMap<String, BTreeMap<String, Vec<Sibling>>>,
+    packages: BTreeMap<(String, String), Circle>,
+    projects: BTreeMap<String, Circle>,
 }
 
 /// How many tests there are somewhere, and how many of them are flaky.
@@ -86,16 +87,17 @@ struct Circle {
     flaky: u32,
 }
 
-impl<'s> Siblings<'s> {
+impl Siblings {
     /// These tests.
-    pub(super) fn of(known: impl IntoIterator<Item = &'s Sibling>) -> Self {
+    pub(super) fn of<'s>(known: impl IntoIterator<Item = &'s Sibling>) -> Self {
         let mut siblings = Self::default();
         for sibling in known {
             let Standing { project, class, .. } = &sibling.standing;
-            let classes = siblings.classes.entry(class).or_default();
-            classes.entry(project).or_default().push(sibling);
-            siblings.packages.entry((project, package(class))).or_default().count(sibling);
-            siblings.projects.entry(project).or_default().count(sibling);
+            let classes = siblings.classes.entry(class.clone()).or_default();
+            classes.entry(project.clone()).or_default().push(sibling.clone());
+            let package = (project.clone(), package(class).to_owned());
+            siblings.packages.entry(package).or_default().count(sibling);
+            siblings.projects.entry(project.clone()).or_default().count(sibling);
         }
         siblings
     }
@@ -104,14 +106,15 @@ impl<'s> Siblings<'s> {
     pub(super) fn around(&self, test: &Standing) -> Vec<f32> {
         let (project, class) = self.class(test);
         let others: Vec<&Sibling> =
-            class.iter().copied().filter(|it| it.standing.name != test.name).collect();
+            class.iter().filter(|it| it.standing.name != test.name).collect();
         let mut numbers = Vec::new();
         for order in Order::ALL {
             numbers.extend(along(order, test, &others));
         }
         let mut own = Circle::default();
         others.iter().for_each(|other| own.count(other));
-        let package = self.packages.get(&(project, package(&test.class)));
+        let package = (project.to_owned(), package(&test.class).to_owned());
+        let package = self.packages.get(&package);
         for circle in [Some(&own), package, self.projects.get(project)] {
             numbers.extend(circle.copied().unwrap_or_default().numbers());
         }
@@ -121,7 +124,7 @@ impl<'s> Siblings<'s> {
 
     /// The known tests of its class, and their project. Where its project has no name, another with a
     /// class of that name is taken for it, if there is only one.
-    fn class(&self, test: &'s Standing) -> (&str, &[&'s Sibling]) {
+    fn class<'s>(&'s self, test: &'s Standing) -> (&'s str, &'s [Sibling]) {
         let Some(classes) = self.classes.get(test.class.as_str()) else {
             return (&test.project, &[]);
         };
