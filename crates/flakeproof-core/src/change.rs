@@ -23,7 +23,7 @@ pub enum Base {
         /// The revision checked out at that run.
         revision: String,
     },
-    /// You named it, which says that the test passed there.
+    /// You named it. What surrounded a pass there is not known.
     Named {
         /// The revision as it was typed.
         revision: String,
@@ -35,6 +35,12 @@ pub enum Base {
         /// The default branch.
         branch: String,
     },
+    /// The commit before the one checked out, where that is on the default branch itself. Nobody
+    /// knows that the test passed there.
+    Parent {
+        /// The revision.
+        revision: String,
+    },
 }
 
 impl Base {
@@ -43,18 +49,25 @@ impl Base {
     #[must_use]
     pub fn is_known_to_pass(&self) -> bool {
         match self {
-            Self::PassOnRecord { .. } | Self::Named { .. } => true,
-            Self::MergeBase { .. } => false,
+            Self::PassOnRecord { .. } => true,
+            Self::Named { .. } | Self::MergeBase { .. } | Self::Parent { .. } => false,
         }
     }
 
     /// The revision, shortened for people where it is a full hash.
     #[must_use]
     pub fn revision(&self) -> &str {
+        shortened(self.full_revision())
+    }
+
+    /// The revision as it is known.
+    #[must_use]
+    pub fn full_revision(&self) -> &str {
         match self {
             Self::PassOnRecord { revision }
             | Self::Named { revision }
-            | Self::MergeBase { revision, .. } => shortened(revision),
+            | Self::MergeBase { revision, .. }
+            | Self::Parent { revision } => revision,
         }
     }
 }

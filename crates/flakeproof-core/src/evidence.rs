@@ -4,36 +4,60 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Isolation, Stage};
+use crate::{Conditions, Isolation, Stage};
 
-/// What a failure is.
+/// What a failure is. Only [`Flaky`](Self::Flaky) ends green by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The code did not cause it, and the evidence shows it.
+    /// It passed and failed on the same code under the same conditions, and did so before the
+    /// change, or does not touch it.
     Flaky,
-    /// It fails every time in a fresh environment and touches the change, or may not be rerun.
+    /// It passed and failed on the same code under the same conditions, touches the change, and
+    /// never failed like this before.
+    NewlyFlaky,
+    /// The change makes it fail, or it may not be rerun.
     Real,
-    /// Neither could be shown.
+    /// It fails every time, and not because of the change: an outage, a date, a machine.
+    Unrelated,
+    /// Nothing of this could be shown.
     Unknown,
 }
 
 impl Verdict {
-    /// The verdict as one lower-case word.
+    /// Every verdict, the worst first.
+    pub const ALL: [Self; 5] =
+        [Self::Real, Self::Unknown, Self::NewlyFlaky, Self::Unrelated, Self::Flaky];
+
+    /// The verdict as one lower-case word, as it is stored and exported.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Flaky => "flaky",
+            Self::NewlyFlaky => "newly_flaky",
             Self::Real => "real",
+            Self::Unrelated => "unrelated",
             Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether the test was seen to pass and to fail under the same conditions.
+    #[must_use]
+    pub fn is_shown_flaky(self) -> bool {
+        match self {
+            Self::Flaky | Self::NewlyFlaky => true,
+            Self::Real | Self::Unrelated | Self::Unknown => false,
         }
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(match self {
+            Self::NewlyFlaky => "flaky, new with this change",
+            Self::Flaky | Self::Real | Self::Unrelated | Self::Unknown => self.word(),
+        })
     }
 }
 
@@ -125,6 +149,49 @@ pub enum Evidence {
         failed: usize,
         /// How many may fail before reruns stop.
         limit: usize,
+    },
+    /// How it fared in new processes of its own, where it did not always fare alike.
+    Alone {
+        /// How often it passed.
+        passed: u32,
+        /// How often it failed as it did in the suite.
+        failed: u32,
+    },
+    /// How it fared in the suite's order, the suite's own run included.
+    InOrder {
+        /// How often it passed.
+        passed: u32,
+        /// How often it failed.
+        failed: u32,
+    },
+    /// How it fared on the code before the change, checked out beside the project and run in turns
+    /// with it.
+    OnBase {
+        /// The revision.
+        revision: String,
+        /// Under which conditions it was run there.
+        conditions: Conditions,
+        /// How often it passed there.
+        passed: u32,
+        /// How often it failed there as it does here.
+        failed: u32,
+    },
+    /// How it fared before the change, as far as the history knows.
+    OnRecord {
+        /// Runs in which it passed.
+        passes: u32,
+        /// Runs in which it failed like this and was shown to be flaky.
+        failures: u32,
+    },
+    /// What would decide, and why it was not done.
+    Undecided {
+        /// One sentence.
+        reason: String,
+    },
+    /// It failed in the same way as another test, whose failure is real.
+    AlikeReal {
+        /// The other test.
+        test: String,
     },
     /// It failed together with others, in the same way, and only one of them was rerun.
     LikeAnother {

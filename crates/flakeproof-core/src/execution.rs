@@ -112,6 +112,8 @@ pub enum Stage {
     Postponed,
     /// Again in a fresh environment (FORK).
     Fresh,
+    /// Again in the suite's order, in new processes.
+    Order,
 }
 
 impl Stage {
@@ -123,6 +125,7 @@ impl Stage {
             Self::Immediate => "immediate",
             Self::Postponed => "postponed",
             Self::Fresh => "fresh",
+            Self::Order => "order",
         }
     }
 }
@@ -130,5 +133,25 @@ impl Stage {
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
+    }
+}
+
+/// What surrounds an execution. Only executions under the same conditions are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Conditions {
+    /// In a new process in which no other test ran.
+    Alone,
+    /// After the tests that come before it in the suite, in new processes.
+    InOrder,
+}
+
+impl fmt::Display for Conditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Alone => "alone",
+            Self::InOrder => "in the suite's order",
+        })
     }
 }

@@ -224,12 +224,29 @@ impl ExitCode {
     }
 }
 
-/// What flaky failures do to the build.
+/// What failures of one verdict do to the build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
-    /// A build with only flaky failures passes.
+    /// A build with only such failures passes.
     Pass,
-    /// A build with flaky failures fails, with its own exit code.
+    /// A build with such failures fails.
     Fail,
+}
+
+/// What each kind of failure that the change did not cause for certain does to the build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policies {
+    /// Of flaky failures; they fail with an exit code of their own.
+    pub flaky: Policy,
+    /// Of flaky failures that are new with the change.
+    pub newly_flaky: Policy,
+    /// Of failures that have nothing to do with the change.
+    pub unrelated: Policy,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self { flaky: Policy::Pass, newly_flaky: Policy::Fail, unrelated: Policy::Fail }
+    }
 }

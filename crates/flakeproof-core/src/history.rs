@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attempt, Features, Findings, HuntFindings, HuntRecord, KnownFlaky, Seed, TestId, Timeline,
-    TreeState, TrialRecord,
+    Attempt, Features, Findings, HuntFindings, HuntRecord, Kind, KnownFlaky, Outcome, Seed,
+    Signature, TestId, Timeline, TreeState, TrialRecord, Verdict,
 };
 
 /// Runs and their executions, kept from one run to the next.
@@ -51,13 +51,26 @@ pub trait History: Send {
     /// When the history cannot be read.
     fn timeline(&self) -> Result<Timeline, HistoryError>;
 
-    /// The latest run before the open one in which the test passed at its first attempt, or
-    /// `None` if there is no such run. Runs that were read from reports do not count: what surrounded
-    /// them is not known.
+    /// The open run proves nothing about its code, which changed while it ran.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn unsettle(&mut self) -> Result<(), HistoryError>;
+
+    /// The latest run before the open one, in the same folder, in which the test passed at its first
+    /// attempt, or `None` if there is no such run. Runs that were read from reports do not count: what
+    /// surrounded them is not known. Nor do those whose code changed while they ran.
     ///
     /// # Errors
     /// When the history cannot be read.
     fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError>;
+
+    /// How the test fared at its first attempt in runs before the open one, in the same folder, the
+    /// latest first; of the same runs as [`last_pass`](Self::last_pass).
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn past_outcomes(&self, test: &TestId) -> Result<Vec<PastOutcome>, HistoryError>;
 
     /// How long each test took when it last passed.
     ///
@@ -186,6 +199,8 @@ pub struct RunRecord {
     pub started: String,
     /// The user's own command.
     pub command: Vec<String>,
+    /// Where it ran, relative to the repository: tests of two folders may have the same ids.
+    pub folder: String,
     /// The seed of all chance.
     pub seed: Seed,
     /// The code that ran.
@@ -253,6 +268,23 @@ pub struct PassRecord {
     pub tree: TreeState,
     /// What surrounded it.
     pub surroundings: Surroundings,
+}
+
+/// How a test fared in an earlier run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastOutcome {
+    /// The revision that was checked out.
+    pub revision: Option<String>,
+    /// Whether nothing was edited on top of it.
+    pub is_clean: bool,
+    /// How the first attempt ended.
+    pub outcome: Outcome,
+    /// What the failure looked like.
+    pub signature: Option<Signature>,
+    /// What it was found to be, by the rules of evidence of this version.
+    pub verdict: Option<Verdict>,
+    /// How it was flaky.
+    pub kind: Option<Kind>,
 }
 
 /// Why a history cannot be used.

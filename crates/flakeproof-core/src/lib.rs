@@ -43,15 +43,16 @@ mod trial;
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{Evidence, Kind, Verdict};
-pub use execution::{Attempt, Execution, Failure, Location, Phase, Stage};
+pub use execution::{Attempt, Conditions, Execution, Failure, Location, Phase, Stage};
 pub use features::{Feature, Features, MeanFeatures};
 pub use findings::{
-    ExitCode, Findings, Group, GroupCause, Notice, Policy, RunFacts, SuiteCounts, TestFinding,
+    ExitCode, Findings, Group, GroupCause, Notice, Policies, Policy, RunFacts, SuiteCounts,
+    TestFinding,
 };
 pub use fix::{ALWAYS, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, Place, RateSource};
 pub use history::{
-    FeatureRecord, History, HistoryError, Origin, PassRecord, RunRecord, Surroundings, Tally,
-    TrackRecord,
+    FeatureRecord, History, HistoryError, Origin, PassRecord, PastOutcome, RunRecord, Surroundings,
+    Tally, TrackRecord,
 };
 pub use hunt::{
     FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Pair,

@@ -1,7 +1,7 @@
 //! Tests whose failures are known and, for a while, not held against the build.
 //!
-//! A quarantined test still runs. Its failure is excused as long as the test is seen to pass as well:
-//! one that fails every time is broken, and no entry hides that.
+//! A quarantined test still runs. Its failure is excused only where the test is shown to be flaky: one
+//! that fails every time, or of which nothing is known, is not hidden by an entry.
 
 use serde::{Deserialize, Serialize};
 
@@ -87,10 +87,11 @@ impl Quarantine {
         let entry = self.entry_for(&test.id)?.clone();
         let hold = match () {
             () if entry.is_expired(&self.today) => Hold::Expired,
+            () if test.verdict.is_some_and(Verdict::is_shown_flaky) => Hold::Excused,
             () if test.verdict == Some(Verdict::Real) || fails_every_time(test) => {
                 Hold::FailsAlways
             }
-            () => Hold::Excused,
+            () => Hold::NotShown,
         };
         Some(Quarantined { entry, hold })
     }
@@ -115,6 +116,8 @@ pub enum Hold {
     Excused,
     /// The test fails every time now: that is no flakiness, and fails the build.
     FailsAlways,
+    /// That this failure is flaky was not shown: it counts like any other.
+    NotShown,
     /// The entry's last day is over: the failure counts like any other.
     Expired,
 }
@@ -225,6 +228,13 @@ mod tests {
         assert_eq!(hold(&quarantine, &broken), Some(Hold::FailsAlways));
         let real = failed(&[Outcome::Failed], Vec::new(), Verdict::Real);
         assert_eq!(hold(&quarantine, &real), Some(Hold::FailsAlways));
+    }
+
+    #[test]
+    fn a_failure_that_is_not_shown_to_be_flaky_is_not_excused() {
+        let passes = [Outcome::Failed, Outcome::Passed];
+        let open = failed(&passes, Vec::new(), Verdict::Unknown);
+        assert_eq!(hold(&quarantine(vec![entry("t")]), &open), Some(Hold::NotShown));
     }
 
     #[test]

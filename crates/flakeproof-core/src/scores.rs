@@ -281,7 +281,7 @@ impl<'a> Look<'a> {
         }
         let passed = passed_codes(test, code);
         let can_pass = |mark: &Mark| {
-            let is_flaky = mark.verdict == Some(Verdict::Flaky);
+            let is_flaky = mark.verdict.is_some_and(Verdict::is_shown_flaky);
             let is_on_good_code = code(mark).is_some_and(|code| passed.contains(&code));
             // What was found to be real stays real, whatever other runs say.
             let is_real = mark.verdict == Some(Verdict::Real);

@@ -125,7 +125,7 @@ impl Timeline {
             for mark in &test.marks {
                 record.passes += u32::from(mark.outcome == Outcome::Passed);
                 record.failures += u32::from(mark.has_failed());
-                record.flaky += u32::from(mark.verdict == Some(Verdict::Flaky));
+                record.flaky += u32::from(mark.verdict.is_some_and(Verdict::is_shown_flaky));
             }
             (test.test.clone(), record)
         };

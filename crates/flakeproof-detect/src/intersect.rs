@@ -1,9 +1,9 @@
 //! INTERSECT (thesis, section 3 and Figure 3.2): does a failing test touch the change?
 //!
 //! A test that passed before, and that fails without touching anything that changed since, fails
-//! for another reason than the code. The thesis takes every non-intersection as proof. This
-//! module is sound or silent (DESIGN §4.2): a change that the measurement cannot see, a process
-//! it cannot follow or a different environment makes it say nothing, and say why.
+//! for another reason than the code: it is unrelated. The thesis takes every non-intersection as
+//! proof. This module is sound or silent (DESIGN §4.3): a change that the measurement cannot see, a
+//! process it cannot follow or a different environment makes it say nothing, and say why.
 
 use std::path::Path;
 
@@ -36,27 +36,30 @@ pub enum Contact {
 }
 
 /// Variables that the runtime or the C library reads itself, where no measurement sees it.
-const ALWAYS_READ: [&str; 9] =
-    ["TZ", "LANG", "LANGUAGE", "PATH", "HOME", "TMPDIR", "USER", "PYTHONPATH", "PYTHONHASHSEED"];
-const ALWAYS_READ_PREFIXES: [&str; 4] = ["LC_", "LD_", "PYTEST_", "PYTHON"];
-
-/// Variables that only say how to show things, or number the shells and jobs.
-const NEVER_COUNTS: [&str; 14] = [
+const ALWAYS_READ: [&str; 17] = [
     "COLORTERM",
     "COLUMNS",
     "FORCE_COLOR",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
     "LINES",
     "NO_COLOR",
-    "OLDPWD",
+    "PATH",
     "PWD",
-    "PYTEST_CURRENT_TEST",
-    "PYTEST_VERSION",
+    "PYTHONHASHSEED",
+    "PYTHONPATH",
     "PY_COLORS",
-    "SHLVL",
     "TERM",
-    "WINDOWID",
-    "_",
+    "TMPDIR",
+    "TZ",
+    "USER",
 ];
+const ALWAYS_READ_PREFIXES: [&str; 8] =
+    ["GO", "JAVA", "LC_", "LD_", "NODE", "PYTEST_", "PYTHON", "SSL_"];
+
+/// Variables that number the shells, and those that the runner sets for each test.
+const NEVER_COUNTS: [&str; 4] = ["OLDPWD", "PYTEST_CURRENT_TEST", "SHLVL", "_"];
 
 /// Whether a test with these dependencies touches the change.
 #[must_use]
@@ -138,20 +141,24 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
     if let Some(file) = facts.unversioned.first() {
         return Some(format!("{file} is under no version control and is newer than the pass"));
     }
-    if facts.change.files.is_empty() {
-        return None;
-    }
-    let processes = dependencies.blind_spots.iter().find_map(|spot| match spot {
+    let unseen = dependencies.blind_spots.iter().find_map(|spot| match spot {
         BlindSpot::Process { program } => {
             Some(format!("it starts another program ({program}), whose files are not seen"))
         }
         BlindSpot::Scan { scanner } => {
             Some(format!("{scanner} reads compiled code without running it, which is not seen"))
         }
+        // A file that git does not know may have changed, whatever git says of the others.
+        BlindSpot::Opens if facts.change.base.is_known_to_pass() => {
+            Some("which files it opens is not followed here".to_owned())
+        }
+        BlindSpot::NativeCode { library } if facts.change.base.is_known_to_pass() => {
+            Some(format!("native code ({}) may open files unseen", short(library)))
+        }
         BlindSpot::NativeCode { .. } | BlindSpot::Opens => None,
     });
-    if processes.is_some() {
-        return processes;
+    if unseen.is_some() {
+        return unseen;
     }
     let root = Path::new(&facts.change.root);
     facts.change.files.iter().find_map(|file| why_invisible(dependencies, root, file))
@@ -407,12 +414,12 @@ mod tests {
     }
 
     #[test]
-    fn another_program_silences_everything_but_an_empty_change() {
+    fn another_program_silences_everything_an_empty_change_too() {
         let mut starts = depends_on(["/r/a.py"]);
         starts.blind_spots = vec![BlindSpot::Process { program: "node".into() }];
         let code = changed(vec![file("b.py", ChangeStatus::Modified)]);
         assert!(silent_about(&contact(&starts, &code)).contains("node"));
-        assert_eq!(contact(&starts, &changed(Vec::new())), Contact::Disjoint);
+        assert!(silent_about(&contact(&starts, &changed(Vec::new()))).contains("node"));
     }
 
     #[test]
@@ -426,12 +433,12 @@ mod tests {
     #[test]
     fn a_variable_counts_if_it_is_read_or_read_by_everything() {
         let mut facts = changed(Vec::new());
-        facts.new_variables = vec!["DATABASE_URL".into(), "COLUMNS".into()];
+        facts.new_variables = vec!["DATABASE_URL".into(), "SHLVL".into()];
         let mut reads = depends_on(["/r/a.py"]);
         assert_eq!(contact(&reads, &facts), Contact::Disjoint);
         reads.variables = set(["DATABASE_URL"]);
         assert!(silent_about(&contact(&reads, &facts)).contains("DATABASE_URL"));
-        for unseen in ["TZ", "PYTEST_ADDOPTS"] {
+        for unseen in ["TZ", "PYTEST_ADDOPTS", "COLUMNS", "SSL_CERT_FILE"] {
             facts.new_variables = vec![unseen.into()];
             assert!(silent_about(&contact(&reads, &facts)).contains(unseen));
         }

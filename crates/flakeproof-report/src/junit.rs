@@ -75,7 +75,8 @@ fn counting_attempt(test: &TestFinding) -> Option<&Attempt> {
     let passing = || test.attempts.iter().find(|it| it.execution.outcome == Outcome::Passed);
     match test.verdict {
         Some(Verdict::Flaky) => passing().or(test.attempts.first()),
-        Some(Verdict::Real | Verdict::Unknown) | None => test.attempts.first(),
+        Some(Verdict::Real | Verdict::Unknown | Verdict::NewlyFlaky | Verdict::Unrelated)
+        | None => test.attempts.first(),
     }
 }
 

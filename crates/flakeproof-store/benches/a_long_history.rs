@@ -114,6 +114,7 @@ fn run(number: usize) -> RunRecord {
         id: number.to_string(),
         started: "2026-11-15T02:53:00Z".into(),
         command: vec!["pytest".into()],
+        folder: String::new(),
         seed: Seed(7),
         tree: TreeState::default(),
         surroundings: Surroundings::default(),

@@ -239,11 +239,9 @@ fn add_verdicts(
     let mut statement = connection.prepare_cached("SELECT run, test, verdict FROM finding")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let verdict = match row.get_ref(2)?.as_str()? {
-            "flaky" => Verdict::Flaky,
-            "real" => Verdict::Real,
-            _ => Verdict::Unknown,
-        };
+        let word = row.get_ref(2)?.as_str()?;
+        let known = Verdict::ALL.into_iter().find(|verdict| verdict.word() == word);
+        let verdict = known.unwrap_or(Verdict::Unknown);
         if let Some(marks) = digests.get_mut(&row.get(0)?) {
             marks.judge(row.get(1)?, verdict);
         }
@@ -265,6 +263,7 @@ mod tests {
             id: "reports-1".into(),
             started: started.into(),
             command: Vec::new(),
+            folder: String::new(),
             seed: Seed(0),
             tree: TreeState::default(),
             surroundings: Surroundings::default(),

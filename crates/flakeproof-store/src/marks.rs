@@ -106,10 +106,16 @@ impl Iterator for Unpacking<'_> {
 }
 
 const AGAIN: [Again; 3] = [Again::Never, Again::Passed, Again::Failed];
-const VERDICTS: [Option<Verdict>; 4] =
-    [None, Some(Verdict::Flaky), Some(Verdict::Real), Some(Verdict::Unknown)];
+const VERDICTS: [Option<Verdict>; 6] = [
+    None,
+    Some(Verdict::Flaky),
+    Some(Verdict::Real),
+    Some(Verdict::Unknown),
+    Some(Verdict::NewlyFlaky),
+    Some(Verdict::Unrelated),
+];
 
-/// Three bits for the outcome, two for reruns, two for the verdict. The order of the words is part
+/// Three bits for the outcome, two for reruns, three for the verdict. The order of the words is part
 /// of the form.
 fn flags(mark: &Mark) -> u8 {
     fn place<T: PartialEq>(all: &[T], it: &T) -> u8 {
@@ -164,7 +170,7 @@ mod tests {
     use super::*;
 
     fn mark() -> impl Strategy<Value = Mark> {
-        (0..6_usize, 0..3_usize, 0..4_usize, any::<u32>(), any::<u32>()).prop_map(
+        (0..6_usize, 0..3_usize, 0..6_usize, any::<u32>(), any::<u32>()).prop_map(
             |(outcome, again, verdict, milliseconds, again_milliseconds)| Mark {
                 run: 0,
                 outcome: OUTCOMES[outcome],

@@ -3,13 +3,13 @@
 //! It stands in where nothing can be written, so that a run in a read-only project works like any
 //! other. It keeps only what it can be asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
-    HuntRecord, KnownFlaky, Mark, Origin, Outcome, PassRecord, PastRun, RunRecord, Stage,
-    Surroundings, TestId, TestTimeline, Timeline, TrialRecord,
+    HuntRecord, Kind, KnownFlaky, Mark, Origin, Outcome, PassRecord, PastOutcome, PastRun,
+    RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline, Timeline, TrialRecord,
 };
 
 use crate::memory_hunts::MemoryHunts;
@@ -26,6 +26,10 @@ pub struct MemoryHistory {
     took: BTreeMap<usize, Duration>,
     features: Vec<(usize, TestId, Features)>,
     hunts: MemoryHunts,
+    /// Runs whose code changed while they ran.
+    unsettled: BTreeSet<usize>,
+    /// What first failures looked like, and how they were flaky.
+    failures: BTreeMap<(u32, TestId), (Option<Signature>, Option<Kind>)>,
 }
 
 /// What is known of the passes of one test.
@@ -57,6 +61,15 @@ impl MemoryHistory {
         }
     }
 
+    /// Whether an earlier run says something about the code and the tests of the open one.
+    fn counts(&self, run: usize) -> bool {
+        let open = self.open.map(|open| &self.runs[open]);
+        run < self.open.unwrap_or(self.runs.len())
+            && self.runs[run].origin == Origin::Run
+            && !self.unsettled.contains(&run)
+            && open.is_none_or(|open| open.folder == self.runs[run].folder)
+    }
+
     fn first_run_of_code(&self, run: usize) -> usize {
         let code = |run: &RunRecord| {
             let Surroundings { runtime, packages, .. } = &run.surroundings;
@@ -80,6 +93,10 @@ impl History for MemoryHistory {
         let run = self.open_run()?;
         for attempt in attempts {
             self.mark(run, attempt);
+            if let (Stage::First, Some(failure)) = (attempt.stage, &attempt.execution.failure) {
+                let key = (index(run), attempt.execution.test.clone());
+                self.failures.insert(key, (Some(failure.signature.clone()), None));
+            }
         }
         let passed = |attempt: &&Attempt| attempt.execution.outcome == Outcome::Passed;
         for attempt in attempts.iter().filter(passed) {
@@ -98,6 +115,9 @@ impl History for MemoryHistory {
             let mark = self.marks.get_mut(&test.id).and_then(|marks| marks.last_mut());
             if let Some(mark) = mark.filter(|mark| mark.run as usize == run) {
                 mark.verdict = test.verdict;
+            }
+            if let Some(seen) = self.failures.get_mut(&(index(run), test.id.clone())) {
+                seen.1 = test.kind;
             }
         }
         self.close(findings.run.duration)
@@ -135,14 +155,10 @@ impl History for MemoryHistory {
     }
 
     fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError> {
-        let before = self.open.unwrap_or(self.runs.len());
         let pass = self
             .passes
             .get(test)
-            .and_then(|passes| {
-                let is_own = |run: usize| self.runs[run].origin == Origin::Run;
-                passes.first.iter().rev().find(|run| **run < before && is_own(**run))
-            })
+            .and_then(|passes| passes.first.iter().rev().find(|run| self.counts(**run)))
             .and_then(|run| self.runs.get(*run));
         Ok(pass.map(|run| PassRecord {
             run: run.id.clone(),
@@ -150,6 +166,30 @@ impl History for MemoryHistory {
             tree: run.tree.clone(),
             surroundings: run.surroundings.clone(),
         }))
+    }
+
+    fn unsettle(&mut self) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        self.unsettled.insert(run);
+        Ok(())
+    }
+
+    fn past_outcomes(&self, test: &TestId) -> Result<Vec<PastOutcome>, HistoryError> {
+        let marks = self.marks.get(test).into_iter().flatten().rev();
+        let earlier = marks.filter(|mark| self.counts(mark.run as usize));
+        let outcome = |mark: &Mark| {
+            let run = &self.runs[mark.run as usize];
+            let seen = self.failures.get(&(mark.run, test.clone()));
+            PastOutcome {
+                revision: run.tree.revision.clone(),
+                is_clean: run.tree.is_complete && run.tree.edited.is_empty(),
+                outcome: mark.outcome,
+                signature: seen.and_then(|seen| seen.0.clone()),
+                verdict: mark.verdict,
+                kind: seen.and_then(|seen| seen.1),
+            }
+        };
+        Ok(earlier.map(outcome).collect())
     }
 
     fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError> {

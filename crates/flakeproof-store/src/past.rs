@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use flakeproof_core::{
-    FrontPoint, HistoryError, HuntOverview, HuntSummary, HuntedTest, Kind, PastFailure,
-    PastFinding, TestId, Verdict,
+    FrontPoint, HistoryError, HuntOverview, HuntSummary, HuntedTest, Kind, Outcome, PastFailure,
+    PastFinding, PastOutcome, Signature, TestId, TreeState, Verdict,
 };
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
 use crate::SqliteHistory;
-use crate::runs::from_json;
+use crate::runs::{RULES, RunNumber, from_json};
 
 impl SqliteHistory {
     /// What runs said about failures, the latest first.
@@ -36,6 +36,46 @@ impl SqliteHistory {
     pub fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {
         self.ask(latest_hunt)
     }
+}
+
+const OUTCOMES: &str = "
+    SELECT run.revision, run.tree, execution.outcome, signature.text,
+           CASE run.rules WHEN :rules THEN finding.verdict END, finding.kind
+      FROM execution
+      JOIN run ON run.number = execution.run
+      LEFT JOIN signature ON signature.number = execution.signature
+      LEFT JOIN finding ON finding.run = execution.run AND finding.test = execution.test
+     WHERE execution.test = (SELECT number FROM test WHERE id = :test)
+       AND execution.stage = 'first' AND execution.run < :before
+       AND run.origin = 'run' AND run.is_settled = 1
+       AND run.folder = coalesce((SELECT folder FROM run WHERE number = :before), run.folder)
+     ORDER BY execution.run DESC
+     LIMIT 1000";
+
+/// How a test fared at its first attempt in runs before one, the latest first.
+pub(crate) fn outcomes(
+    connection: &Connection,
+    test: &TestId,
+    before: RunNumber,
+) -> rusqlite::Result<Vec<PastOutcome>> {
+    let mut statement = connection.prepare_cached(OUTCOMES)?;
+    let parameters = named_params! { ":test": test.as_str(), ":before": before, ":rules": RULES };
+    let read = |row: &Row<'_>| {
+        let tree: TreeState = from_json(row, 1)?;
+        let outcome: String = row.get(2)?;
+        let signature: Option<String> = row.get(3)?;
+        let verdict: Option<String> = row.get(4)?;
+        let kind: Option<String> = row.get(5)?;
+        Ok(PastOutcome {
+            revision: row.get(0)?,
+            is_clean: tree.is_complete && tree.edited.is_empty(),
+            outcome: worded(2, &outcome)?,
+            signature: signature.as_deref().map(Signature::from_normalised),
+            verdict: verdict.map(|verdict| worded(4, &verdict)).transpose()?,
+            kind: kind.map(|kind| worded(5, &kind)).transpose()?,
+        })
+    };
+    statement.query_map(parameters, read)?.collect()
 }
 
 /// So much is told of one test.
@@ -78,7 +118,14 @@ trait Worded: Copy + 'static {
 }
 
 impl Worded for Verdict {
-    const ALL: &'static [Self] = &[Self::Flaky, Self::Real, Self::Unknown];
+    const ALL: &'static [Self] = &Self::ALL;
+    fn word(self) -> &'static str {
+        self.word()
+    }
+}
+
+impl Worded for Outcome {
+    const ALL: &'static [Self] = &Self::ALL;
     fn word(self) -> &'static str {
         self.word()
     }

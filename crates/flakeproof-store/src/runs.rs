@@ -16,9 +16,12 @@ pub(crate) type RunNumber = i64;
 
 const INSERT_RUN: &str = "
     INSERT INTO run (id, started, command, seed, revision, branch, tree, surroundings, version,
-                     origin, job)
+                     origin, job, folder, rules)
     VALUES (:id, :started, :command, :seed, :revision, :branch, :tree, :surroundings, :version,
-            :origin, :job)";
+            :origin, :job, :folder, :rules)";
+
+/// The number of the rules of evidence by which findings are made now.
+pub(crate) const RULES: i64 = 2;
 
 /// Open a run. One of the same id whose reports were not read to their end is replaced.
 pub(crate) fn insert_run(
@@ -40,6 +43,8 @@ pub(crate) fn insert_run(
         ":version": run.version,
         ":origin": run.origin.word(),
         ":job": run.origin.job(),
+        ":folder": run.folder,
+        ":rules": RULES,
     })
 }
 

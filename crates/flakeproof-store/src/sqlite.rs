@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings, HuntRecord,
-    KnownFlaky, Origin, PassRecord, RunRecord, Stage, TestId, Timeline, TrialRecord,
+    KnownFlaky, Origin, PassRecord, PastOutcome, RunRecord, Stage, TestId, Timeline, TrialRecord,
 };
 use rusqlite::{
     Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
@@ -25,7 +25,7 @@ use crate::runs::{
     RunNumber, TestNumbers, close_run, from_json, insert_execution, insert_finding, insert_run,
     test_number,
 };
-use crate::{digests, features};
+use crate::{digests, features, past};
 
 /// A history in one SQLite file.
 ///
@@ -231,6 +231,19 @@ impl History for SqliteHistory {
             .map_err(|error| self.place.fault(&error))
     }
 
+    fn unsettle(&mut self) -> Result<(), HistoryError> {
+        let run = self.open_run()?;
+        self.write(|transaction| {
+            transaction.execute("UPDATE run SET is_settled = 0 WHERE number = ?1", [run])?;
+            Ok(())
+        })
+    }
+
+    fn past_outcomes(&self, test: &TestId) -> Result<Vec<PastOutcome>, HistoryError> {
+        let before = self.open.as_ref().map_or(RunNumber::MAX, |open| open.number);
+        self.ask(|connection| past::outcomes(connection, test, before))
+    }
+
     fn durations(&self) -> Result<BTreeMap<TestId, Duration>, HistoryError> {
         self.connection
             .prepare_cached(DURATIONS)
@@ -291,7 +304,8 @@ const LAST_PASS: &str = "
     FROM execution JOIN run ON run.number = execution.run
     WHERE execution.test = (SELECT number FROM test WHERE id = :test)
       AND execution.stage = 'first' AND execution.outcome = 'passed'
-      AND execution.run < :before AND run.origin = 'run'
+      AND execution.run < :before AND run.origin = 'run' AND run.is_settled = 1
+      AND run.folder = coalesce((SELECT folder FROM run WHERE number = :before), run.folder)
     ORDER BY execution.run DESC
     LIMIT 1";
 
@@ -330,6 +344,7 @@ mod tests {
             id: id.into(),
             started: "2026-11-15T02:53:00Z".into(),
             command: vec!["pytest".into()],
+            folder: String::new(),
             seed,
             tree: TreeState::default(),
             surroundings: Surroundings::default(),

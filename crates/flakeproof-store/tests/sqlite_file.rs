@@ -407,6 +407,7 @@ fn run(id: &str) -> RunRecord {
         id: id.into(),
         started: "2026-11-15T02:53:00Z".into(),
         command: vec!["pytest".into()],
+        folder: String::new(),
         seed: Seed(7),
         tree: TreeState::default(),
         surroundings: Surroundings::default(),

@@ -25,6 +25,7 @@ fn record(id: &str, day: u32, origin: Origin) -> RunRecord {
         id: id.into(),
         started: format!("2026-01-{day:02}T12:00:00Z"),
         command: vec!["pytest".into()],
+        folder: String::new(),
         seed: Seed(u64::MAX),
         tree: TreeState {
             revision: Some(format!("r{day}")),

@@ -448,6 +448,12 @@ impl Adapter for Scripted {
         }))
     }
 
+    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+        let mut environment = self.open(Isolation::Same)?;
+        environment.expect(order, Then::Open)?;
+        Ok(environment)
+    }
+
     fn can(&self) -> Capabilities {
         Capabilities {
             runner: "scripted".into(),

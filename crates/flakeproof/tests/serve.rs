@@ -21,6 +21,7 @@ fn keep(history: &mut SqliteHistory, run: &str, test: &str, outcome: Outcome) {
         id: run.into(),
         started: "2026-11-16T00:00:00Z".into(),
         command: vec!["pytest".into()],
+        folder: String::new(),
         seed: Seed(1),
         tree: TreeState { is_complete: true, ..TreeState::default() },
         surroundings: Surroundings::default(),

@@ -18,6 +18,7 @@ fn keep(history: &mut SqliteHistory, day: u32, tests: usize) {
         id: format!("run-{day}"),
         started: format!("2026-01-{day:02}T12:00:00Z"),
         command: vec!["pytest".into(), "-k".into(), "a, \"b\"".into()],
+        folder: String::new(),
         seed: Seed(u64::MAX),
         tree: TreeState { is_complete: true, ..TreeState::default() },
         surroundings: Surroundings::default(),

@@ -1,8 +1,11 @@
 //! One test of the run, and all that was tried on it.
 
-use flakeproof_core::{Attempt, Evidence, Execution, Isolation, Outcome, Signature, Stage, TestId};
+use flakeproof_core::{
+    Attempt, Conditions, Evidence, Execution, Isolation, Outcome, Signature, Stage, TestId,
+};
 
 use super::RerunRules;
+use super::base::BaseTrials;
 
 /// One test of the run, and all that was tried on it.
 #[derive(Debug)]
@@ -17,11 +20,43 @@ pub(super) struct Case {
     pub(super) place: (usize, u32),
     /// A test that failed in the same way, and was rerun where this one was spared it.
     pub(super) like: Option<TestId>,
+    /// What no other test could have influenced: the suite's own run of it is one of a process of
+    /// its own.
+    pub(super) conditions: Conditions,
+    /// How it fared on the code before the change.
+    pub(super) base: Option<BaseTrials>,
+    /// What an experiment would decide that was not made, and why.
+    pub(super) undecided: Option<String>,
+}
+
+/// What the executions of a case show, whatever changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// It passed and failed under these conditions, in new processes.
+    Flaky(Conditions),
+    /// It fails in the suite's order, and passes alone, each time.
+    OrderDependent,
+    /// It passes alone, and how it fares in the suite's order is known from one run only.
+    PassesAlone,
+    /// It fails alone each time.
+    Broken,
+    /// None of this.
+    Nothing,
 }
 
 impl Case {
     pub(super) fn new(test: TestId, place: (usize, u32)) -> Self {
-        Self { test, attempts: Vec::new(), forbidden: None, gave_up: None, place, like: None }
+        Self {
+            test,
+            attempts: Vec::new(),
+            forbidden: None,
+            gave_up: None,
+            place,
+            like: None,
+            conditions: Conditions::InOrder,
+            base: None,
+            undecided: None,
+        }
     }
 
     /// Add an attempt. What may not be rerun away stays, in whichever attempt it shows itself.
@@ -57,6 +92,11 @@ impl Case {
             && self.fresh().next().is_none()
     }
 
+    /// Whether it failed, was rerun, and is not called real or left alone for that already.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_failure() && self.forbidden.is_none() && self.gave_up.is_none()
+    }
+
     /// Stop without an answer, unless there is a reason already.
     pub(super) fn give_up(&mut self, why: Evidence) {
         self.gave_up.get_or_insert(why);
@@ -67,9 +107,55 @@ impl Case {
         Some(&self.first_failure()?.failure.as_ref()?.signature)
     }
 
+    /// Whether an execution failed as the suite's own run of the test did.
+    pub(super) fn fails_alike(&self, execution: &Execution) -> bool {
+        let signature = execution.failure.as_ref().map(|failure| &failure.signature);
+        execution.outcome.is_failure()
+            && match (signature, self.signature()) {
+                (None, None) => self.outcome() == execution.outcome,
+                (one, other) => one == other,
+            }
+    }
+
     /// The attempts in fresh environments.
     pub(super) fn fresh(&self) -> impl Iterator<Item = &Attempt> {
         self.attempts.iter().filter(|attempt| attempt.stage == Stage::Fresh)
+    }
+
+    /// The executions in new processes of its own.
+    pub(super) fn alone(&self) -> impl Iterator<Item = &Execution> {
+        let own = self.first_failure().filter(|_| self.conditions == Conditions::Alone);
+        let fresh = self.fresh().filter(|attempt| attempt.isolation == Isolation::Spawn);
+        own.into_iter().chain(fresh.map(|attempt| &attempt.execution))
+    }
+
+    /// The executions in the suite's order, each in processes of its own.
+    pub(super) fn in_order(&self) -> impl Iterator<Item = &Execution> {
+        let own = self.first_failure().filter(|_| self.conditions == Conditions::InOrder);
+        let again = self.attempts.iter().filter(|attempt| attempt.stage == Stage::Order);
+        own.into_iter().chain(again.map(|attempt| &attempt.execution))
+    }
+
+    /// What the executions show. Only those under the same conditions are compared.
+    pub(super) fn shows(&self) -> Shown {
+        let has_passed = |it: &Execution| it.outcome == Outcome::Passed;
+        let passed_alone = self.alone().any(has_passed);
+        let failed_alone = self.alone().any(|it| self.fails_alike(it));
+        let only_failed_alone = !passed_alone && self.alone().any(|it| it.outcome.is_failure());
+        let passed_in_order = self.in_order().any(has_passed);
+        let failed_in_order = self.in_order().filter(|it| it.outcome.is_failure()).count();
+        let always_failed_alone = self.fresh().next().is_some()
+            && self.fresh().all(|attempt| attempt.execution.outcome.is_failure());
+        match () {
+            () if passed_alone && failed_alone => Shown::Flaky(Conditions::Alone),
+            () if always_failed_alone => Shown::Broken,
+            // A pass in order may rest on what an earlier run left on disk.
+            () if only_failed_alone => Shown::Nothing,
+            () if passed_in_order && failed_in_order > 0 => Shown::Flaky(Conditions::InOrder),
+            () if passed_alone && failed_in_order > 1 => Shown::OrderDependent,
+            () if passed_alone => Shown::PassesAlone,
+            () => Shown::Nothing,
+        }
     }
 
     /// The reruns in the environment that saw it fail.
@@ -114,9 +200,11 @@ impl Case {
     /// Only a failing execution counts: a passing one may have taken another path. A fork does not
     /// count: what it imported before it was made is not seen.
     pub(super) fn measured_failure(&self) -> Option<&Execution> {
-        self.fresh()
-            .filter(|attempt| attempt.isolation == Isolation::Spawn)
-            .map(|attempt| &attempt.execution)
-            .find(|it| it.outcome.is_failure() && it.dependencies.is_some())
+        self.alone().find(|it| it.outcome.is_failure() && it.dependencies.is_some())
+    }
+
+    /// The first execution whose dependencies were measured from the start of its process.
+    pub(super) fn measured(&self) -> Option<&Execution> {
+        self.alone().find(|it| it.dependencies.is_some())
     }
 }

@@ -151,7 +151,7 @@ impl FreshStage<'_> {
             pause(self.cancel, self.settings)?;
             let number = case.next_number();
             let probe = Probe { dependencies, ..Probe::attempt(number) };
-            let (isolation, execution) = self.run_once(&case.test, isolation, probe)?;
+            let (isolation, execution) = run_alone(self.adapter, &case.test, isolation, probe)?;
             let (stage, position) = (Stage::Fresh, None);
             let attempt = Attempt { stage, isolation, number, position, execution };
             let _ = report.send(Box::new(attempt.clone()));
@@ -188,29 +188,29 @@ impl FreshStage<'_> {
         }
         None
     }
+}
 
-    /// Run a test alone; give the isolation it had in truth, and what happened.
-    fn run_once(
-        &self,
-        test: &TestId,
-        isolation: Isolation,
-        probe: Probe,
-    ) -> Result<(Isolation, Execution)> {
-        let (isolation, mut environment) = match self.adapter.open(isolation) {
-            // What copies are made from may be gone meanwhile; a new process always works.
-            Err(Error::NotPossible { .. }) if isolation == Isolation::Fork => {
-                (Isolation::Spawn, self.adapter.open(Isolation::Spawn)?)
-            }
-            opened => (isolation, opened?),
-        };
-        environment.expect(std::slice::from_ref(test), Then::End)?;
-        let execution = environment.run(test, probe)?;
-        if !execution.outcome.ends_environment() {
-            // Its teardown may fail or hang; the test's outcome stands, and it is killed.
-            let _ = environment.close();
+/// Run a test alone; give the isolation it had in truth, and what happened.
+pub(super) fn run_alone(
+    adapter: &dyn Adapter,
+    test: &TestId,
+    isolation: Isolation,
+    probe: Probe,
+) -> Result<(Isolation, Execution)> {
+    let (isolation, mut environment) = match adapter.open(isolation) {
+        // What copies are made from may be gone meanwhile; a new process always works.
+        Err(Error::NotPossible { .. }) if isolation == Isolation::Fork => {
+            (Isolation::Spawn, adapter.open(Isolation::Spawn)?)
         }
-        Ok((isolation, execution))
+        opened => (isolation, opened?),
+    };
+    environment.expect(std::slice::from_ref(test), Then::End)?;
+    let execution = environment.run(test, probe)?;
+    if !execution.outcome.ends_environment() {
+        // Its teardown may fail or hang; the test's outcome stands, and it is killed.
+        let _ = environment.close();
     }
+    Ok((isolation, execution))
 }
 
 /// What may still be tried on a case.

@@ -2,7 +2,23 @@
 
 use std::collections::HashMap;
 
-use flakeproof_core::{Group, GroupCause, Kind, Signature, TestFinding, Verdict};
+use flakeproof_core::{Evidence, Group, GroupCause, Kind, Signature, TestFinding, Verdict};
+
+/// Say of failures without an answer that one which looks the same is real.
+pub(super) fn tell_what_is_alike(tests: &mut [TestFinding]) {
+    let signature = |test: &TestFinding| {
+        let failure = test.first_failure()?.execution.failure.as_ref()?;
+        Some(failure.signature.clone())
+    };
+    let real = tests.iter().filter(|test| test.verdict == Some(Verdict::Real));
+    let real: HashMap<Signature, String> =
+        real.rev().filter_map(|test| Some((signature(test)?, test.id.to_string()))).collect();
+    for test in tests.iter_mut().filter(|test| test.verdict == Some(Verdict::Unknown)) {
+        if let Some(other) = signature(test).and_then(|signature| real.get(&signature)) {
+            test.evidence.push(Evidence::AlikeReal { test: other.clone() });
+        }
+    }
+}
 
 /// Put failures with the same signature into groups, and name the cause of each.
 pub(super) fn name_causes(tests: &mut [TestFinding]) -> Vec<Group> {

@@ -5,25 +5,31 @@
 //! stop if too many tests fail                           THRESHOLD  (technique)
 //! rerun the failures at the end, same environment       POSTPONE   (postponed)
 //! rerun each failure in a fresh environment             FORK       (fresh)
+//! run the suite's order once more, in new processes                (in_order)
+//! run it on the code before the change                             (base)
 //! compare what it touches with what changed             INTERSECT  (crate::intersect)
 //! ```
 //!
-//! Where this differs from the thesis, it is stricter (DESIGN §4). A pass in the environment that
-//! saw the failure proves nothing, because the failure may have left a cached state behind: a
-//! fresh environment must pass too. A pass in a forked environment is confirmed by a new process.
-//! An untouched change proves something only if the test is known to have passed before it, and
-//! only about the failure that was measured: a test that fails in another way in a fresh
-//! environment than in the suite proves nothing. And failures that look alike are tried on one of
-//! them first (thesis, chapter 8).
+//! Where this differs from the thesis, it is stricter (DESIGN §4). A pass counts only against a
+//! failure under the same conditions: in the environment that saw the failure it proves nothing,
+//! because the failure may have left a cached state behind, and alone it does not excuse a failure in
+//! the suite. A pass in a forked environment is confirmed by a new process. An untouched change proves
+//! that a failure has nothing to do with it, not that it is flaky, and only if the test is known to
+//! have passed before, and only about the failure that was measured. And failures that look alike are
+//! tried on one of them first (thesis, chapter 8).
 
+mod base;
 mod case;
+mod experiments;
 mod fresh;
 mod groups;
+mod in_order;
 mod postponed;
 mod settings;
 mod suite_run;
 mod technique;
 mod verdict;
 
-pub use self::settings::{RerunRules, RetryLimit, TriageSettings};
-pub use self::technique::{ChangeSince, Event, Triaged, exit_code, triage};
+pub use self::experiments::{BaseProject, ChangeSince, Experiments, Record};
+pub use self::settings::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
+pub use self::technique::{Event, Triaged, exit_code, triage};

@@ -32,6 +32,8 @@ pub struct TriageSettings {
     pub delay: Duration,
     /// Which failures may be rerun.
     pub rerun: RerunRules,
+    /// How long the suite's order and the base may be run for evidence.
+    pub evidence: EvidenceBudget,
 }
 
 impl Default for TriageSettings {
@@ -48,6 +50,39 @@ impl Default for TriageSettings {
             durations: BTreeMap::new(),
             delay: Duration::ZERO,
             rerun: RerunRules::default(),
+            evidence: EvidenceBudget::default(),
+        }
+    }
+}
+
+/// How long the suite's order and the base may be run for evidence.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum EvidenceBudget {
+    /// As long as the suite itself took for its order, and twice that for the base; a few seconds at
+    /// least, which small suites have to spare.
+    #[default]
+    BySuite,
+    /// So long for each of the two.
+    Fixed(Duration),
+}
+
+impl EvidenceBudget {
+    /// What any suite has to spare.
+    const LEAST: Duration = Duration::from_secs(20);
+
+    /// How long the suite's order may be run.
+    pub(super) fn order(self, suite: Duration) -> Duration {
+        match self {
+            Self::BySuite => suite.mul_f64(1.2).max(Self::LEAST),
+            Self::Fixed(budget) => budget,
+        }
+    }
+
+    /// How long tests may be run on the base.
+    pub(super) fn base(self, suite: Duration) -> Duration {
+        match self {
+            Self::BySuite => (suite * 2).max(Self::LEAST),
+            Self::Fixed(budget) => budget,
         }
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct SuiteRun {
     pub(super) cases: Vec<Case>,
     /// One for each share, in the order of [`Case::place`].
     pub(super) workers: Vec<Worker>,
+    /// The orders that the workers ran.
+    pub(super) shares: Vec<Vec<TestId>>,
     notices: Vec<Notice>,
     pub(super) is_interrupted: bool,
 }
@@ -84,6 +86,7 @@ pub(super) fn run(
     let mut run = SuiteRun {
         cases: book.cases,
         workers: Vec::new(),
+        shares,
         notices: book.notices,
         is_interrupted: false,
     };

@@ -1,28 +1,35 @@
 //! The steps of the technique, one after the other, as in Figure 3.1 of the thesis.
 
-use flakeproof_core::{
-    Attempt, Dependencies, Evidence, ExitCode, Group, Notice, Policy, Stage, Suite, TestFinding,
-    TestId, Verdict,
-};
-use flakeproof_runner::{Adapter, Cancel, Error, Result};
+use std::collections::HashSet;
+use std::time::Duration;
 
+use flakeproof_core::{
+    Attempt, Conditions, Evidence, ExitCode, Group, Notice, Policies, Policy, Stage, Suite,
+    TestFinding, Verdict,
+};
+use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
+
+use super::base::BaseStage;
 use super::case::Case;
+use super::experiments::Experiments;
+use super::in_order::OrderStage;
+use super::suite_run::SuiteRun;
 use super::{TriageSettings, fresh, groups, postponed, suite_run, verdict};
-use crate::intersect::Facts;
 use crate::room;
+
+/// Where more tests fail than are rerun, so many of them stand for all.
+const REPRESENTATIVES: usize = 5;
 
 /// Something that happens while the triage runs.
 #[derive(Debug)]
 pub enum Event {
     /// A stage begins, with this many tests to run in it.
     Stage(Stage, usize),
+    /// The code before the change is run, for this many tests.
+    Base(usize),
     /// An execution ended.
     Attempt(Box<Attempt>),
 }
-
-/// Gives the change since a test last passed, or says why it is not known.
-pub type ChangeSince<'a> =
-    dyn Fn(&TestId, &Dependencies) -> std::result::Result<Facts, String> + 'a;
 
 /// What the triage found out.
 #[derive(Debug)]
@@ -47,15 +54,18 @@ pub fn triage(
     adapter: &dyn Adapter,
     suite: &Suite,
     settings: &TriageSettings,
-    change: &ChangeSince<'_>,
+    experiments: &Experiments<'_>,
     cancel: &Cancel,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Triaged> {
     let (jobs, too_many) = room::jobs(adapter, settings.jobs);
     let settings = &TriageSettings { jobs, ..settings.clone() };
+    let begin = (experiments.clock)();
     let mut run = suite_run::run(adapter, suite, settings, cancel, sink)?;
+    let suite_took = (experiments.clock)().saturating_sub(begin);
     let positions = suite.positions();
     run.cases.sort_by_key(|case| positions.get(&case.test).copied());
+    name_conditions(&mut run, adapter);
 
     let limit = settings.limit.of(suite.tests.len());
     let failed = run.cases.iter().filter(|case| case.is_failure()).count();
@@ -64,23 +74,75 @@ pub fn triage(
     if !are_too_many && !is_interrupted {
         is_interrupted = was_interrupted(postponed::rerun(&mut run, settings, cancel, sink))?;
     }
+    let shares = std::mem::take(&mut run.shares);
     let (mut cases, mut notices) = run.close();
     notices.extend(too_many);
     if are_too_many {
-        give_up(&mut cases, &Evidence::TooManyFailures { failed, limit });
-    } else if !is_interrupted {
-        let rerun = fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink);
-        is_interrupted = was_interrupted(rerun)?;
+        leave_representatives(&mut cases, &Evidence::TooManyFailures { failed, limit });
+    }
+    if !is_interrupted {
+        let head = OrderStage {
+            adapter,
+            settings,
+            cancel,
+            clock: experiments.clock,
+            shares: &shares,
+            suite_took,
+        };
+        let mut reruns = || {
+            fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
+            if are_too_many {
+                return Ok(());
+            }
+            head.rerun(&mut cases, sink)?;
+            compare_with_base(&head, &mut cases, experiments, sink)
+        };
+        is_interrupted = was_interrupted(reruns())?;
     }
     if is_interrupted {
         give_up(&mut cases, &Evidence::NotRerun { reason: "the run was interrupted".into() });
     }
     let mut tests: Vec<TestFinding> = cases
         .into_iter()
-        .map(|case| verdict::find(case, suite, &positions, adapter, change))
+        .map(|case| verdict::find(case, suite, &positions, adapter, experiments))
         .collect();
+    groups::tell_what_is_alike(&mut tests);
     let groups = groups::name_causes(&mut tests);
     Ok(Triaged { tests, groups, notices, is_interrupted })
+}
+
+/// Say of each case whether the suite's own run of it was one of a process of its own.
+fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter) {
+    let is_apart = adapter.can().orders == Orders::Apart && run.shares.len() > 1;
+    let is_only_one = run.shares.iter().map(Vec::len).sum::<usize>() == 1;
+    if is_apart || is_only_one {
+        run.cases.iter_mut().for_each(|case| case.conditions = Conditions::Alone);
+    }
+}
+
+/// Run what is still open on the code from before the change.
+fn compare_with_base(
+    head: &OrderStage<'_>,
+    cases: &mut [Case],
+    experiments: &Experiments<'_>,
+    sink: &mut dyn FnMut(Event),
+) -> Result<()> {
+    let open: Vec<&mut Case> =
+        cases.iter_mut().filter(|case| verdict::needs_the_base(case, experiments)).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let base = match (experiments.base)() {
+        Ok(base) => base,
+        Err(why) => {
+            for case in open {
+                case.undecided.get_or_insert_with(|| why.clone());
+            }
+            return Ok(());
+        }
+    };
+    let deadline: Duration = (experiments.clock)() + head.settings.evidence.base(head.suite_took);
+    BaseStage { head, base: &base, deadline }.compare(open, sink)
 }
 
 /// Whether a stage ended because the user wanted it to.
@@ -99,15 +161,29 @@ fn give_up(cases: &mut [Case], why: &Evidence) {
     }
 }
 
+/// Leave all but a few without an answer, each of which fails in another way.
+fn leave_representatives(cases: &mut [Case], why: &Evidence) {
+    let mut ways = HashSet::new();
+    for case in cases.iter_mut().filter(|case| case.is_undecided()) {
+        let way = case.signature().cloned();
+        if ways.len() >= REPRESENTATIVES || !ways.insert(way) {
+            case.give_up(why.clone());
+        }
+    }
+}
+
 /// How a run with these verdicts ends.
 #[must_use]
-pub fn exit_code(tests: &[TestFinding], is_interrupted: bool, policy: Policy) -> ExitCode {
+pub fn exit_code(tests: &[TestFinding], is_interrupted: bool, policies: Policies) -> ExitCode {
     let counts = |test: &&TestFinding| !test.is_excused();
     let has = |verdict| tests.iter().filter(counts).any(|it| it.verdict == Some(verdict));
-    match policy {
-        _ if is_interrupted => ExitCode::Interrupted,
-        _ if has(Verdict::Real) || has(Verdict::Unknown) => ExitCode::Failures,
-        Policy::Fail if has(Verdict::Flaky) => ExitCode::Flaky,
-        Policy::Fail | Policy::Pass => ExitCode::Clean,
+    let fails = |policy| policy == Policy::Fail;
+    match () {
+        () if is_interrupted => ExitCode::Interrupted,
+        () if has(Verdict::Real) || has(Verdict::Unknown) => ExitCode::Failures,
+        () if fails(policies.unrelated) && has(Verdict::Unrelated) => ExitCode::Failures,
+        () if fails(policies.newly_flaky) && has(Verdict::NewlyFlaky) => ExitCode::Failures,
+        () if fails(policies.flaky) && has(Verdict::Flaky) => ExitCode::Flaky,
+        () => ExitCode::Clean,
     }
 }

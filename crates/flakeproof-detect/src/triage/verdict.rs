@@ -1,16 +1,35 @@
-//! From what was tried to what the failure is: the rules of evidence (DESIGN §4).
+//! From what was tried to what the failure is: the one rule of evidence (DESIGN §4), for every adapter.
+//!
+//! | it shows itself | and | verdict |
+//! | --- | --- | --- |
+//! | it may not be rerun | | real |
+//! | passed and failed under the same conditions | does not touch the change, or failed like this before it | flaky |
+//! | passed and failed under the same conditions | touches the change, and never failed like this before | newly flaky |
+//! | passed and failed under the same conditions | may touch the change, and nothing is known of before | unknown |
+//! | fails in order, passes alone | was order-dependent before, on record or on the base | flaky |
+//! | fails in order, passes alone | passes in order on the base | real |
+//! | fails in order, passes alone | neither | unknown |
+//! | fails alone each time | touches the change, or passes on the base | real |
+//! | fails alone each time | fails on the base too, or nothing it uses has changed since it passed | unrelated |
+//! | fails alone each time | neither | unknown |
+//! | anything else | | unknown |
+//!
+//! The same table, with the reasons, is in `docs/concepts/verdicts.md`; `tests/triage/rule.rs` has a test
+//! for each row.
 
 use std::collections::HashMap;
 
 use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
-    Attempt, Evidence, Execution, Kind, Outcome, Stage, Suite, TestFinding, TestId, Verdict,
+    Attempt, Conditions, Evidence, Execution, Kind, Outcome, Stage, Suite, TestFinding, TestId,
+    Verdict,
 };
 use flakeproof_runner::Adapter;
 
-use super::ChangeSince;
-use super::case::Case;
-use crate::intersect::{Contact, contact};
+use super::base::{BaseTrials, Trials};
+use super::case::{Case, Shown};
+use super::experiments::{Experiments, Record};
+use crate::intersect::{Contact, Facts, contact};
 
 /// What was found out about one test.
 pub(super) fn find(
@@ -18,17 +37,20 @@ pub(super) fn find(
     suite: &Suite,
     positions: &HashMap<TestId, usize>,
     adapter: &dyn Adapter,
-    change: &ChangeSince<'_>,
+    experiments: &Experiments<'_>,
 ) -> TestFinding {
     let location = positions.get(&case.test).and_then(|at| suite.tests[*at].location.clone());
-    let judgement = case.is_failure().then(|| judge(&case, change));
+    let judgement = case.is_failure().then(|| judge(&case, experiments));
     let (verdict, kind, evidence) = match judgement {
         Some(Judgement { verdict, kind, evidence }) => (Some(verdict), kind, evidence),
         None => (None, None, Vec::new()),
     };
-    let reproduce = verdict.map(|verdict| match (verdict, kind) {
-        (Verdict::Flaky, Some(Kind::StateDependent)) => adapter.command_for_all(),
-        _ => adapter.command_for(&case.test),
+    let reproduce = verdict.map(|_| match case.shows() {
+        Shown::OrderDependent | Shown::PassesAlone => adapter.command_for_all(),
+        Shown::Flaky(Conditions::InOrder) => adapter.command_for_all(),
+        Shown::Flaky(Conditions::Alone) | Shown::Broken | Shown::Nothing => {
+            adapter.command_for(&case.test)
+        }
     });
     TestFinding {
         outcome: case.outcome(),
@@ -44,6 +66,27 @@ pub(super) fn find(
     }
 }
 
+/// Whether only the base can tell more about a case.
+pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool {
+    case.is_open()
+        && match case.shows() {
+            Shown::OrderDependent => !record_of(case, experiments).is_order_dependent(),
+            Shown::Broken => match touch(case, experiments.since_pass) {
+                Touch::Touches(..) => false,
+                Touch::Disjoint(facts, _) => !facts.change.base.is_known_to_pass(),
+                Touch::Silent(_) => true,
+            },
+            Shown::Flaky(_) => match touch(case, experiments.since_base) {
+                Touch::Touches(..) | Touch::Silent(_) => {
+                    is_anything_changed(case, experiments)
+                        && record_of(case, experiments).failures() == 0
+                }
+                Touch::Disjoint(..) => false,
+            },
+            Shown::PassesAlone | Shown::Nothing => false,
+        }
+}
+
 /// What a failure is, and why.
 struct Judgement {
     verdict: Verdict,
@@ -51,141 +94,292 @@ struct Judgement {
     evidence: Vec<Evidence>,
 }
 
-fn judge(case: &Case, change: &ChangeSince<'_>) -> Judgement {
+fn judge(case: &Case, experiments: &Experiments<'_>) -> Judgement {
     if let Some(rule) = &case.forbidden {
         let evidence = vec![Evidence::NotRerun { reason: rule.clone() }];
         return Judgement { verdict: Verdict::Real, kind: None, evidence };
     }
-    let mut evidence = passes(case);
-    evidence.extend(case.stood_in().map(|test| Evidence::LikeAnother { test: test.to_string() }));
-    evidence.extend(fresh_failures(case));
-    if case.passed_in_spawn() {
-        let kind = kind(case);
-        let doubt = pollution_by_the_change(case, kind, change);
-        let verdict = if doubt.is_some() { Verdict::Unknown } else { Verdict::Flaky };
-        evidence.extend(doubt);
-        return Judgement { verdict, kind, evidence };
-    }
-    let (verdict, fact) = judge_without_a_pass(case, change);
-    evidence.extend(fact);
-    Judgement { verdict, kind: None, evidence }
-}
-
-/// That the change may be what pollutes the state of this test.
-///
-/// It passed in the suite before the change, now it fails there every time and only there, and it
-/// touches the change: a fault that needs state to show itself looks just like that. The thesis
-/// would call it flaky.
-fn pollution_by_the_change(
-    case: &Case,
-    kind: Option<Kind>,
-    change: &ChangeSince<'_>,
-) -> Option<Evidence> {
-    if kind != Some(Kind::StateDependent) {
-        return None;
-    }
-    let touched = case.fresh().find_map(|attempt| attempt.execution.dependencies.as_ref())?;
-    let facts = change(&case.test, touched).ok()?;
-    let base = facts.change.base.revision().to_owned();
-    match contact(touched, &facts) {
-        Contact::Touches(files) if facts.change.base.is_known_to_pass() => {
-            Some(Evidence::Intersects { files, base })
+    let mut evidence = executions(case);
+    let verdict = match (&case.gave_up, case.shows()) {
+        (_, Shown::Flaky(_)) => judge_flaky(case, experiments, &mut evidence),
+        (Some(why), _) => {
+            evidence.push(why.clone());
+            Verdict::Unknown
         }
-        Contact::Touches(_) | Contact::Disjoint | Contact::Silent(_) => None,
+        (None, Shown::OrderDependent) => judge_order(case, experiments, &mut evidence),
+        (None, Shown::Broken) => judge_broken(case, experiments, &mut evidence),
+        (None, Shown::PassesAlone | Shown::Nothing) => {
+            evidence.extend(why_nothing_is_shown(case));
+            Verdict::Unknown
+        }
+    };
+    Judgement { verdict, kind: kind(case), evidence }
+}
+
+/// A test that passed and failed under the same conditions: was it so before the change?
+fn judge_flaky(
+    case: &Case,
+    experiments: &Experiments<'_>,
+    evidence: &mut Vec<Evidence>,
+) -> Verdict {
+    let touch = touch(case, experiments.since_base);
+    if matches!(touch, Touch::Disjoint(..)) || !is_anything_changed(case, experiments) {
+        return Verdict::Flaky;
+    }
+    let Record { passes, .. } = record_of(case, experiments);
+    let failures = record_of(case, experiments).failures();
+    if passes + failures > 0 {
+        evidence.push(Evidence::OnRecord { passes, failures });
+    }
+    let base = case.base.as_ref();
+    evidence.extend(base.into_iter().flat_map(on_base));
+    let failed_there = base.map_or(0, |base| base.alone.failed + base.in_order.failed);
+    let passed_there = base.map_or(0, |base| base.alone.passed + base.in_order.passed);
+    let is_doubted = base.is_some_and(|base| base.doubt.is_some());
+    if failures > 0 || (failed_there > 0 && !is_doubted) {
+        return Verdict::Flaky;
+    }
+    evidence.extend(touch.evidence());
+    match touch {
+        Touch::Touches(..) if passes + passed_there > 0 && !is_doubted => Verdict::NewlyFlaky,
+        Touch::Touches(..) | Touch::Silent(_) | Touch::Disjoint(..) => {
+            let doubt = base.and_then(|base| base.doubt.clone()).or_else(|| case.undecided.clone());
+            let why = doubt.unwrap_or_else(|| "it never failed like this before".to_owned());
+            let reason =
+                format!("it is flaky, and whether this change made it so is not known: {why}");
+            evidence.push(Evidence::Undecided { reason });
+            Verdict::Unknown
+        }
     }
 }
 
-/// What a failure is that no new process made go away.
-fn judge_without_a_pass(case: &Case, change: &ChangeSince<'_>) -> (Verdict, Option<Evidence>) {
-    if let Some(why) = &case.gave_up {
-        return (Verdict::Unknown, Some(why.clone()));
+/// A test that the suite's order makes fail: did it before the change?
+fn judge_order(
+    case: &Case,
+    experiments: &Experiments<'_>,
+    evidence: &mut Vec<Evidence>,
+) -> Verdict {
+    let record = record_of(case, experiments);
+    if record.is_order_dependent() {
+        let (passes, failures) = (record.passes, record.failures());
+        evidence.push(Evidence::OnRecord { passes, failures });
+        return Verdict::Flaky;
     }
-    if case.passed_in_fork() {
-        return (Verdict::Unknown, None);
+    let Some(base) = &case.base else {
+        let why = case.undecided.clone().unwrap_or_else(|| "the base was not run".to_owned());
+        let reason = format!("whether the change makes the order matter is not known: {why}");
+        evidence.push(Evidence::Undecided { reason });
+        return Verdict::Unknown;
+    };
+    evidence.extend(on_base(base));
+    match &base.doubt {
+        None if base.in_order.failed > 0 && base.alone.only_passed() => Verdict::Flaky,
+        _ if base.in_order.only_passed() => Verdict::Real,
+        doubt => {
+            let why = doubt.clone().unwrap_or_else(|| "it fails there in another way".to_owned());
+            let reason = format!("the base does not tell whose failure it is: {why}");
+            evidence.push(Evidence::Undecided { reason });
+            Verdict::Unknown
+        }
     }
-    if case.fresh().any(|attempt| !attempt.execution.outcome.is_failure()) {
-        let reason = "it was skipped in a fresh environment".to_owned();
-        return (Verdict::Unknown, Some(Evidence::NotRerun { reason }));
-    }
-    let (verdict, fact) = intersect(case, change);
-    (verdict, Some(fact))
 }
 
-/// INTERSECT: what a test that fails in every fresh environment says about the change.
-fn intersect(case: &Case, change: &ChangeSince<'_>) -> (Verdict, Evidence) {
-    let silent = |reason: String| (Verdict::Unknown, Evidence::Silent { reason });
-    let measured = case.measured_failure();
-    let Some((failed, dependencies)) =
+/// A test that fails alone each time.
+fn judge_broken(
+    case: &Case,
+    experiments: &Experiments<'_>,
+    evidence: &mut Vec<Evidence>,
+) -> Verdict {
+    let touch = touch(case, experiments.since_pass);
+    if let Touch::Touches(..) = touch {
+        evidence.extend(touch.evidence());
+        return Verdict::Real;
+    }
+    evidence.extend(case.base.iter().flat_map(on_base));
+    if let Some(base) = &case.base {
+        if base.alone.only_passed() {
+            return Verdict::Real;
+        }
+        if base.alone.failed > 0 && base.alone.passed == 0 && base.doubt.is_none() {
+            return Verdict::Unrelated;
+        }
+    }
+    evidence.extend(touch.evidence());
+    match touch {
+        Touch::Disjoint(facts, _) if facts.change.base.is_known_to_pass() => Verdict::Unrelated,
+        Touch::Touches(..) | Touch::Disjoint(..) | Touch::Silent(_) => {
+            let reason = case.undecided.clone();
+            evidence.extend(reason.map(|reason| Evidence::Undecided { reason }));
+            Verdict::Unknown
+        }
+    }
+}
+
+/// Why a failure that was rerun shows nothing.
+fn why_nothing_is_shown(case: &Case) -> Option<Evidence> {
+    if let Some(reason) = &case.undecided {
+        return Some(Evidence::Undecided { reason: reason.clone() });
+    }
+    let mut fresh = case.fresh().map(|attempt| attempt.execution.outcome);
+    let reason = match () {
+        () if fresh.any(|outcome| outcome == Outcome::Skipped) => {
+            "it was skipped in a fresh environment"
+        }
+        () if case.passed_in_fork() && !case.passed_in_spawn() => {
+            "it passed in a copy of the runtime, and in no new process"
+        }
+        () if case.alone().any(|it| it.outcome.is_failure()) => {
+            "alone it passes, or fails in another way than in the suite"
+        }
+        () => return None,
+    };
+    Some(Evidence::NotRerun { reason: reason.to_owned() })
+}
+
+/// How a test and a change meet.
+enum Touch {
+    /// It depends on these changed files.
+    Touches(Vec<String>, String),
+    /// It depends on none of the changed files; so many files it depends on.
+    Disjoint(Facts, usize),
+    /// It cannot be said.
+    Silent(String),
+}
+
+impl Touch {
+    fn evidence(&self) -> Option<Evidence> {
+        Some(match self {
+            Self::Touches(files, base) => {
+                Evidence::Intersects { files: files.clone(), base: base.clone() }
+            }
+            Self::Disjoint(facts, dependencies) => Evidence::Disjoint {
+                changed: facts.change.files.iter().map(|file| file.path.clone()).collect(),
+                dependencies: *dependencies,
+                base: facts.change.base.revision().to_owned(),
+                passed_at_base: facts.change.base.is_known_to_pass(),
+            },
+            Self::Silent(reason) => Evidence::Silent { reason: reason.clone() },
+        })
+    }
+}
+
+/// INTERSECT: how a test and a change meet.
+///
+/// Of a test that fails each time, only a failure says what it touches: a pass may have taken another
+/// path.
+fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
+    let is_broken = case.shows() == Shown::Broken;
+    let measured = if is_broken { case.measured_failure() } else { case.measured() };
+    let Some((execution, dependencies)) =
         measured.and_then(|it| Some((it, it.dependencies.as_ref()?)))
     else {
         let is_gone = case.fresh().any(|attempt| attempt.execution.outcome.ends_environment());
-        return silent(match is_gone {
+        return Touch::Silent(match is_gone {
             true => "the process was gone before it could say what it touched".into(),
             false => "what it touches was not measured".into(),
         });
     };
     let facts = match change(&case.test, dependencies) {
         Ok(facts) => facts,
-        Err(why) => return silent(why),
+        Err(why) => return Touch::Silent(why),
     };
-    let base = facts.change.base.revision().to_owned();
     match contact(dependencies, &facts) {
-        Contact::Touches(files) => (Verdict::Real, Evidence::Intersects { files, base }),
+        Contact::Touches(files) => Touch::Touches(files, facts.change.base.revision().to_owned()),
         // What is not the suite's failure says nothing about it: that one may touch the change.
-        Contact::Disjoint if !is_the_suites_failure(case, failed) => {
-            silent("it fails in another way in a fresh environment than in the suite".into())
+        Contact::Disjoint if is_broken && !case.fails_alike(execution) => {
+            Touch::Silent("it fails in another way in a fresh environment than in the suite".into())
         }
-        Contact::Disjoint => {
-            let passed_at_base = facts.change.base.is_known_to_pass();
-            let changed = facts.change.files.into_iter().map(|file| file.path).collect();
-            let dependencies = dependencies.files();
-            let verdict = if passed_at_base { Verdict::Flaky } else { Verdict::Unknown };
-            (verdict, Evidence::Disjoint { changed, dependencies, base, passed_at_base })
-        }
-        Contact::Silent(reason) => silent(reason),
+        Contact::Disjoint => Touch::Disjoint(facts, dependencies.files()),
+        Contact::Silent(reason) => Touch::Silent(reason),
     }
 }
 
-fn is_the_suites_failure(case: &Case, failed: &Execution) -> bool {
-    let signature = failed.failure.as_ref().map(|failure| &failure.signature);
-    signature.is_some() && signature == case.signature()
+/// Whether there is a change that could have made a test flaky. Outside a repository, nobody knows.
+fn is_anything_changed(case: &Case, experiments: &Experiments<'_>) -> bool {
+    let nothing = flakeproof_core::Dependencies::default();
+    let dependencies = case.measured().and_then(|it| it.dependencies.as_ref());
+    let facts = (experiments.since_base)(&case.test, dependencies.unwrap_or(&nothing));
+    facts.is_ok_and(|facts| !facts.change.files.is_empty())
 }
 
-/// Every pass after the failure, the first of each place.
-fn passes(case: &Case) -> Vec<Evidence> {
+fn record_of(case: &Case, experiments: &Experiments<'_>) -> Record {
+    (experiments.record)(&case.test, case.signature())
+}
+
+/// What was tried, and how it ended.
+fn executions(case: &Case) -> Vec<Evidence> {
     let mut evidence = Vec::new();
-    let passed = case.attempts.iter().filter(|it| it.execution.outcome == Outcome::Passed);
-    for attempt in passed {
+    let again = case.reruns_in_same_environment();
+    for attempt in again.filter(|it| it.execution.outcome == Outcome::Passed) {
         let fact = Evidence::Passed { stage: attempt.stage, isolation: attempt.isolation };
         if !evidence.contains(&fact) {
             evidence.push(fact);
         }
     }
+    evidence.extend(case.stood_in().map(|test| Evidence::LikeAnother { test: test.to_string() }));
+    evidence.extend(fresh(case));
+    let (passed, failed) = count(case.in_order());
+    if case.attempts.iter().any(|attempt| attempt.stage == Stage::Order) {
+        evidence.push(Evidence::InOrder { passed, failed });
+    }
     evidence
 }
 
-/// That it failed in fresh environments, if it did.
-fn fresh_failures(case: &Case) -> Option<Evidence> {
-    let failed = case.fresh().filter(|attempt| attempt.execution.outcome.is_failure());
-    let attempts = u32::try_from(failed.count()).unwrap_or(u32::MAX);
-    let pass_rate_not_ruled_out = pass_rate_not_ruled_out(attempts, 0.95);
-    (attempts > 0).then_some(Evidence::FailedFresh { attempts, pass_rate_not_ruled_out })
+/// How it fared in fresh environments: one sentence, that cannot contradict another.
+fn fresh(case: &Case) -> Option<Evidence> {
+    let (passed, failed) = count(case.fresh().map(|attempt| &attempt.execution));
+    match (passed, failed) {
+        (0, 0) => None,
+        (0, attempts) => {
+            let pass_rate_not_ruled_out = pass_rate_not_ruled_out(attempts, 0.95);
+            Some(Evidence::FailedFresh { attempts, pass_rate_not_ruled_out })
+        }
+        (passed, 0) if passed > 1 => Some(Evidence::Alone { passed, failed: 0 }),
+        (_, 0) => {
+            let mut passes = case.fresh().filter(|it| it.execution.outcome == Outcome::Passed);
+            let isolation = if case.passed_in_spawn() {
+                flakeproof_core::Isolation::Spawn
+            } else {
+                passes.next()?.isolation
+            };
+            Some(Evidence::Passed { stage: Stage::Fresh, isolation })
+        }
+        (passed, failed) => Some(Evidence::Alone { passed, failed }),
+    }
+}
+
+fn count<'e>(executions: impl Iterator<Item = &'e Execution>) -> (u32, u32) {
+    executions.fold((0, 0), |(passed, failed), execution| match execution.outcome {
+        Outcome::Passed => (passed + 1, failed),
+        outcome if outcome.is_failure() => (passed, failed + 1),
+        _ => (passed, failed),
+    })
+}
+
+/// How it fared on the base, under each of the conditions.
+fn on_base(base: &BaseTrials) -> Vec<Evidence> {
+    let under = [(Conditions::InOrder, base.in_order), (Conditions::Alone, base.alone)];
+    let ran = |(_, trials): &(Conditions, Trials)| *trials != Trials::default();
+    let fact = |(conditions, trials): (Conditions, Trials)| Evidence::OnBase {
+        revision: base.revision.clone(),
+        conditions,
+        passed: trials.passed,
+        failed: trials.failed + trials.failed_otherwise,
+    };
+    under.into_iter().filter(ran).map(fact).collect()
 }
 
 /// The first stage that passed names the kind.
 fn kind(case: &Case) -> Option<Kind> {
-    let first = case.attempts.iter().find(|it| it.execution.outcome == Outcome::Passed)?;
-    match first.stage {
-        Stage::First => None,
+    match case.shows() {
+        Shown::OrderDependent => return Some(Kind::StateDependent),
+        Shown::Flaky(_) => {}
+        Shown::PassesAlone | Shown::Broken | Shown::Nothing => return None,
+    }
+    let has_passed = |it: &&Attempt| it.execution.outcome == Outcome::Passed;
+    match case.attempts.iter().find(has_passed)?.stage {
         Stage::Immediate => Some(Kind::NotBursty),
         Stage::Postponed => Some(Kind::Bursty),
-        Stage::Fresh => needs_the_suites_state(case).then_some(Kind::StateDependent),
+        Stage::First | Stage::Fresh | Stage::Order => None,
     }
-}
-
-/// Whether it failed again, itself or another for it, where other tests had run, and only there.
-fn needs_the_suites_state(case: &Case) -> bool {
-    let is_failure = |attempt: &Attempt| attempt.execution.outcome.is_failure();
-    let has_failed_again = case.reruns_in_same_environment().any(is_failure);
-    (has_failed_again || case.stood_in().is_some()) && !case.fresh().any(is_failure)
 }

@@ -62,7 +62,7 @@ fn confirmations_are_bounded() {
 fn a_pass_is_confirmed_even_where_no_fresh_reruns_are_asked_for() {
     let settings = TriageSettings { fresh: 0, ..TriageSettings::default() };
     let scripted = suite(["a", "b"]).fails_times("a", 1).always_fails("b");
-    let triaged = triaged_with(&scripted, &settings, &Since::Pass("changed.py"));
+    let triaged = triaged_with(&scripted, &settings, &Since::Unknown);
     assert_eq!(verdict(&triaged, "a"), Some(Verdict::Flaky));
     assert_eq!(verdict(&triaged, "b"), Some(Verdict::Unknown));
     assert!(says(finding(&triaged, "b"), "no rerun in a fresh environment"));
@@ -91,9 +91,9 @@ fn only_the_first_fresh_environment_is_measured_and_it_is_a_new_process() {
 }
 
 #[test]
-fn what_touches_nothing_that_changed_since_it_passed_is_flaky() {
+fn what_touches_nothing_that_changed_since_it_passed_is_unrelated() {
     let scripted = suite(["a"]).always_fails("a").depends_on("a", ["/r/other.py"]);
-    assert_eq!(verdict(&triaged(&scripted), "a"), Some(Verdict::Flaky));
+    assert_eq!(verdict(&triaged(&scripted), "a"), Some(Verdict::Unrelated));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_skip_at_once_does_not_count_as_a_pass_that_needs_confirmation() {
         _ => Outcome::Failed,
     });
     let triaged = triaged(&scripted);
-    assert_eq!(verdict(&triaged, "a"), Some(Verdict::Flaky), "it depends on nothing");
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::Unrelated), "it depends on nothing");
     assert_eq!(places(&scripted, "a"), [Same, Same, Same, Spawn, Fork]);
 }
 

@@ -1,7 +1,7 @@
 //! Ctrl-C keeps what was found.
 
 use flakeproof_core::Isolation::{Fork, Same, Spawn};
-use flakeproof_core::{Attempt, ExitCode, Isolation, Policy, Verdict};
+use flakeproof_core::{Attempt, ExitCode, Isolation, Policies, Verdict};
 use flakeproof_detect::triage::{Event, TriageSettings, Triaged, exit_code};
 use flakeproof_runner::Cancel;
 use flakeproof_testkit::scripted::{Scripted, suite};
@@ -43,12 +43,12 @@ fn an_interrupt_in_any_stage_keeps_what_ran_and_leaves_the_rest_unknown() {
 
 #[test]
 fn an_interrupt_does_not_take_back_a_verdict() {
-    let scripted = suite(["a", "b"]).fails_times("a", 3).always_fails("b");
+    let scripted = suite(["a", "b"]).fails_times("a", 4).always_fails("b");
     let (scripted, cancel) = scripted.interrupted_at("b", Spawn, 1);
     let (triaged, _) = interrupted(&scripted, &cancel);
     assert_eq!(verdict(&triaged, "a"), Some(Verdict::Flaky));
     assert_eq!(verdict(&triaged, "b"), Some(Verdict::Unknown));
-    let code = exit_code(&triaged.tests, triaged.is_interrupted, Policy::Pass);
+    let code = exit_code(&triaged.tests, triaged.is_interrupted, Policies::default());
     assert_eq!(code, ExitCode::Interrupted);
 }
 

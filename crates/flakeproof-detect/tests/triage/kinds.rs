@@ -2,10 +2,9 @@
 
 use flakeproof_core::Isolation::{Fork, Same, Spawn};
 use flakeproof_core::{Evidence, Kind, Outcome, Seed, Stage, Verdict};
-use flakeproof_detect::triage::TriageSettings;
 use flakeproof_testkit::scripted::suite;
 
-use super::scene::{Since, finding, places, triaged, triaged_with, verdict};
+use super::scene::{finding, places, triaged, verdict};
 
 #[test]
 fn a_test_that_passes_at_once_is_not_bursty() {
@@ -23,15 +22,18 @@ fn a_test_that_passes_only_at_the_end_is_bursty() {
     let found = finding(&triaged, "a");
     assert_eq!((found.verdict, found.kind), (Some(Verdict::Flaky), Some(Kind::Bursty)));
     let stages: Vec<Stage> = found.attempts.iter().map(|attempt| attempt.stage).collect();
-    assert_eq!(stages, [Stage::First, Stage::Immediate, Stage::Postponed, Stage::Fresh]);
+    assert_eq!(
+        stages,
+        [Stage::First, Stage::Immediate, Stage::Postponed, Stage::Fresh, Stage::Order]
+    );
 }
 
 #[test]
-fn a_test_that_passes_only_in_a_fresh_environment_is_state_dependent() {
+fn a_test_that_passes_only_alone_is_state_dependent() {
     let scripted = suite(["polluter", "victim"]).with_polluter("victim", "polluter");
     let triaged = triaged(&scripted);
     let found = finding(&triaged, "victim");
-    assert_eq!((found.verdict, found.kind), (Some(Verdict::Flaky), Some(Kind::StateDependent)));
+    assert_eq!((found.verdict, found.kind), (Some(Verdict::Unknown), Some(Kind::StateDependent)));
     assert_eq!(found.reproduce.as_deref(), Some("scripted"), "only the suite shows it again");
     assert_eq!(verdict(&triaged, "polluter"), None);
 }
@@ -43,15 +45,6 @@ fn a_test_that_also_fails_in_a_fresh_environment_is_not_called_state_dependent()
     let found = finding(&triaged, "a");
     assert_eq!((found.verdict, found.kind), (Some(Verdict::Flaky), None));
     assert_eq!(places(&scripted, "a"), [Same, Same, Same, Spawn, Fork, Spawn]);
-}
-
-#[test]
-fn without_a_rerun_in_the_same_environment_nothing_says_that_its_state_matters() {
-    let settings = TriageSettings { immediate: 0, postponed: 0, ..TriageSettings::default() };
-    let scripted = suite(["polluter", "victim"]).with_polluter("victim", "polluter");
-    let triaged = triaged_with(&scripted, &settings, &Since::Unknown);
-    let found = finding(&triaged, "victim");
-    assert_eq!((found.verdict, found.kind), (Some(Verdict::Flaky), None));
 }
 
 #[test]
@@ -91,17 +84,4 @@ fn a_skipped_test_has_not_failed() {
     let found = finding(&triaged, "a");
     assert_eq!((found.outcome, found.verdict), (Outcome::Skipped, None));
     assert_eq!(scripted.runs_of("a").len(), 1);
-}
-
-#[test]
-fn pollution_that_came_with_the_change_is_not_called_flaky() {
-    let scripted = suite(["polluter", "victim"])
-        .with_polluter("victim", "polluter")
-        .depends_on("victim", ["/r/a.py"]);
-    let settings = TriageSettings::default();
-    let triaged = triaged_with(&scripted, &settings, &Since::Pass("a.py"));
-    let found = finding(&triaged, "victim");
-    assert_eq!((found.verdict, found.kind), (Some(Verdict::Unknown), Some(Kind::StateDependent)));
-    let triaged = triaged_with(&scripted, &settings, &Since::Pass("b.py"));
-    assert_eq!(verdict(&triaged, "victim"), Some(Verdict::Flaky));
 }

@@ -1,7 +1,7 @@
 //! Too many failures: then the change is broken, not the tests.
 
 use flakeproof_core::Isolation::{Same, Spawn};
-use flakeproof_core::{Evidence, ExitCode, Policy, Verdict};
+use flakeproof_core::{Evidence, ExitCode, Policies, Policy, Verdict};
 use flakeproof_detect::triage::{RetryLimit, TriageSettings, exit_code};
 use flakeproof_testkit::scripted::suite;
 
@@ -12,14 +12,25 @@ fn at_most(limit: usize) -> TriageSettings {
 }
 
 #[test]
-fn above_the_limit_nothing_is_postponed_or_run_in_fresh_environments() {
-    let scripted = suite(["a", "b", "c"]).fails_times("a", 1).always_fails("b").always_fails("c");
+fn above_the_limit_only_one_of_each_way_to_fail_is_run_in_fresh_environments() {
+    let scripted = suite(["a", "b", "c"])
+        .always_fails("a")
+        .says("a", "KeyError")
+        .depends_on("a", ["/r/changed.py"])
+        .always_fails("b")
+        .says("b", "KeyError")
+        .always_fails("c")
+        .says("c", "KeyError");
     let triaged = triaged_with(&scripted, &at_most(2), &Since::Pass("changed.py"));
-    assert_eq!(verdicts(&triaged), [Some(Verdict::Unknown); 3]);
-    assert!(scripted.runs().iter().all(|ran| ran.isolation == Same));
+    let (real, unknown) = (Some(Verdict::Real), Some(Verdict::Unknown));
+    assert_eq!(verdicts(&triaged), [real, unknown, unknown]);
     let stopped = Evidence::TooManyFailures { failed: 3, limit: 2 };
-    assert!(triaged.tests.iter().all(|found| found.evidence.contains(&stopped)));
-    assert_eq!(places(&scripted, "c"), [Same], "not even at once, above the limit");
+    let alike = Evidence::AlikeReal { test: "a".into() };
+    for other in ["b", "c"] {
+        let evidence = &finding(&triaged, other).evidence;
+        assert!(evidence.contains(&stopped) && evidence.contains(&alike), "{evidence:?}");
+        assert_eq!(places(&scripted, other), [Same], "nothing of it is run again");
+    }
 }
 
 #[test]
@@ -78,12 +89,13 @@ fn the_worst_verdict_and_the_policy_give_the_exit_code() {
     let code = |triaged: &flakeproof_detect::triage::Triaged, policy| {
         exit_code(&triaged.tests, triaged.is_interrupted, policy)
     };
-    for policy in [Policy::Pass, Policy::Fail] {
+    let strict = Policies { flaky: Policy::Fail, ..Policies::default() };
+    for policy in [Policies::default(), strict] {
         assert_eq!(code(&clean, policy), ExitCode::Clean);
         assert_eq!(code(&real, policy), ExitCode::Failures);
         assert_eq!(code(&unknown, policy), ExitCode::Failures);
         assert_eq!(exit_code(&real.tests, true, policy), ExitCode::Interrupted);
     }
-    assert_eq!(code(&flaky, Policy::Pass), ExitCode::Clean);
-    assert_eq!(code(&flaky, Policy::Fail), ExitCode::Flaky);
+    assert_eq!(code(&flaky, Policies::default()), ExitCode::Clean);
+    assert_eq!(code(&flaky, strict), ExitCode::Flaky);
 }

@@ -7,4 +7,5 @@ mod interrupt;
 mod kinds;
 mod limits;
 mod properties;
+mod rule;
 mod scene;

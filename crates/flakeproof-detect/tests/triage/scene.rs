@@ -1,11 +1,14 @@
 //! A scripted suite under triage, and what is asked about it afterwards.
 
+use std::time::Duration;
+
 use flakeproof_core::{
-    Base, Change, ChangeStatus, ChangedFile, Dependencies, Evidence, Isolation, TestFinding,
-    TestId, Verdict,
+    Base, Change, ChangeStatus, ChangedFile, Evidence, Isolation, TestFinding, Verdict,
 };
 use flakeproof_detect::intersect::Facts;
-use flakeproof_detect::triage::{Event, TriageSettings, Triaged, triage};
+use flakeproof_detect::triage::{
+    BaseProject, Event, Experiments, Record, TriageSettings, Triaged, triage,
+};
 use flakeproof_runner::{Adapter, Cancel, Result};
 use flakeproof_testkit::scripted::Scripted;
 
@@ -49,8 +52,49 @@ pub(crate) fn try_triage(
     sink: &mut dyn FnMut(Event),
 ) -> Result<Triaged> {
     let suite = scripted.discover()?;
-    let change = |_: &TestId, _: &Dependencies| since.facts();
-    triage(scripted, &suite, settings, &change, cancel, sink)
+    let experiments = Experiments {
+        since_pass: &|_, _| since.facts(),
+        since_base: &|_, _| since.facts(),
+        record: &|_, _| Record::default(),
+        base: &|| Err("there is no base".into()),
+        clock: &|| Duration::ZERO,
+    };
+    triage(scripted, &suite, settings, &experiments, cancel, sink)
+}
+
+/// What is known of the code before the change.
+#[derive(Default)]
+pub(crate) struct Before {
+    /// What is on record.
+    pub(crate) record: Record,
+    /// Runs it, where it can be had.
+    pub(crate) base: Option<fn() -> Scripted>,
+    /// Code of the head that is used there all the same.
+    pub(crate) foreign: Option<&'static str>,
+}
+
+/// Triage with a change and what is known of the code before it.
+pub(crate) fn triaged_after(scripted: &Scripted, since: &Since, before: &Before) -> Triaged {
+    let suite = scripted.discover().expect("scripts are found");
+    let foreign = before.foreign;
+    let experiments = Experiments {
+        since_pass: &|_, _| since.facts(),
+        since_base: &|_, _| since.facts(),
+        record: &|_, _| before.record.clone(),
+        base: &|| {
+            let base = before.base.ok_or("there is no base")?;
+            Ok(BaseProject {
+                adapter: Box::new(base()),
+                revision: "abc".into(),
+                foreign_code: Box::new(move |_| foreign.map(str::to_owned)),
+                checkout: Box::new(()),
+            })
+        },
+        clock: &|| Duration::ZERO,
+    };
+    let settings = TriageSettings::default();
+    triage(scripted, &suite, &settings, &experiments, &Cancel::never(), &mut |_| {})
+        .expect("the script has no trouble that ends the triage")
 }
 
 /// Triage with settings and a change, where nothing of the tool's own breaks.
@@ -86,7 +130,9 @@ pub(crate) fn verdicts(triaged: &Triaged) -> Vec<Option<Verdict>> {
 /// Whether there is a reason of this kind that has these words in it.
 pub(crate) fn says(finding: &TestFinding, words: &str) -> bool {
     finding.evidence.iter().any(|evidence| match evidence {
-        Evidence::Silent { reason } | Evidence::NotRerun { reason } => reason.contains(words),
+        Evidence::Silent { reason }
+        | Evidence::NotRerun { reason }
+        | Evidence::Undecided { reason } => reason.contains(words),
         _ => false,
     })
 }

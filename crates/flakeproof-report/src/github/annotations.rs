@@ -111,7 +111,7 @@ fn message(test: &TestFinding) -> String {
 
 fn level(verdict: Verdict) -> Level {
     match verdict {
-        Verdict::Real | Verdict::Unknown => Level::Error,
+        Verdict::Real | Verdict::Unknown | Verdict::NewlyFlaky | Verdict::Unrelated => Level::Error,
         Verdict::Flaky => Level::Warning,
     }
 }

@@ -16,7 +16,9 @@ fn rank(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::Real => 0,
         Verdict::Unknown => 1,
-        Verdict::Flaky => 2,
+        Verdict::NewlyFlaky => 2,
+        Verdict::Unrelated => 3,
+        Verdict::Flaky => 4,
     }
 }
 

@@ -48,7 +48,7 @@ fn heading(findings: &Findings) -> String {
 }
 
 fn headline(findings: &Findings) -> String {
-    let counts: Vec<_> = [Verdict::Real, Verdict::Unknown, Verdict::Flaky]
+    let counts: Vec<_> = Verdict::ALL
         .into_iter()
         .map(|verdict| (findings.count(verdict), verdict))
         .filter(|(count, _)| *count > 0)

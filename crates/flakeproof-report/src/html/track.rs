@@ -89,8 +89,8 @@ fn letter(mark: &Mark, is_on_good_code: bool) -> char {
         (Outcome::Crashed, _) => 2,
         (Outcome::TimedOut, _) => 3,
     };
-    let is_shown_here =
-        mark.again == Again::Passed || matches!(mark.verdict, Some(Verdict::Flaky | Verdict::Real));
+    let is_shown_here = mark.again == Again::Passed
+        || matches!(mark.verdict, Some(Verdict::Flaky | Verdict::NewlyFlaky | Verdict::Real));
     if is_on_good_code && !is_shown_here {
         return ['!', '$', '*', '+'][usize::from(outcome)];
     }
@@ -101,9 +101,9 @@ fn letter(mark: &Mark, is_on_good_code: bool) -> char {
     };
     let verdict = match mark.verdict {
         None => 0,
-        Some(Verdict::Flaky) => 1,
+        Some(Verdict::Flaky | Verdict::NewlyFlaky) => 1,
         Some(Verdict::Real) => 2,
-        Some(Verdict::Unknown) => 3,
+        Some(Verdict::Unknown | Verdict::Unrelated) => 3,
     };
     let number = outcome * 12 + again * 4 + verdict;
     char::from(if number < 26 { b'A' + number } else { b'a' + (number - 26) })

@@ -61,6 +61,8 @@ struct SuiteReport {
     real: usize,
     /// Failures of which neither could be shown.
     unknown: usize,
+    newly_flaky: usize,
+    unrelated: usize,
 }
 
 /// What was found out about one test.
@@ -127,6 +129,8 @@ impl<'a> RunReport<'a> {
                 flaky: findings.count(Verdict::Flaky),
                 real: findings.count(Verdict::Real),
                 unknown: findings.count(Verdict::Unknown),
+                newly_flaky: findings.count(Verdict::NewlyFlaky),
+                unrelated: findings.count(Verdict::Unrelated),
             },
             tests: findings.tests.iter().map(TestReport::of).collect(),
             groups: findings.groups.iter().map(GroupReport::of).collect(),

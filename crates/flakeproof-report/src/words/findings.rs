@@ -49,6 +49,35 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::TooManyFailures { failed, limit } => {
             format!("is not run again: {} failed, more than {limit}", counted(*failed, "test"))
         }
+        Evidence::Alone { passed, failed } => {
+            format!("alone, in new processes: passed {passed} of {} times", passed + failed)
+        }
+        Evidence::InOrder { passed: 0, failed } => {
+            format!("failed {failed} of {failed} times in the suite's order")
+        }
+        Evidence::InOrder { passed, failed } => {
+            format!("passed {passed} of {} times in the suite's order", passed + failed)
+        }
+        Evidence::OnBase { revision, conditions, passed, failed } => {
+            format!(
+                "before the change ({revision}), {conditions}: failed {failed} of {} times",
+                passed + failed
+            )
+        }
+        Evidence::OnRecord { passes, failures: 0 } => {
+            format!(
+                "never failed like this in {} before the change",
+                counted(*passes as usize, "run")
+            )
+        }
+        Evidence::OnRecord { passes, failures } => {
+            format!(
+                "was flaky before the change too: failed like this in {failures} of {} on record",
+                counted((passes + failures) as usize, "run")
+            )
+        }
+        Evidence::Undecided { reason } => reason.clone(),
+        Evidence::AlikeReal { test } => format!("fails in the same way as {test}, which is real"),
         Evidence::LikeAnother { test } => {
             format!("failed in the same way as {test}, which was run again for all of them")
         }
@@ -60,7 +89,9 @@ pub fn evidence(evidence: &Evidence) -> String {
 pub fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Flaky => "flaky failure",
+        Verdict::NewlyFlaky => "failure of a test that is flaky since this change",
         Verdict::Real => "real failure",
+        Verdict::Unrelated => "failure that has nothing to do with the change",
         Verdict::Unknown => "failure of unknown cause",
     }
 }
@@ -87,6 +118,10 @@ pub fn quarantined(quarantined: &Quarantined) -> String {
         }
         Hold::FailsAlways => format!(
             "in quarantine ({owner}: {reason}), but it fails every time now: it fails the build"
+        ),
+        Hold::NotShown => format!(
+            "in quarantine ({owner}: {reason}), but nothing shows that this failure is flaky: it fails \
+             the build"
         ),
         Hold::Expired => {
             format!("its quarantine ended on {expires} ({owner}: {reason}): it counts again")
@@ -161,6 +196,7 @@ fn passed(stage: Stage, isolation: Isolation) -> String {
         Stage::Immediate => format!("passed when run again at once, {place}"),
         Stage::Postponed => format!("passed at the end of the run, {place}"),
         Stage::Fresh => format!("passed {place}"),
+        Stage::Order => "passed in the suite's order, in a new process".to_owned(),
     }
 }
 

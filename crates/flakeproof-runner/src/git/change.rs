@@ -82,7 +82,9 @@ impl Repository {
             Base::Named { revision } => self
                 .commit(revision)?
                 .ok_or_else(|| NoChange::NamedRevisionUnknown { revision: revision.clone() }),
-            Base::PassOnRecord { revision } | Base::MergeBase { revision, .. } => self
+            Base::PassOnRecord { revision }
+            | Base::MergeBase { revision, .. }
+            | Base::Parent { revision } => self
                 .commit(revision)?
                 .ok_or_else(|| NoChange::RevisionUnknown { revision: revision.clone() }),
         }

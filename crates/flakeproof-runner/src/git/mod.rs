@@ -5,10 +5,12 @@
 //! now and the code at a [`Base`](flakeproof_core::Base) ([`Repository::change_since`]). A file
 //! that might differ counts as changed; what cannot be known is an error, never an empty change.
 //! A third, for features: how often was each line modified lately ([`Repository::churn`]).
-//! git is only asked: nothing is fetched, no lock is taken, nothing is written. [`Tidying`] removes
+//! git is only asked: nothing is fetched, no lock is taken, nothing is written in the project.
+//! [`Repository::check_out`] puts another revision beside it. [`Tidying`] removes
 //! what tests leave on disk, by what git says.
 
 mod change;
+mod checkout;
 mod churn;
 mod differing;
 mod digest;
@@ -27,6 +29,7 @@ mod tidy;
 mod tracked;
 
 pub use change::NoChange;
+pub use checkout::{Checkout, NoCheckout};
 pub use churn::Churn;
 pub use repository::{NoRepository, Repository};
 pub use tidy::{CannotTidy, Tidying};

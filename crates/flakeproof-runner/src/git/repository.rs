@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::Base;
+use flakeproof_core::{Base, TreeState};
 
 use super::program::{Failure, ask};
 
@@ -72,6 +72,32 @@ impl Repository {
         let short = ["refs/remotes/", "refs/heads/"];
         let branch = short.into_iter().find_map(|prefix| reference.strip_prefix(prefix));
         Some(Base::MergeBase { revision, branch: branch.unwrap_or(&reference).to_owned() })
+    }
+
+    /// Where the change began that is to be judged: where the branch left the default branch; on that
+    /// branch itself the commit before, unless something is edited on top of the one checked out.
+    #[must_use]
+    pub fn beginning_of_change(&self, now: &TreeState) -> Option<Base> {
+        let merge_base = self.merge_base()?;
+        let is_at_head = now.revision.as_deref() == Some(merge_base.full_revision());
+        if !is_at_head || !now.edited.is_empty() || !now.is_complete {
+            return Some(merge_base);
+        }
+        let parent = self.commit("HEAD^1").ok().flatten();
+        Some(parent.map_or(merge_base, |revision| Base::Parent { revision }))
+    }
+
+    /// Whether a name is that of a revision.
+    #[must_use]
+    pub fn names(&self, name: &str, revision: Option<&str>) -> bool {
+        revision.is_some() && self.commit(name).ok().flatten().as_deref() == revision
+    }
+
+    /// Whether a revision is another one or comes before it.
+    #[must_use]
+    pub fn is_in(&self, revision: &str, other: &str) -> bool {
+        revision == other
+            || ask(&self.root, &["merge-base", "--is-ancestor", revision, other]).is_ok()
     }
 
     /// Where HEAD and a revision parted: the latest commit that both have. `None` if the revision

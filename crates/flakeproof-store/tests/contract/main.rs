@@ -321,6 +321,7 @@ fn run(id: &str) -> RunRecord {
         id: id.into(),
         started: "2026-11-15T02:53:00Z".into(),
         command: vec!["pytest".into(), "-k".into(), "it's \"odd\"".into()],
+        folder: String::new(),
         seed: Seed(u64::MAX),
         tree: TreeState {
             revision: Some(format!("revision of {id}")),

@@ -9,7 +9,7 @@ use crate::settings::{
     Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern, RawSettings, Reporter,
 };
 
-/// Run a test suite, rerun what fails, and say of each failure: flaky, real or unknown.
+/// Run a test suite, rerun what fails, and say of each failure what it is.
 ///
 /// The command after `--` is run as it is: `flakeproof run -- pytest -q tests`. Every option can
 /// also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.
@@ -58,9 +58,22 @@ pub(crate) struct RunArguments {
     /// Environments side by side.
     #[arg(short, long, value_name = "N", env = "FLAKEPROOF_JOBS")]
     jobs: Option<u32>,
+    /// How long the suite's order, and the base, may be run for evidence [default: what the suite
+    /// took for the order, twice that for the base].
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_EVIDENCE_BUDGET", help_heading = RERUNS)]
+    evidence_budget: Option<HumanDuration>,
+    /// Run what is still open on the code from before the change: `auto`, `off`, or a revision.
+    #[arg(long, value_name = "auto|off|REV", env = "FLAKEPROOF_COMPARE_BASE", help_heading = RERUNS)]
+    compare_base: Option<String>,
     /// What a run with only flaky failures is.
     #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_FLAKY_RESULT")]
     flaky_result: Option<FlakyResult>,
+    /// What failures of tests are that are flaky since this change [default: fail].
+    #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_NEW_FLAKY_RESULT")]
+    new_flaky_result: Option<FlakyResult>,
+    /// What failures are that have nothing to do with the change [default: fail].
+    #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_UNRELATED_RESULT")]
+    unrelated_result: Option<FlakyResult>,
     /// Write a report: `json=FILE`, `junit=FILE`, `markdown=FILE`; `-` is stdout. Repeatable.
     #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_REPORTER")]
     reporter: Vec<Reporter>,
@@ -106,6 +119,10 @@ impl RunArguments {
             timeout: self.timeout,
             jobs: self.jobs,
             flaky_result: self.flaky_result,
+            new_flaky_result: self.new_flaky_result,
+            unrelated_result: self.unrelated_result,
+            evidence_budget: self.evidence_budget,
+            compare_base: self.compare_base.clone(),
             reporter: some(&self.reporter),
             store: self.store.clone(),
             show_runner: self.show_runner.then_some(true),

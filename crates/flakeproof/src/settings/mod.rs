@@ -17,7 +17,7 @@ pub(crate) use file::ConfigurationFile;
 pub(crate) use hunt::{Asked, HuntSettings};
 pub(crate) use quarantine::{LastDay, QuarantineFile, today};
 pub(crate) use raw::RawSettings;
-pub(crate) use run::{RunSettings, Store};
+pub(crate) use run::{CompareBase, RunSettings, Store};
 pub(crate) use steering::{BALANCED_RERUN, Steerer, Steering};
 pub(crate) use values::{
     Confidence, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern,

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flakeproof_core::{Policy, Seed};
-use flakeproof_detect::triage::{RerunRules, RetryLimit, TriageSettings};
+use flakeproof_core::{Policies, Policy, Seed};
+use flakeproof_detect::triage::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
 use flakeproof_runner::Granularity;
 use flakeproof_runner::adapters::command::Profiles;
 
@@ -26,7 +26,8 @@ pub(crate) struct RunSettings {
     pub(crate) timeout: Option<Duration>,
     pub(crate) triage: TriageSettings,
     pub(crate) base: Option<String>,
-    pub(crate) policy: Policy,
+    pub(crate) compare_base: CompareBase,
+    pub(crate) policies: Policies,
     pub(crate) reporters: Vec<Reporter>,
     pub(crate) store: Store,
     pub(crate) quarantine: QuarantineFile,
@@ -43,12 +44,48 @@ pub(crate) enum Store {
     File(PathBuf),
 }
 
+/// Whether and with what the code is compared by running it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CompareBase {
+    /// With the code from before the change, as git knows it.
+    Auto,
+    /// Not at all.
+    Off,
+    /// With a revision that was named.
+    Revision(String),
+}
+
+impl CompareBase {
+    fn of(typed: Option<&str>) -> Self {
+        match typed {
+            None | Some("auto") => Self::Auto,
+            Some("off") => Self::Off,
+            Some(revision) => Self::Revision(revision.to_owned()),
+        }
+    }
+}
+
+fn policies(settings: &RawSettings) -> Policies {
+    let policy = |typed: Option<FlakyResult>, default| match typed {
+        Some(FlakyResult::Fail) => Policy::Fail,
+        Some(FlakyResult::Pass) => Policy::Pass,
+        None => default,
+    };
+    let default = Policies::default();
+    Policies {
+        flaky: policy(settings.flaky_result, default.flaky),
+        newly_flaky: policy(settings.new_flaky_result, default.newly_flaky),
+        unrelated: policy(settings.unrelated_result, default.unrelated),
+    }
+}
+
 impl RunSettings {
     /// Lay the layers over each other.
     pub(crate) fn resolve(typed: &RunArguments, folder: &Path) -> Result<Self, Problem> {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
         let triage = triage(&settings);
+        let policies = policies(&settings);
         let quarantine = QuarantineFile::of(&file.project)?;
         Ok(Self {
             command: typed.command.clone(),
@@ -57,10 +94,8 @@ impl RunSettings {
             runners: file.runners(),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             base: settings.base,
-            policy: match settings.flaky_result {
-                Some(FlakyResult::Fail) => Policy::Fail,
-                Some(FlakyResult::Pass) | None => Policy::Pass,
-            },
+            compare_base: CompareBase::of(settings.compare_base.as_deref()),
+            policies,
             reporters: settings.reporter.unwrap_or_default(),
             store: match settings.store {
                 Some(path) => Store::File(folder.join(path)),
@@ -93,6 +128,10 @@ fn triage(settings: &RawSettings) -> TriageSettings {
         isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
         jobs: settings.jobs.map_or(default.jobs, |jobs| jobs.max(1) as usize),
         delay: settings.rerun_delay.map_or(default.delay, |delay| delay.0),
+        evidence: match settings.evidence_budget {
+            Some(budget) => EvidenceBudget::Fixed(budget.0),
+            None => default.evidence,
+        },
         rerun: RerunRules {
             only: patterns(&settings.only_rerun),
             except: patterns(&settings.rerun_except),

@@ -28,12 +28,12 @@ pub(crate) fn findings(findings: &Findings, is_stdout_taken: bool) {
 
 fn rendered(findings: &Findings) -> String {
     let mut text = String::new();
-    for verdict in [Verdict::Unknown, Verdict::Real] {
+    for verdict in [Verdict::Unrelated, Verdict::NewlyFlaky, Verdict::Unknown, Verdict::Real] {
         for test in with(findings, verdict) {
             failure(&mut text, test, verdict);
         }
     }
-    for verdict in [Verdict::Flaky, Verdict::Unknown, Verdict::Real] {
+    for verdict in Verdict::ALL.into_iter().rev() {
         section(&mut text, findings, verdict);
     }
     for notice in &findings.notices {
@@ -93,9 +93,9 @@ fn section(text: &mut String, findings: &Findings, verdict: Verdict) {
 
 fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
     let style = style_of(verdict);
-    let word = verdict.word().to_uppercase();
+    let word = heading(verdict);
     let kind = test.kind.map(|kind| format!(" {DIM}({kind}){DIM:#}")).unwrap_or_default();
-    let _ = writeln!(text, "{style}{word:<8}{style:#}{STRONG}{}{STRONG:#}{kind}", test.id);
+    let _ = writeln!(text, "{style}{word:<9} {style:#}{STRONG}{}{STRONG:#}{kind}", test.id);
     if let Some(failure) = test.first_failure().and_then(|it| it.execution.failure.as_ref()) {
         let place = failure.location.as_ref().map(|it| format!(" {DIM}{it}{DIM:#}"));
         line(text, &format!("{}{}", shortened(&failure.message), place.unwrap_or_default()));
@@ -108,7 +108,7 @@ fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
 }
 
 fn group(text: &mut String, findings: &Findings, group: &Group) {
-    let _ = writeln!(text, "{CHANCE}FLAKY   {CHANCE:#}{STRONG}{}{STRONG:#}", words::group(group));
+    let _ = writeln!(text, "{CHANCE}FLAKY     {CHANCE:#}{STRONG}{}{STRONG:#}", words::group(group));
     let members: Vec<&TestFinding> =
         findings.tests.iter().filter(|test| group.tests.contains(&test.id)).collect();
     for test in &members {
@@ -126,12 +126,6 @@ fn evidence(text: &mut String, test: &TestFinding) {
         line(text, &format!("{DIM}·{DIM:#} {}", words::evidence(evidence)));
     }
     if test.kind == Some(Kind::StateDependent) {
-        if test.verdict == Some(Verdict::Unknown) {
-            line(
-                text,
-                "it passed in the suite before the change: the change may pollute its state",
-            );
-        }
         let victim = words::command(&[test.id.to_string()]);
         let next = format!("`flakeproof hunt --victim {victim}` finds the test that pollutes it");
         line(text, &format!("next: {next}"));
@@ -142,7 +136,7 @@ fn evidence(text: &mut String, test: &TestFinding) {
 }
 
 fn line(text: &mut String, words: &str) {
-    let _ = writeln!(text, "        {words}");
+    let _ = writeln!(text, "          {words}");
 }
 
 fn shortened(message: &str) -> String {
@@ -153,11 +147,21 @@ fn shortened(message: &str) -> String {
     }
 }
 
+/// The verdict in capitals, short enough for a column.
+fn heading(verdict: Verdict) -> String {
+    match verdict {
+        Verdict::NewlyFlaky => "NEW FLAKY".to_owned(),
+        Verdict::Flaky | Verdict::Real | Verdict::Unrelated | Verdict::Unknown => {
+            verdict.word().to_uppercase()
+        }
+    }
+}
+
 fn style_of(verdict: Verdict) -> Style {
     match verdict {
         Verdict::Flaky => CHANCE,
         Verdict::Real => BAD,
-        Verdict::Unknown => OPEN,
+        Verdict::NewlyFlaky | Verdict::Unrelated | Verdict::Unknown => OPEN,
     }
 }
 
@@ -177,7 +181,7 @@ fn closing(text: &mut String, findings: &Findings) {
         let _ = writeln!(text, "{style}{words}{style:#}");
         return;
     }
-    let verdicts: Vec<String> = [Verdict::Real, Verdict::Unknown, Verdict::Flaky]
+    let verdicts: Vec<String> = Verdict::ALL
         .into_iter()
         .filter(|verdict| findings.count(*verdict) > 0)
         .map(|verdict| {

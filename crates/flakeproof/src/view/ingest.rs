@@ -252,6 +252,7 @@ mod tests {
                 id: "reports-0123456789abcdef".into(),
                 started: "2026-11-15T10:15:00.000Z".into(),
                 command: Vec::new(),
+                folder: String::new(),
                 seed: Seed(0),
                 tree,
                 surroundings: Surroundings::default(),

@@ -16,6 +16,14 @@ pub(crate) struct Progress {
     rerun: usize,
 }
 
+const FIRST_RUN: &str = "{prefix} {wide_bar} {pos}/{len} {elapsed}, about {eta} left {msg}";
+/// How often a failing test is rerun depends on what happens: there is no estimate then.
+const RERUNS: &str = "{prefix} {spinner} {elapsed} {wide_msg}";
+
+fn tests(count: usize) -> String {
+    if count == 1 { "1 test".to_owned() } else { format!("{count} tests") }
+}
+
 impl Progress {
     /// Show that tests are being collected.
     pub(crate) fn start() -> Self {
@@ -27,6 +35,10 @@ impl Progress {
     pub(crate) fn show(&mut self, event: &Event) {
         match event {
             Event::Stage(stage, count) => self.enter(*stage, *count),
+            Event::Base(count) => {
+                let what = format!("running {} on the code before the change", tests(*count));
+                self.begin(&what, RERUNS, *count);
+            }
             Event::Attempt(attempt) => {
                 let outcome = attempt.execution.outcome;
                 match attempt.stage {
@@ -34,7 +46,9 @@ impl Progress {
                         self.failed += usize::from(outcome.is_failure());
                         self.bar.inc(1);
                     }
-                    Stage::Immediate | Stage::Postponed | Stage::Fresh => self.rerun += 1,
+                    Stage::Immediate | Stage::Postponed | Stage::Fresh | Stage::Order => {
+                        self.rerun += 1;
+                    }
                 }
                 self.bar.set_message(self.counts());
             }
@@ -42,13 +56,20 @@ impl Progress {
     }
 
     fn enter(&mut self, stage: Stage, count: usize) {
-        let tests = if count == 1 { "1 test".to_owned() } else { format!("{count} tests") };
-        let what = match stage {
-            Stage::First => format!("running {tests}"),
-            Stage::Immediate => format!("rerunning {tests}"),
-            Stage::Postponed => format!("rerunning {tests} at the end, in the same environment"),
-            Stage::Fresh => format!("rerunning {tests} in fresh environments"),
+        let tests = tests(count);
+        let (what, template) = match stage {
+            Stage::First => (format!("running {tests}"), FIRST_RUN),
+            Stage::Immediate => (format!("rerunning {tests}"), RERUNS),
+            Stage::Postponed => {
+                (format!("rerunning {tests} at the end, in the same environment"), RERUNS)
+            }
+            Stage::Fresh => (format!("rerunning {tests} in fresh environments"), RERUNS),
+            Stage::Order => (format!("running the suite's order again for {tests}"), RERUNS),
         };
+        self.begin(&what, template, count);
+    }
+
+    fn begin(&mut self, what: &str, template: &str, count: usize) {
         if !self.is_live {
             let _ = std::io::Write::write_all(
                 &mut std::io::stderr().lock(),
@@ -59,17 +80,10 @@ impl Progress {
         self.bar.disable_steady_tick();
         self.bar.reset();
         self.bar.set_length(count as u64);
-        // How often a failing test is rerun depends on what happens: there is no estimate then.
-        let template = match stage {
-            Stage::First => "{prefix} {wide_bar} {pos}/{len} {elapsed}, about {eta} left {msg}",
-            Stage::Immediate | Stage::Postponed | Stage::Fresh => {
-                "{prefix} {spinner} {elapsed} {wide_msg}"
-            }
-        };
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("━╸─"));
         }
-        self.bar.set_prefix(what);
+        self.bar.set_prefix(what.to_owned());
         self.bar.set_message(self.counts());
         self.bar.enable_steady_tick(Duration::from_secs(1));
     }

@@ -42,7 +42,7 @@ use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
 use self::session::{Session, locked};
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result};
+use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
 
 /// cargo in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -97,6 +97,12 @@ impl Adapter for CargoAdapter {
                 Err(Error::NotPossible { what: "a fork".into(), why: NO_FORK.into() })
             }
         }
+    }
+
+    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+        let mut environment = self.open(Isolation::Same)?;
+        environment.expect(order, Then::Open)?;
+        Ok(environment)
     }
 
     fn can(&self) -> Capabilities {

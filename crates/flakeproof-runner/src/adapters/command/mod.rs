@@ -32,7 +32,9 @@ use self::ready::{READY, Ready};
 use self::session::Session;
 use self::template::shell;
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result};
+use crate::adapter::{
+    Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
+};
 
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -92,6 +94,14 @@ impl Adapter for CommandAdapter {
                 Ok(Box::new(CommandEnvironment::new(&self.session, how)))
             }
         }
+    }
+
+    fn reopen(&self, _: &[TestId]) -> Result<Box<dyn Environment>> {
+        let again = Self::new(self.session.settings.clone())?;
+        let suite = again.discover()?;
+        let mut environment = again.open(Isolation::Same)?;
+        environment.expect(&suite.ids(), Then::End)?;
+        Ok(environment)
     }
 
     fn can(&self) -> Capabilities {

@@ -38,7 +38,7 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 use self::environment::JvmEnvironment;
 use self::project::Project;
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result};
+use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::agent::Hub;
 use crate::scratch::Scratch;
 
@@ -155,6 +155,12 @@ impl Adapter for JvmAdapter {
                 Err(Error::NotPossible { what: "a fork".into(), why: NO_COPIES.into() })
             }
         }
+    }
+
+    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+        let mut environment = self.open(Isolation::Same)?;
+        environment.expect(order, Then::Open)?;
+        Ok(environment)
     }
 
     fn can(&self) -> Capabilities {

@@ -28,7 +28,7 @@ use flakeproof_core::{Isolation, Location, Suite, SuiteTest, Surroundings, TestI
 use self::environment::PytestEnvironment;
 use self::spawned::SpawnedEnvironment;
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result};
+use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
 use crate::process::Guarded;
@@ -140,6 +140,17 @@ impl Adapter for PytestAdapter {
             Isolation::Fork => Ok(Box::new(session.fork()?)),
             Isolation::Spawn => Ok(Box::new(SpawnedEnvironment::new(session))),
         }
+    }
+
+    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+        let session = &self.session;
+        // Another hash seed, as another run of the command would have.
+        let seed = session.settings.seed.split(&session.next_name());
+        let again = Self::new(RunRequest { seed, ..session.settings.clone() })?;
+        again.discover()?;
+        let mut environment = again.open(Isolation::Same)?;
+        environment.expect(order, Then::Open)?;
+        Ok(environment)
     }
 
     fn can(&self) -> Capabilities {

@@ -49,6 +49,7 @@ impl KeptRuns {
             id: format!("{}-{chance:06x}-{number}", now.strftime("%Y%m%d-%H%M%S")),
             started: now.to_string(),
             command: self.command.clone(),
+            folder: String::new(),
             seed: self.seed,
             tree: self.tree.clone(),
             surroundings,

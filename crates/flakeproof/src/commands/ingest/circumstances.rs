@@ -77,6 +77,7 @@ impl Circumstances {
             id: self.id(reports),
             started: times::written(started),
             command: Vec::new(),
+            folder: String::new(),
             seed: Seed(0),
             tree: TreeState {
                 revision: self.revision.clone(),

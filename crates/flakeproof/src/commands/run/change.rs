@@ -1,11 +1,11 @@
 //! What changed since a test last passed, in the code and around it.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
 
-use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId};
+use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId, TreeState};
 use flakeproof_detect::intersect::Facts;
 use flakeproof_runner::git::Repository;
 
@@ -14,7 +14,10 @@ pub(super) struct ChangeSince<'a> {
     repository: &'a Result<Repository, String>,
     named: Option<&'a str>,
     now: Surroundings,
+    tree: &'a TreeState,
     tracked: OnceCell<Result<HashSet<String>, String>>,
+    /// The change since one revision, which is asked for again and again.
+    since: RefCell<Option<(Base, Result<Facts, String>)>>,
 }
 
 impl<'a> ChangeSince<'a> {
@@ -23,8 +26,10 @@ impl<'a> ChangeSince<'a> {
         repository: &'a Result<Repository, String>,
         named: Option<&'a str>,
         now: Surroundings,
+        tree: &'a TreeState,
     ) -> Self {
-        Self { repository, named, now, tracked: OnceCell::new() }
+        let (tracked, since) = (OnceCell::new(), RefCell::new(None));
+        Self { repository, named, now, tree, tracked, since }
     }
 
     /// What changed since this test passed, or why that is not known.
@@ -35,17 +40,19 @@ impl<'a> ChangeSince<'a> {
         touched: &Dependencies,
     ) -> Result<Facts, String> {
         let repository = self.repository.as_ref().map_err(Clone::clone)?;
-        let pass = match self.named {
-            Some(_) => None,
-            None => history.last_pass(test).map_err(|error| error.to_string())?,
-        };
-        let base = match (self.named, &pass) {
+        let pass = history.last_pass(test).map_err(|error| error.to_string())?;
+        // A named revision stands for the pass on record there, if there is one.
+        let pass = pass.filter(|pass| match self.named {
+            Some(named) => repository.names(named, pass.tree.revision.as_deref()),
+            None => true,
+        });
+        let base = match (self.named.filter(|_| pass.is_none()), &pass) {
             (Some(revision), _) => Base::Named { revision: revision.to_owned() },
             (None, Some(PassRecord { tree, .. })) => match &tree.revision {
                 Some(revision) => Base::PassOnRecord { revision: revision.clone() },
                 None => return Err("it passed before the first commit was made".to_owned()),
             },
-            (None, None) => repository.merge_base().ok_or_else(|| {
+            (None, None) => repository.beginning_of_change(self.tree).ok_or_else(|| {
                 "no run on record has it passing, and there is no default branch to compare with \
                  (name a revision with `--base`)"
                     .to_owned()
@@ -65,6 +72,25 @@ impl<'a> ChangeSince<'a> {
             facts.unversioned = self.newer_and_unversioned(repository, touched, pass)?;
         }
         Ok(facts)
+    }
+
+    /// What changed in the code since a revision.
+    pub(super) fn facts_since(&self, base: Base) -> Result<Facts, String> {
+        if let Some((known, facts)) = self.since.borrow().as_ref()
+            && *known == base
+        {
+            return facts.clone();
+        }
+        let repository = self.repository.as_ref().map_err(Clone::clone)?;
+        let change = repository.change_since(base.clone(), None);
+        let facts = change.map_err(|error| error.to_string()).map(|change| Facts {
+            change,
+            new_surroundings: Vec::new(),
+            new_variables: Vec::new(),
+            unversioned: Vec::new(),
+        });
+        *self.since.borrow_mut() = Some((base, facts.clone()));
+        facts
     }
 
     /// Files that the test depends on, that git does not know, and that are newer than the pass.
@@ -90,6 +116,7 @@ impl<'a> ChangeSince<'a> {
                 .and_then(Path::to_str)
                 .is_some_and(|path| tracked.contains(path))
         };
+        let is_in_project = |path: &str| Path::new(path).starts_with(repository.root());
         let is_newer = |path: &&String| {
             std::fs::metadata(path)
                 .and_then(|file| file.modified())
@@ -99,15 +126,20 @@ impl<'a> ChangeSince<'a> {
             .code
             .union(&touched.opened)
             .filter(|path| !belongs_to_the_machine(path) && !is_known(path))
+            .filter(|path| is_in_project(path) || !is_temporary(path))
             .filter(is_newer)
             .cloned()
             .collect())
     }
 }
 
+/// Whether a file is one of those that come and go, for which every run makes its own.
+fn is_temporary(path: &str) -> bool {
+    Path::new(path).starts_with(std::env::temp_dir())
+}
+
 /// Files whose change is covered by the digest of packages, or that every run writes anew.
 fn belongs_to_the_machine(path: &str) -> bool {
-    let temporary = std::env::temp_dir();
     let parts = [
         "/site-packages/",
         "/dist-packages/",
@@ -119,7 +151,6 @@ fn belongs_to_the_machine(path: &str) -> bool {
         "/.git/",
     ];
     ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
-        || Path::new(path).starts_with(temporary)
         || parts.iter().any(|part| path.contains(part))
 }
 

@@ -1,26 +1,31 @@
 //! `flakeproof run`: run a suite, rerun what fails, say what each failure is.
 
+mod base;
 mod change;
 pub(super) mod interrupt;
 mod recorder;
 mod reports;
 pub(super) mod trouble;
 
+use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{
-    ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Suite, SuiteCounts, Verdict,
+    Evidence, ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Suite, SuiteCounts,
+    Verdict,
 };
-use flakeproof_detect::triage::{self, Triaged};
+use flakeproof_detect::triage::{self, Experiments, Triaged};
 use flakeproof_runner::adapters::{self, RunRequest};
+use flakeproof_runner::git::Repository;
 use flakeproof_runner::{Adapter, Cancel, Error};
 
-use super::code::code_in;
+use super::code::{Code, code_in};
 use crate::cli::RunArguments;
 use crate::problem::Problem;
 use crate::settings::RunSettings;
 use crate::view;
 
+use base::BeforeTheChange;
 use change::ChangeSince;
 pub(super) use recorder::Recorder;
 
@@ -56,6 +61,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         id: id.clone(),
         started: started.to_string(),
         command: settings.command.clone(),
+        folder: folder_in(&code.repository, &folder),
         seed,
         tree: code.tree.clone(),
         surroundings: surroundings.clone(),
@@ -64,16 +70,29 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     });
     let mut triage_settings = settings.triage.clone();
     triage_settings.durations = recorder.durations();
-    let change = ChangeSince::new(&code.repository, settings.base.as_deref(), surroundings);
+    let named = settings.base.as_deref();
+    let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree);
+    let before = BeforeTheChange::new(&code.repository, named, &settings.compare_base, &code.tree);
 
     let triaged = {
         let history = recorder.shared();
-        let since = |test: &_, touched: &_| change.facts(&*history.borrow(), test, touched);
+        let request = request(&settings, &id, seed, &cancel);
+        let experiments = Experiments {
+            since_pass: &|test, touched| change.facts(&*history.borrow(), test, touched),
+            since_base: &|_, _| change.facts_since(before.base()?.1),
+            record: &|test, signature| before.record(&*history.borrow(), test, signature),
+            base: &|| {
+                let since = change.facts_since(before.base()?.1)?.change.files;
+                let changed = since.into_iter().map(|file| file.path).collect();
+                before.project(&request, changed)
+            },
+            clock: &|| begin.elapsed(),
+        };
         let mut sink = |event: triage::Event| {
             progress.show(&event);
             recorder.keep(event);
         };
-        triage::triage(&*adapter, &suite, &triage_settings, &since, &cancel, &mut sink)
+        triage::triage(&*adapter, &suite, &triage_settings, &experiments, &cancel, &mut sink)
     };
     progress.end();
     let mut triaged =
@@ -89,6 +108,10 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         revision: code.tree.revision.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
+    if let Some(changed) = changed_meanwhile(&code) {
+        recorder.unsettle();
+        doubt(&mut triaged, &changed);
+    }
     let quarantine = settings.quarantine.clone().today(code.tree.branch.as_deref());
     for test in &mut triaged.tests {
         test.quarantine = quarantine.judge(test);
@@ -104,13 +127,56 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     Ok(findings.exit)
 }
 
+/// Where the command runs, relative to the repository.
+fn folder_in(repository: &Result<Repository, String>, folder: &Path) -> String {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
+    let below = repository.as_ref().ok().and_then(|it| folder.strip_prefix(it.root()).ok());
+    below.unwrap_or(&folder).to_string_lossy().into_owned()
+}
+
+/// A file under version control that is another one than when the run began, if there is one. What the
+/// tests themselves leave in the project is none.
+fn changed_meanwhile(code: &Code) -> Option<String> {
+    let repository = code.repository.as_ref().ok()?;
+    let now = repository.tree_state();
+    if now == code.tree {
+        return None;
+    }
+    if now.revision != code.tree.revision {
+        return Some("the revision checked out".to_owned());
+    }
+    let tracked = repository.tracked_files().ok()?;
+    let then = &code.tree.edited;
+    let mut names = then.keys().chain(now.edited.keys());
+    names.find(|name| then.get(*name) != now.edited.get(*name) && tracked.contains(*name)).cloned()
+}
+
+/// What passed and failed on code that changed meanwhile shows nothing.
+fn doubt(triaged: &mut Triaged, changed: &str) {
+    for test in triaged.tests.iter_mut() {
+        if test.verdict.is_some_and(Verdict::is_shown_flaky) {
+            test.verdict = Some(Verdict::Unknown);
+            let reason = format!("{changed} changed while the tests ran: it is not the same code");
+            test.evidence.push(Evidence::Undecided { reason });
+        }
+    }
+    triaged.notices.push(Notice {
+        what: format!("{changed} changed while the tests ran"),
+        next: "run again: this run proves nothing about either version".into(),
+    });
+}
+
 fn adapter_for(
     settings: &RunSettings,
     id: &str,
     seed: Seed,
     cancel: &Cancel,
 ) -> Result<Box<dyn Adapter>, Error> {
-    adapters::open(RunRequest {
+    adapters::open(request(settings, id, seed, cancel))
+}
+
+fn request(settings: &RunSettings, id: &str, seed: Seed, cancel: &Cancel) -> RunRequest {
+    RunRequest {
         command: settings.command.clone(),
         folder: settings.folder.clone(),
         adapter: settings.adapter.clone(),
@@ -120,12 +186,12 @@ fn adapter_for(
         is_output_shown: settings.is_runner_shown,
         profiles: settings.runners.clone(),
         cancel: cancel.clone(),
-    })
+    }
 }
 
 /// How the run ends. A history that cannot be read must not make a red build green.
 fn exit_of(triaged: &Triaged, settings: &RunSettings, recorder: &Recorder) -> ExitCode {
-    let exit = triage::exit_code(&triaged.tests, triaged.is_interrupted, settings.policy);
+    let exit = triage::exit_code(&triaged.tests, triaged.is_interrupted, settings.policies);
     let has_flaky = triaged.tests.iter().any(|test| test.verdict == Some(Verdict::Flaky));
     match exit {
         ExitCode::Clean if has_flaky && recorder.is_unreadable() => ExitCode::Failures,

@@ -75,6 +75,14 @@ impl Recorder {
         }
     }
 
+    /// The open run proves nothing about its code.
+    pub(super) fn unsettle(&mut self) {
+        if self.trouble.is_none() {
+            let noted = self.history.borrow_mut().unsettle();
+            self.note(noted);
+        }
+    }
+
     pub(in super::super) fn begin_hunt(&mut self, hunt: &HuntRecord) {
         let begun = self.history.borrow_mut().begin_hunt(hunt);
         self.note(begun);

@@ -1,0 +1,183 @@
+//! The one rule of evidence, row by row (`docs/concepts/verdicts.md`).
+
+use flakeproof_core::Isolation::Spawn;
+use flakeproof_core::{Kind, Outcome, Verdict};
+use flakeproof_detect::triage::Record;
+use flakeproof_testkit::scripted::{Scripted, suite};
+
+use super::scene::{Before, Since, finding, says, triaged_after, verdict};
+
+const TOUCHED: Since = Since::Pass("a.py");
+const UNTOUCHED: Since = Since::Pass("b.py");
+
+/// A suite in which a leak makes the victim fail.
+fn leaking() -> Scripted {
+    suite(["polluter", "victim"])
+        .with_polluter("victim", "polluter")
+        .depends_on("victim", ["/r/a.py"])
+}
+
+/// The same without the leak.
+fn sound() -> Scripted {
+    suite(["polluter", "victim"])
+}
+
+/// A test that fails now and then wherever it runs.
+fn chancy() -> Scripted {
+    suite(["other", "a"])
+        .behaves("a", |moment| match moment.times {
+            0 | 2 => Outcome::Failed,
+            _ => Outcome::Passed,
+        })
+        .depends_on("a", ["/r/a.py"])
+}
+
+fn broken() -> Scripted {
+    suite(["other", "a"]).always_fails("a").depends_on("a", ["/r/a.py"])
+}
+
+fn passing() -> Scripted {
+    suite(["other", "a"])
+}
+
+fn after(scripted: &Scripted, since: &Since, before: &Before, test: &str) -> Option<Verdict> {
+    verdict(&triaged_after(scripted, since, before), test)
+}
+
+#[test]
+fn passing_and_failing_alone_without_touching_the_change_is_flaky() {
+    let before = Before::default();
+    assert_eq!(after(&chancy(), &UNTOUCHED, &before, "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn passing_and_failing_in_the_suites_order_is_flaky() {
+    let scripted = suite(["other", "a"]).fails_times("a", 3).depends_on("a", ["/r/a.py"]);
+    assert_eq!(after(&scripted, &UNTOUCHED, &Before::default(), "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn outside_a_repository_flaky_is_what_passes_and_fails() {
+    let before = Before::default();
+    assert_eq!(after(&chancy(), &Since::Unknown, &before, "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn a_flaky_test_that_touches_the_change_and_never_failed_before_is_new() {
+    let before = Before { base: Some(passing), ..Before::default() };
+    assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
+    let before = Before { record: Record { passes: 9, flaky: Vec::new() }, ..Before::default() };
+    assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
+}
+
+#[test]
+fn a_flaky_test_that_failed_like_this_before_the_change_is_just_flaky() {
+    let record = Record { passes: 9, flaky: vec![None] };
+    let before = Before { record, ..Before::default() };
+    assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+    let before = Before { base: Some(chancy), ..Before::default() };
+    assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn a_flaky_test_that_touches_the_change_is_unknown_where_nothing_is_known_of_before() {
+    let triaged = triaged_after(&chancy(), &TOUCHED, &Before::default());
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::Unknown));
+    assert!(says(finding(&triaged, "a"), "there is no base"));
+}
+
+#[test]
+fn a_pass_alone_does_not_excuse_a_failure_in_the_suite() {
+    for since in [TOUCHED, UNTOUCHED, Since::Unknown] {
+        let triaged = triaged_after(&leaking(), &since, &Before::default());
+        let found = finding(&triaged, "victim");
+        assert_eq!(found.verdict, Some(Verdict::Unknown), "{since:?}");
+        assert_eq!(found.kind, Some(Kind::StateDependent));
+        assert_eq!(found.reproduce.as_deref(), Some("scripted"), "only the suite shows it again");
+    }
+}
+
+#[test]
+fn an_order_that_passes_before_the_change_makes_the_failure_real() {
+    for since in [TOUCHED, UNTOUCHED] {
+        let before = Before { base: Some(sound), ..Before::default() };
+        assert_eq!(after(&leaking(), &since, &before, "victim"), Some(Verdict::Real));
+    }
+}
+
+#[test]
+fn an_order_that_fails_before_the_change_too_is_an_old_victims() {
+    let before = Before { base: Some(leaking), ..Before::default() };
+    assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Flaky));
+    let record = Record { passes: 0, flaky: vec![Some(Kind::StateDependent)] };
+    let before = Before { record, ..Before::default() };
+    assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn a_base_that_runs_code_of_the_head_excuses_nothing() {
+    let foreign = Some("it runs an installed copy");
+    let before = Before { base: Some(leaking), foreign, ..Before::default() };
+    let triaged = triaged_after(&leaking(), &TOUCHED, &before);
+    assert_eq!(verdict(&triaged, "victim"), Some(Verdict::Unknown));
+    assert!(says(finding(&triaged, "victim"), "installed copy"));
+    let before = Before { base: Some(chancy), foreign, ..Before::default() };
+    assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
+    let before = Before { base: Some(broken), foreign, ..Before::default() };
+    let since = Since::MergeBase("b.py");
+    assert_eq!(after(&broken(), &since, &before, "a"), Some(Verdict::Unknown));
+}
+
+#[test]
+fn chance_on_record_does_not_excuse_an_order_that_fails_every_time() {
+    let record = Record { passes: 5, flaky: vec![Some(Kind::NotBursty), None] };
+    let before = Before { record, ..Before::default() };
+    assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Unknown));
+}
+
+#[test]
+fn what_fails_each_time_and_touches_the_change_is_real() {
+    assert_eq!(after(&broken(), &TOUCHED, &Before::default(), "a"), Some(Verdict::Real));
+}
+
+#[test]
+fn what_fails_each_time_and_passes_on_the_base_is_real() {
+    let before = Before { base: Some(passing), ..Before::default() };
+    let since = Since::MergeBase("b.py");
+    assert_eq!(after(&broken(), &since, &before, "a"), Some(Verdict::Real));
+}
+
+#[test]
+fn what_fails_each_time_on_the_base_too_is_unrelated() {
+    let before = Before { base: Some(broken), ..Before::default() };
+    let since = Since::MergeBase("b.py");
+    assert_eq!(after(&broken(), &since, &before, "a"), Some(Verdict::Unrelated));
+}
+
+#[test]
+fn what_fails_each_time_although_nothing_it_uses_changed_since_it_passed_is_unrelated() {
+    let before = Before::default();
+    assert_eq!(after(&broken(), &UNTOUCHED, &before, "a"), Some(Verdict::Unrelated));
+}
+
+#[test]
+fn what_fails_each_time_and_was_never_seen_to_pass_is_unknown() {
+    let since = Since::MergeBase("b.py");
+    assert_eq!(after(&broken(), &since, &Before::default(), "a"), Some(Verdict::Unknown));
+}
+
+#[test]
+fn a_failure_alone_that_is_not_the_suites_does_not_make_that_one_flaky() {
+    let scripted = leaking()
+        .fails_if("victim", |moment| moment.isolation == Spawn && moment.times % 2 == 0)
+        .says_in("victim", Spawn, "TimeoutError: something else");
+    let triaged = triaged_after(&scripted, &UNTOUCHED, &Before::default());
+    assert_eq!(verdict(&triaged, "victim"), Some(Verdict::Unknown));
+}
+
+#[test]
+fn a_suite_of_one_test_has_no_order_that_matters() {
+    let scripted = suite(["a"]).fails_times("a", 1);
+    assert_eq!(after(&scripted, &UNTOUCHED, &Before::default(), "a"), Some(Verdict::Flaky));
+    assert_eq!(scripted.runs_of("a").len(), 3, "at once, and alone");
+}

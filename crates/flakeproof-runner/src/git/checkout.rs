@@ -1,0 +1,294 @@
+//! The code of another revision, checked out beside the project.
+//!
+//! A small repository of its own in a temporary folder borrows the objects of the project's: nothing
+//! of the project is written, not even a reference. Files that git ignores and that tests may use come
+//! along: small ones as copies, installed packages as links. What a build left behind does not: it was
+//! made from other code. A process of its own removes the folder when this one ends, however it ends.
+
+use std::fs;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use super::program::{Failure, ask};
+use super::repository::Repository;
+
+/// Ignored files that come along as copies have at most so many bytes together.
+const MOST_COPIED: u64 = 64 * 1024 * 1024;
+
+/// Folders and files that a build, a cache or this program made from the code at hand.
+const MADE_FROM_CODE: [&str; 18] = [
+    ".flakeproof",
+    ".gradle",
+    ".hypothesis",
+    ".mypy_cache",
+    ".nox",
+    ".nyc_output",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".tox",
+    "__pycache__",
+    "bin",
+    "build",
+    "coverage",
+    "dist",
+    "htmlcov",
+    "obj",
+    "out",
+    "target",
+];
+
+/// A revision, checked out in a folder that goes away with this.
+#[derive(Debug)]
+pub struct Checkout {
+    root: PathBuf,
+    /// Folders of the project that are used in place of copies.
+    linked: Vec<PathBuf>,
+    janitor: Child,
+    #[expect(dead_code, reason = "its drop removes the folder")]
+    folder: tempfile::TempDir,
+}
+
+/// Why a revision cannot be checked out.
+#[derive(Debug, thiserror::Error)]
+pub enum NoCheckout {
+    /// git does not do it.
+    #[error("the base cannot be checked out: {reason}")]
+    GitFailed {
+        /// What git said.
+        reason: String,
+    },
+    /// The system does not do it.
+    #[error("the base cannot be checked out")]
+    Io(#[from] io::Error),
+    /// There is more than is worth copying.
+    #[error("the files that git ignores are too large to be copied beside the project")]
+    TooLarge,
+    /// Packages that are installed in the project are links to its own code.
+    #[error("{path} is the project's own code, installed: the base would run that of the head")]
+    OwnCode {
+        /// The link or the copy.
+        path: String,
+    },
+}
+
+impl From<Failure> for NoCheckout {
+    fn from(failure: Failure) -> Self {
+        Self::GitFailed { reason: failure.reason() }
+    }
+}
+
+impl Repository {
+    /// Check a revision out beside the project, for as long as the result lives.
+    ///
+    /// # Errors
+    /// When git or the system refuses, or the ignored files cannot come along.
+    pub fn check_out(&self, revision: &str) -> Result<Checkout, NoCheckout> {
+        let folder = tempfile::Builder::new().prefix("flakeproof-base-").tempdir()?;
+        let janitor = janitor(folder.path())?;
+        // Tests may look at the name of their folder.
+        let name = self.root().file_name().unwrap_or("project".as_ref());
+        let root = folder.path().canonicalize()?.join(name);
+        let mut checkout = Checkout { root, linked: Vec::new(), janitor, folder };
+        self.borrow_objects(&checkout.root)?;
+        ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
+        self.bring_ignored(&mut checkout)?;
+        Ok(checkout)
+    }
+
+    fn borrow_objects(&self, root: &Path) -> Result<(), NoCheckout> {
+        let objects = ask(self.root(), &["rev-parse", "--git-path", "objects"])?;
+        let objects = String::from_utf8_lossy(&objects).trim_end().to_owned();
+        let objects = self.root().join(objects).canonicalize()?;
+        ask(self.root(), &["init", "-q", &root.to_string_lossy()])?;
+        let alternates = root.join(".git/objects/info/alternates");
+        fs::write(alternates, format!("{}\n", objects.display()))?;
+        // Versions are often made of tags.
+        let tags =
+            ask(self.root(), &["for-each-ref", "--format=%(objectname) %(refname)", "refs/tags"])?;
+        fs::write(root.join(".git/packed-refs"), tags)?;
+        Ok(())
+    }
+
+    fn bring_ignored(&self, checkout: &mut Checkout) -> Result<(), NoCheckout> {
+        let question =
+            ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let listed = ask(self.root(), &question)?;
+        let mut left = MOST_COPIED;
+        for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            let path = String::from_utf8_lossy(path);
+            let path = Path::new(path.trim_end_matches('/'));
+            let (from, to) = (self.root().join(path), checkout.root.join(path));
+            if is_made_from_code(path) || to.symlink_metadata().is_ok() {
+                continue;
+            }
+            if let Some(above) = to.parent() {
+                fs::create_dir_all(above)?;
+            }
+            if is_installed(&from) {
+                self.refuse_own_code(&from)?;
+                std::os::unix::fs::symlink(&from, &to)?;
+                checkout.linked.push(from);
+            } else {
+                copy(&from, &to, &mut left)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuse installed packages that are this project's own.
+    fn refuse_own_code(&self, installed: &Path) -> Result<(), NoCheckout> {
+        if installed.file_name().is_none_or(|name| name != "node_modules") {
+            return Ok(());
+        }
+        let own = self.package_names()?;
+        let mut packages: Vec<PathBuf> = Vec::new();
+        for entry in fs::read_dir(installed)?.filter_map(Result::ok) {
+            let is_scope = entry.file_name().to_string_lossy().starts_with('@');
+            match fs::read_dir(entry.path()) {
+                Ok(scoped) if is_scope => {
+                    packages.extend(scoped.filter_map(Result::ok).map(|it| it.path()));
+                }
+                _ => packages.push(entry.path()),
+            }
+        }
+        for package in packages {
+            let target = package.canonicalize().unwrap_or_else(|_| package.clone());
+            let is_link_inside = target.starts_with(self.root()) && !target.starts_with(installed);
+            let name = package.strip_prefix(installed).unwrap_or(&package).to_string_lossy();
+            if is_link_inside || own.iter().any(|own| *own == name) {
+                return Err(NoCheckout::OwnCode { path: package.display().to_string() });
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the packages of Node's that this repository has the code of.
+    fn package_names(&self) -> Result<Vec<String>, NoCheckout> {
+        let listed = ask(self.root(), &["ls-files", "-z", "--", "package.json", "*/package.json"])?;
+        let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        let name = |path: &[u8]| {
+            let path = self.root().join(String::from_utf8_lossy(path).as_ref());
+            let package: serde_json::Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+            Some(package.get("name")?.as_str()?.to_owned())
+        };
+        Ok(paths.filter_map(name).collect())
+    }
+}
+
+impl Checkout {
+    /// The folder of the work tree.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether a file of the project is used here as it is, because it belongs to an installed package.
+    #[must_use]
+    pub fn is_linked(&self, path: &Path) -> bool {
+        self.linked.iter().any(|folder| path.starts_with(folder))
+    }
+}
+
+impl Drop for Checkout {
+    fn drop(&mut self) {
+        // Its end of file tells the janitor; what it does not get to remove, the folder does itself.
+        drop(self.janitor.stdin.take());
+        let _ = self.janitor.wait();
+    }
+}
+
+/// A process that removes a folder when this one ends, even if it is killed.
+fn janitor(folder: &Path) -> io::Result<Child> {
+    Command::new("/bin/sh")
+        .args(["-c", "cat >/dev/null; rm -rf -- \"$1\"", "sh"])
+        .arg(folder)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
+/// Whether a path is something that a build, a cache or this program made from the code at hand.
+fn is_made_from_code(path: &Path) -> bool {
+    path.components().any(|part| {
+        let name = part.as_os_str().to_string_lossy();
+        MADE_FROM_CODE.contains(&&*name) || name.ends_with(".egg-info") || name.ends_with(".pyc")
+    })
+}
+
+/// Whether a folder holds installed packages, which are many and do not depend on the code.
+fn is_installed(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == "node_modules")
+        || folder.join("pyvenv.cfg").is_file()
+}
+
+fn copy(from: &Path, to: &Path, left: &mut u64) -> Result<(), NoCheckout> {
+    let metadata = from.symlink_metadata()?;
+    if metadata.is_symlink() {
+        std::os::unix::fs::symlink(fs::read_link(from)?, to)?;
+    } else if metadata.is_dir() {
+        fs::create_dir_all(to)?;
+        for entry in fs::read_dir(from)? {
+            let name = entry?.file_name();
+            if !is_made_from_code(Path::new(&name)) {
+                copy(&from.join(&name), &to.join(&name), left)?;
+            }
+        }
+    } else if metadata.is_file() {
+        *left = left.checked_sub(metadata.len()).ok_or(NoCheckout::TooLarge)?;
+        fs::copy(from, to)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sandbox::Sandbox;
+    use super::*;
+
+    #[test]
+    fn a_revision_is_checked_out_beside_the_project_and_goes_away() {
+        let sandbox = Sandbox::with([("a.py", "1\n"), (".gitignore", "*.dat\ntarget/\n")]);
+        let first = sandbox.head();
+        sandbox.commit([("a.py", "2\n")]);
+        sandbox.write("a.py", "3\n");
+        sandbox.write("made.dat", "x");
+        sandbox.write("target/made", "x");
+        sandbox.git(&["tag", "v1"]);
+        let index = sandbox.index();
+        let root = {
+            let checkout = sandbox.repository().check_out(&first).unwrap();
+            let read = |name: &str| fs::read_to_string(checkout.root().join(name)).ok();
+            assert_eq!(read("a.py").as_deref(), Some("1\n"));
+            assert_eq!(read("made.dat").as_deref(), Some("x"), "tests may use it");
+            assert_eq!(read("target/made"), None, "it was made from other code");
+            let tagged = ask(checkout.root(), &["rev-parse", "v1^{commit}"]).unwrap();
+            assert_eq!(String::from_utf8_lossy(&tagged).trim(), sandbox.head());
+            checkout.root().to_path_buf()
+        };
+        assert!(!root.exists());
+        assert_eq!(sandbox.index(), index, "nothing of the project is written");
+        let worktrees = ask(sandbox.repository().root(), &["worktree", "list"]).unwrap();
+        assert_eq!(String::from_utf8_lossy(&worktrees).lines().count(), 1);
+    }
+
+    #[test]
+    fn installed_packages_are_linked_unless_they_are_the_projects_own() {
+        let sandbox = Sandbox::with([
+            (".gitignore", "node_modules/\n"),
+            ("packages/shop/package.json", "{\"name\": \"@acme/shop\"}"),
+        ]);
+        sandbox.write("node_modules/lib/index.js", "1");
+        let checkout = sandbox.repository().check_out(&sandbox.head()).unwrap();
+        let linked = sandbox.repository().root().join("node_modules");
+        assert!(checkout.is_linked(&linked.join("lib/index.js")));
+        assert!(checkout.root().join("node_modules/lib/index.js").is_file());
+        sandbox.write("node_modules/@acme/shop/index.js", "1");
+        let refused = sandbox.repository().check_out(&sandbox.head()).unwrap_err();
+        assert!(refused.to_string().contains("@acme/shop"), "{refused}");
+    }
+}
