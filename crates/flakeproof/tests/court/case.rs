@@ -155,6 +155,9 @@ pub(crate) enum Word {
     /// No verdict: it did not fail.
     #[serde(rename = "passed")]
     Passed,
+    /// The report does not know it: something ended the suite before.
+    #[serde(rename = "not run")]
+    NotRun,
     #[serde(rename = "flaky")]
     Flaky,
     #[serde(rename = "flaky, new with this change", alias = "newly_flaky")]

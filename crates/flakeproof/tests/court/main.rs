@@ -2,7 +2,8 @@
 //!
 //! The cases are Markdown files in `examples/court`, one folder per runner; its README says how to
 //! write one. `COURT_ONLY=pytest/decimal cargo test -p flakeproof --test court` hears only cases
-//! whose name has that text, and `COURT_PROGRAM` names another program to be judged.
+//! whose name has that text (or one of several, with commas), `COURT_PROGRAM` names another program
+//! to be judged, and with `COURT_KEEP` the projects stay under `target/tmp/court`.
 
 mod case;
 mod scene;

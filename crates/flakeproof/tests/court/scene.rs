@@ -40,7 +40,8 @@ pub(crate) fn hear(case: &Case, folder: &Path, tools: &Tools) -> Result<(), Stri
     let scene = Scene { root, tools };
     let result = scene.prepare().and_then(|()| scene.hear(case));
     let tidied = scene.steps(&case.after);
-    if result.is_ok() && tidied.is_ok() {
+    let is_kept = std::env::var_os("COURT_KEEP").is_some();
+    if result.is_ok() && tidied.is_ok() && !is_kept {
         let _ = std::fs::remove_dir_all(&scene.root);
         let _ = std::fs::remove_dir_all(scene.beside().root);
     }
@@ -276,6 +277,9 @@ fn differences(case: &Case, ended: &Ended, report: &Value) -> Vec<String> {
     let tests = report["tests"].as_array().map(Vec::as_slice).unwrap_or_default();
     for (id, allowed) in &expected.verdicts {
         let Some(test) = tests.iter().find(|test| test["id"] == id.as_str()) else {
+            if allowed.has(&Word::NotRun) {
+                continue;
+            }
             wrong.push(format!("there is no test {id} in the report"));
             continue;
         };
