@@ -148,7 +148,9 @@ impl BaseStage<'_> {
         let share = self.head.shares.get(case.place.0).map_or(&[][..], Vec::as_slice);
         let Some(at) = share.iter().position(|test| *test == case.test) else { return Ok(()) };
         let order = &share[..=at];
-        let Some(there) = self.last_of_order(&*self.base.adapter, order)? else { return Ok(()) };
+        // Its own order: the change may have moved tests, or removed one that cleaned up.
+        let own = self.order_up_to(&case.test);
+        let Some(there) = self.last_of_order(&*self.base.adapter, own)? else { return Ok(()) };
         trials.doubt = trials.doubt.take().or_else(|| self.doubt(&there));
         trials.in_order.count(case, &there);
         if trials.in_order.only_passed()
@@ -180,10 +182,8 @@ impl BaseStage<'_> {
         }
         let has_failed = trials.alone.failed > 0;
         if conditions == Conditions::InOrder && !has_failed && !self.is_over() {
-            let share = self.head.shares.get(case.place.0).map_or(&[][..], Vec::as_slice);
-            let at = share.iter().position(|test| *test == case.test);
-            let order = at.map_or(&[][..], |at| &share[..=at]);
-            if let Some(there) = self.last_of_order(&*self.base.adapter, order)? {
+            let own = self.order_up_to(&case.test);
+            if let Some(there) = self.last_of_order(&*self.base.adapter, own)? {
                 trials.in_order.count(case, &there);
             }
         }
@@ -225,12 +225,15 @@ impl BaseStage<'_> {
         Ok(Some(execution))
     }
 
+    /// The base's own order, up to a test.
+    fn order_up_to(&self, test: &TestId) -> &[TestId] {
+        let order = &self.base.order;
+        order.iter().position(|it| it == test).map_or(&[], |at| &order[..=at])
+    }
+
     /// Why an execution on the base may have run other code than the base's.
     fn doubt(&self, execution: &Execution) -> Option<String> {
-        match &execution.dependencies {
-            Some(dependencies) => (self.base.foreign_code)(dependencies),
-            None => Some("which code it runs there is not measured".to_owned()),
-        }
+        (self.base.foreign_code)(execution.dependencies.as_ref())
     }
 
     fn add(

@@ -54,8 +54,11 @@ pub struct BaseProject {
     pub adapter: Box<dyn Adapter>,
     /// Its revision, for people.
     pub revision: String,
-    /// Says which code that an execution there used is not the base's, if there is any.
-    pub foreign_code: Box<dyn Fn(&Dependencies) -> Option<String>>,
+    /// Its tests, in its own order.
+    pub order: Vec<TestId>,
+    /// Says which code that an execution there used is not the base's, if there may be any. What was
+    /// used is not always known.
+    pub foreign_code: Box<dyn Fn(Option<&Dependencies>) -> Option<String>>,
     /// Removes the checkout when it is dropped.
     pub checkout: Box<dyn std::any::Any>,
 }

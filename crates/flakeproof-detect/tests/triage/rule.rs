@@ -115,6 +115,17 @@ fn an_order_that_fails_before_the_change_too_is_an_old_victims() {
 }
 
 #[test]
+fn an_order_that_only_fails_because_a_test_was_removed_is_real() {
+    fn with_cleaner() -> Scripted {
+        suite(["polluter", "cleaner", "victim"])
+            .fails_if("victim", |moment| !moment.before.contains(&"cleaner".into()))
+            .gives("victim", Spawn, Outcome::Passed)
+    }
+    let before = Before { base: Some(with_cleaner), ..Before::default() };
+    assert_eq!(after(&leaking(), &UNTOUCHED, &before, "victim"), Some(Verdict::Real));
+}
+
+#[test]
 fn a_base_that_runs_code_of_the_head_excuses_nothing() {
     let foreign = Some("it runs an installed copy");
     let before = Before { base: Some(leaking), foreign, ..Before::default() };

@@ -1,6 +1,7 @@
-//! Which files are under version control.
+//! Which files are under version control, and which are not.
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use super::change::NoChange;
 use super::program::ask;
@@ -12,12 +13,44 @@ impl Repository {
     /// # Errors
     /// When git cannot tell.
     pub fn tracked_files(&self) -> Result<HashSet<String>, NoChange> {
-        let listed = ask(self.root(), &["ls-files", "-z"])
+        self.listed(&["ls-files", "-z"]).map(|paths| paths.into_iter().collect())
+    }
+
+    /// All files that git was told to ignore; `None` where there are more than so many.
+    ///
+    /// # Errors
+    /// When git cannot tell.
+    pub fn ignored_files(&self, most: usize) -> Result<Option<Vec<PathBuf>>, NoChange> {
+        let question =
+            ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let mut files = Vec::new();
+        for path in self.listed(&question)? {
+            walk(&self.root().join(path), most, &mut files);
+        }
+        Ok((files.len() <= most).then_some(files))
+    }
+
+    fn listed(&self, question: &[&str]) -> Result<Vec<String>, NoChange> {
+        let listed = ask(self.root(), question)
             .map_err(|failure| NoChange::GitFailed { reason: failure.reason() })?;
         Ok(listed
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())
             .map(|path| String::from_utf8_lossy(path).into_owned())
             .collect())
+    }
+}
+
+/// Add what is at a path, and below it, as long as there is room for it.
+fn walk(path: &Path, most: usize, files: &mut Vec<PathBuf>) {
+    if files.len() > most {
+        return;
+    }
+    let is_folder = path.symlink_metadata().is_ok_and(|it| it.is_dir());
+    match std::fs::read_dir(path) {
+        Ok(entries) if is_folder => {
+            entries.filter_map(Result::ok).for_each(|it| walk(&it.path(), most, files));
+        }
+        _ => files.push(path.to_path_buf()),
     }
 }

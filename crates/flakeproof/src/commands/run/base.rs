@@ -1,14 +1,15 @@
 //! The code from before the change: where it is, what is on record about it, and running it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::rc::Rc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use flakeproof_core::{Base, Dependencies, History, Signature, TestId, TreeState};
 use flakeproof_detect::triage::{BaseProject, Record};
+use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Checkout, Repository};
-use flakeproof_runner::{Adapter, Cancel};
 
 use crate::settings::CompareBase;
 
@@ -113,30 +114,36 @@ impl<'a> BeforeTheChange<'a> {
             ..request.clone()
         })
         .map_err(|error| format!("the base cannot be run: {error}"))?;
-        let prepared: Result<_, String> =
-            adapter.discover().map_err(|error| format!("the base cannot be run: {error}"));
+        let suite = adapter.discover().map_err(|error| format!("the base cannot be run: {error}"));
         limit.is_met();
-        prepared?;
-        Ok(project(adapter, &base, repository.root().to_path_buf(), checkout, changed, limit))
+        let order = suite?.ids();
+        let head = repository.root().to_path_buf();
+        let is_built_here = is_built_where_it_runs(&request.command);
+        let checkout = Rc::new(checkout);
+        let seen = Rc::clone(&checkout);
+        let foreign_code = move |used: Option<&Dependencies>| match used {
+            Some(used) => foreign_code(used, &head, &seen, &changed),
+            None if is_built_here => None,
+            None => Some("which code it runs there is not measured".to_owned()),
+        };
+        Ok(BaseProject {
+            adapter,
+            order,
+            revision: base.revision().to_owned(),
+            foreign_code: Box::new(foreign_code),
+            checkout: Box::new((checkout, limit)),
+        })
     }
 }
 
-fn project(
-    adapter: Box<dyn Adapter>,
-    base: &Base,
-    head: PathBuf,
-    checkout: Checkout,
-    changed: Vec<String>,
-    limit: Deadline,
-) -> BaseProject {
-    let checkout = std::rc::Rc::new(checkout);
-    let seen = std::rc::Rc::clone(&checkout);
-    BaseProject {
-        adapter,
-        revision: base.revision().to_owned(),
-        foreign_code: Box::new(move |used| foreign_code(used, &head, &seen, &changed)),
-        checkout: Box::new((checkout, limit)),
-    }
+/// Whether a command runs the code of its folder and nothing else of the project: what is installed
+/// beside it was looked at before.
+fn is_built_where_it_runs(command: &[String]) -> bool {
+    let program = command.first().map(|word| word.rsplit('/').next().unwrap_or(word));
+    matches!(
+        program,
+        Some("go" | "cargo" | "node" | "npx" | "npm" | "pnpm" | "yarn" | "jest" | "vitest")
+    )
 }
 
 /// Code that an execution on the base used and that is the head's.

@@ -2,8 +2,8 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
-use std::time::SystemTime;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId, TreeState};
 use flakeproof_detect::intersect::Facts;
@@ -18,6 +18,8 @@ pub(super) struct ChangeSince<'a> {
     tracked: OnceCell<Result<HashSet<String>, String>>,
     /// The change since one revision, which is asked for again and again.
     since: RefCell<Option<(Base, Result<Facts, String>)>>,
+    /// When the run began, in seconds.
+    begun: i64,
 }
 
 impl<'a> ChangeSince<'a> {
@@ -27,9 +29,10 @@ impl<'a> ChangeSince<'a> {
         named: Option<&'a str>,
         now: Surroundings,
         tree: &'a TreeState,
+        begun: jiff::Timestamp,
     ) -> Self {
-        let (tracked, since) = (OnceCell::new(), RefCell::new(None));
-        Self { repository, named, now, tree, tracked, since }
+        let (tracked, since, begun) = (OnceCell::new(), RefCell::new(None), begun.as_second());
+        Self { repository, named, now, tree, tracked, since, begun }
     }
 
     /// What changed since this test passed, or why that is not known.
@@ -116,39 +119,70 @@ impl<'a> ChangeSince<'a> {
                 .and_then(Path::to_str)
                 .is_some_and(|path| tracked.contains(path))
         };
-        let is_in_project = |path: &str| Path::new(path).starts_with(repository.root());
-        let is_newer = |path: &&String| {
-            std::fs::metadata(path)
-                .and_then(|file| file.modified())
-                .is_ok_and(|time| time > SystemTime::from(passed))
+        let passed = passed.as_second();
+        let is_in_project = |path: &Path| path.starts_with(repository.root());
+        let is_changed = |path: &str| {
+            let path = Path::new(path);
+            match last_changed(path) {
+                // One that came into being while this run went on is of its own making.
+                Some(time) if is_temporary(path) && !is_in_project(path) => {
+                    passed < time && time < self.begun
+                }
+                Some(time) => passed < time,
+                None => {
+                    let folder = path.parent().filter(|folder| is_in_project(folder));
+                    folder.and_then(last_changed).is_some_and(|time| passed < time)
+                }
+            }
         };
-        Ok(touched
-            .code
-            .union(&touched.opened)
-            .filter(|path| !belongs_to_the_machine(path) && !is_known(path))
-            .filter(|path| is_in_project(path) || !is_temporary(path))
+        let used = touched.code.iter().chain(&touched.opened).chain(&touched.listed);
+        let used = used.filter(|path| !belongs_to_the_machine(path) && !is_known(path));
+        let changed: Vec<String> = used.filter(|path| is_changed(path)).cloned().collect();
+        if !changed.is_empty() {
+            return Ok(changed);
+        }
+        // What a test asks of a file without opening it is not seen: none may have changed.
+        let ignored = repository.ignored_files(MOST_IGNORED).map_err(|error| error.to_string())?;
+        let ignored = ignored.ok_or("there are too many files that git does not know")?;
+        let is_newer = |path: &PathBuf| {
+            !belongs_to_the_machine(&path.to_string_lossy())
+                && last_changed(path).is_some_and(|time| passed < time)
+        };
+        Ok(ignored
+            .into_iter()
             .filter(is_newer)
-            .cloned()
+            .map(|it| it.display().to_string())
+            .take(1)
             .collect())
     }
 }
 
+/// More files than this that git does not know are not looked at.
+const MOST_IGNORED: usize = 20_000;
+
+/// When content, name or rights of a file last changed, by the system's own account, which unlike the
+/// time of its content nobody can set. Of a link, that of the link or of what it leads to.
+fn last_changed(path: &Path) -> Option<i64> {
+    let own = path.symlink_metadata().ok()?.ctime();
+    Some(std::fs::metadata(path).map_or(own, |target| target.ctime().max(own)))
+}
+
 /// Whether a file is one of those that come and go, for which every run makes its own.
-fn is_temporary(path: &str) -> bool {
-    Path::new(path).starts_with(std::env::temp_dir())
+fn is_temporary(path: &Path) -> bool {
+    path.starts_with(std::env::temp_dir())
 }
 
 /// Files whose change is covered by the digest of packages, or that every run writes anew.
 fn belongs_to_the_machine(path: &str) -> bool {
     let parts = [
-        "/site-packages/",
-        "/dist-packages/",
-        "/lib/python",
         "/__pycache__/",
         "/.pytest_cache/",
         "/.flakeproof/",
         "/.hypothesis/",
         "/.git/",
+        "/.mypy_cache/",
+        "/.ruff_cache/",
+        "/target/",
     ];
     ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
         || parts.iter().any(|part| path.contains(part))

@@ -71,7 +71,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let mut triage_settings = settings.triage.clone();
     triage_settings.durations = recorder.durations();
     let named = settings.base.as_deref();
-    let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree);
+    let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree, started);
     let before = BeforeTheChange::new(&code.repository, named, &settings.compare_base, &code.tree);
 
     let triaged = {
