@@ -91,6 +91,13 @@ pub(crate) fn interrupted() {
     let _ = writeln!(err, "\n{DIM}{text}{DIM:#}");
 }
 
+/// Say which processes of the tests are still there, although they were killed.
+pub(crate) fn left_running(processes: &[String]) {
+    let mut err = anstream::stderr().lock();
+    let processes = processes.join(", ");
+    let _ = writeln!(err, "{DIM}these processes could not be killed: {processes}{DIM:#}");
+}
+
 /// Pass on what another program printed.
 pub(crate) fn verbatim(text: &str) {
     data(text.as_bytes());
