@@ -20,6 +20,7 @@ mod learning;
 mod paths;
 mod plan;
 mod predictions;
+mod printed;
 mod progress;
 mod quarantine;
 mod replays;
@@ -34,6 +35,8 @@ mod validate;
 mod verify_progress;
 
 use std::io::Write;
+
+use flakeproof_core::foreign_text::in_lines;
 
 use crate::problem::Problem;
 
@@ -76,12 +79,12 @@ pub(crate) use verify_progress::VerifyProgress;
 pub(crate) fn problem(problem: &Problem) {
     let mut err = anstream::stderr().lock();
     if !problem.details.trim().is_empty() {
-        let _ = writeln!(err, "{}\n", problem.details.trim_end());
+        let _ = writeln!(err, "{}\n", in_lines(problem.details.trim_end()));
     }
     let is_error = problem.exit.number() != 0;
     let (style, word) = if is_error { (BAD, "error") } else { (STRONG, "note") };
-    let _ = writeln!(err, "{style}{word}{style:#}: {}", problem.what);
-    let _ = writeln!(err, "{STRONG}next{STRONG:#}:  {}", problem.next);
+    let _ = writeln!(err, "{style}{word}{style:#}: {}", in_lines(&problem.what));
+    let _ = writeln!(err, "{STRONG}next{STRONG:#}:  {}", in_lines(&problem.next));
 }
 
 /// Say that the interrupt was heard.
