@@ -34,9 +34,9 @@ mod trained_reader;
 mod validate;
 mod verify_progress;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
-use flakeproof_core::foreign_text::in_lines;
+use flakeproof_core::foreign_text::{in_lines, on_one_line};
 
 use crate::problem::Problem;
 
@@ -99,6 +99,22 @@ pub(crate) fn left_running(processes: &[String]) {
     let mut err = anstream::stderr().lock();
     let processes = processes.join(", ");
     let _ = writeln!(err, "{DIM}these processes could not be killed: {processes}{DIM:#}");
+}
+
+/// Show a command that somebody else wrote, and ask whether to run it. `None` where nobody can
+/// be asked.
+pub(crate) fn may_run(command: &str, whose: &str) -> Option<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return None;
+    }
+    let mut err = anstream::stderr().lock();
+    let command = on_one_line(command);
+    let _ = writeln!(err, "{whose} runs this command here:\n\n  {STRONG}{command}{STRONG:#}\n");
+    let _ = write!(err, "run it? [y/N] ");
+    let _ = err.flush();
+    let mut answer = String::new();
+    let _ = std::io::stdin().read_line(&mut answer);
+    Some(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Pass on what another program printed.
