@@ -17,6 +17,7 @@ mod execution;
 mod features;
 mod findings;
 mod fix;
+pub mod foreign_text;
 mod history;
 mod hunt;
 mod id_rules;

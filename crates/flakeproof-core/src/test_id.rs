@@ -1,10 +1,12 @@
 //! The name of a test, exactly as its framework writes it.
 
-use std::borrow::Borrow;
+use std::borrow::{Borrow, Cow};
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use crate::foreign_text;
 
 /// A framework's own id of a test, unchanged: `tests/test_a.py::test_x[1]`.
 ///
@@ -19,6 +21,12 @@ impl TestId {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The id for people: on one line, and without characters that are not shown as they are.
+    #[must_use]
+    pub fn shown(&self) -> Cow<'_, str> {
+        foreign_text::on_one_line(&self.0)
     }
 }
 

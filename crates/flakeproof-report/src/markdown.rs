@@ -3,6 +3,8 @@
 //! A test's id and its messages may hold any character. In a cell they must stay on one line, end
 //! no cell, and mean nothing to Markdown or HTML.
 
+use flakeproof_core::foreign_text;
+
 /// The text as it is, on one line.
 pub(crate) fn text(text: &str) -> String {
     escaped(text.trim())
@@ -47,7 +49,8 @@ fn escaped(text: &str) -> String {
 }
 
 fn on_one_line(text: &str) -> String {
-    text.replace("\r\n", " ").replace(|c: char| c.is_control(), " ")
+    let spaced = text.replace("\r\n", " ").replace(|c: char| c.is_control(), " ");
+    foreign_text::on_one_line(&spaced).into_owned()
 }
 
 #[cfg(test)]
@@ -58,6 +61,12 @@ mod tests {
     fn text_means_nothing_to_markdown() {
         assert_eq!(text("src/__init__.py"), r"src/\_\_init\_\_.py");
         assert_eq!(text("<b> | *x* [1]\nnext"), r"\<b\> \| \*x\* \[1\] next");
+    }
+
+    #[test]
+    fn no_character_changes_the_direction_of_a_cell() {
+        assert_eq!(code("a\u{202e}b"), r"`a\u{202e}b`");
+        assert_eq!(text("a\u{9b}b"), "a b");
     }
 
     #[test]

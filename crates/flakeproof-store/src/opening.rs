@@ -14,6 +14,9 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags};
 use crate::migrations::{SchemaVersion, migrate};
 use crate::place::Place;
 
+/// The folder of a project's own history.
+pub(crate) const PROJECT_FOLDER: &str = ".flakeproof";
+
 /// How long to wait for another process's lock.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -27,6 +30,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// # Errors
 /// When the file is damaged, not a history, of a newer version, or cannot be written.
 pub(crate) fn open(place: &Place) -> Result<Connection, HistoryError> {
+    refuse_links(place)?;
     let mut connection = connect(place)?;
     let fault = |error| place.fault(&error);
     connection.busy_timeout(PATIENCE).map_err(fault)?;
@@ -46,6 +50,7 @@ pub(crate) fn open(place: &Place) -> Result<Connection, HistoryError> {
 /// # Errors
 /// When the file is missing, damaged, not a history, or of another version.
 pub(crate) fn look(place: &Place) -> Result<Connection, HistoryError> {
+    refuse_links(place)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(place.path(), flags)
         .map_err(|error| place.unreadable(error))?;
@@ -56,12 +61,30 @@ pub(crate) fn look(place: &Place) -> Result<Connection, HistoryError> {
     Ok(connection)
 }
 
+/// Refuse a project's own history that is a link: it comes with the project, and whoever made it
+/// would have a file of the user's choice changed elsewhere.
+fn refuse_links(place: &Place) -> Result<(), HistoryError> {
+    let path = place.path();
+    let Some(folder) = path.parent().filter(|folder| folder.ends_with(PROJECT_FOLDER)) else {
+        return Ok(());
+    };
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    match is_link(path) || is_link(folder) {
+        true => Err(place.unreadable(
+            "it is a symbolic link, which is not followed; remove the link, or name the file that \
+             it leads to with `--store`",
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Make `folder/.flakeproof`, which keeps itself out of version control, unless it is there.
 ///
 /// # Errors
 /// When it cannot be made.
 pub(crate) fn make_project_folder(folder: &Path) -> Result<(), HistoryError> {
     let place = Place::new(folder)?;
+    refuse_links(&Place::new(&folder.join("history.db"))?)?;
     let ignore = folder.join(".gitignore");
     match std::fs::create_dir(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),

@@ -76,7 +76,7 @@ impl SqliteHistory {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn in_project(folder: &Path) -> Result<Self, HistoryError> {
-        let ours = folder.join(".flakeproof");
+        let ours = folder.join(opening::PROJECT_FOLDER);
         opening::make_project_folder(&ours)?;
         Self::open(&ours.join("history.db"))
     }

@@ -561,3 +561,26 @@ fn a_missing_file_is_not_made_for_who_only_looks() {
     SqliteHistory::look(&path).expect_err("is missing");
     assert!(!path.exists());
 }
+
+#[test]
+fn a_projects_own_history_that_is_a_link_is_not_followed() {
+    let (project, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let target = elsewhere.path().join("target.db");
+    let ours = project.path().join(".flakeproof");
+    std::fs::create_dir(&ours).unwrap();
+    std::os::unix::fs::symlink(&target, ours.join("history.db")).unwrap();
+    let refused = SqliteHistory::in_project(project.path()).unwrap_err().to_string();
+    assert!(refused.contains("symbolic link") && refused.contains("--store"), "{refused}");
+    assert!(SqliteHistory::look(&ours.join("history.db")).is_err());
+    assert!(!target.exists(), "nothing is made elsewhere");
+
+    std::fs::remove_dir_all(&ours).unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), &ours).unwrap();
+    assert!(SqliteHistory::in_project(project.path()).is_err());
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+
+    // A link that the user names is the user's own.
+    let named = project.path().join("named.db");
+    std::os::unix::fs::symlink(&target, &named).unwrap();
+    SqliteHistory::open(&named).unwrap();
+}

@@ -21,6 +21,7 @@ mod listing;
 mod open_api;
 mod problem;
 mod responder;
+mod room;
 mod route;
 mod server;
 mod settings;

@@ -11,10 +11,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 
 use crate::gate::Gate;
 use crate::responder::Responder;
+use crate::room::{Line, Room};
 use crate::{Limits, Settings, Shutdown, Source};
 
 /// The most bytes that the head of a request may have.
@@ -103,22 +103,24 @@ impl Server {
         let gate = Gate { address: self.address, token: self.settings.token };
         let responder = Arc::new(Responder::new(gate, source));
         let limits = self.settings.limits;
-        let room = Arc::new(Semaphore::new(limits.connections));
+        let mut room = Room::new(limits.connections);
         let open = GracefulShutdown::new();
         loop {
             let next = async {
-                // The semaphore is never closed, so there is always a permit in the end.
-                let permit = Arc::clone(&room).acquire_owned().await.ok();
-                (permit, listener.accept().await)
+                let accepted = listener.accept().await;
+                (room.enter().await, accepted)
             };
             tokio::select! {
                 () = shutdown.requested() => break,
-                (permit, accepted) = next => match accepted {
+                ((permit, line), accepted) = next => match accepted {
                     Ok((stream, _)) => {
-                        let talk = open.watch(talk(&responder, stream, limits));
+                        let talk = open.watch(talk(&responder, stream, limits, &line));
                         tokio::spawn(async move {
                             // A client that goes away, or is cut off, is not our trouble.
-                            let _ = tokio::time::timeout(limits.connection_time, talk).await;
+                            tokio::select! {
+                                _ = tokio::time::timeout(limits.connection_time, talk) => {}
+                                () = line.is_cut() => {}
+                            }
                             drop(permit);
                         });
                     }
@@ -137,11 +139,15 @@ fn talk<S: Source>(
     responder: &Arc<Responder<S>>,
     stream: TcpStream,
     limits: Limits,
+    line: &Arc<Line>,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<S> {
-    let responder = Arc::clone(responder);
+    let (responder, line) = (Arc::clone(responder), Arc::clone(line));
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let responder = Arc::clone(&responder);
-        async move { Ok::<_, Infallible>(responder.respond(request.into_parts().0).await) }
+        let (responder, line) = (Arc::clone(&responder), Arc::clone(&line));
+        async move {
+            let _answering = line.answering();
+            Ok::<_, Infallible>(responder.respond(request.into_parts().0).await)
+        }
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

@@ -23,7 +23,8 @@ pub struct Limits {
     pub head_time: Duration,
     /// For a whole connection, however many requests it carries.
     pub connection_time: Duration,
-    /// Connections at the same time; more wait until one ends.
+    /// Connections at the same time; another one takes the place of the first that is not being
+    /// answered.
     pub connections: usize,
     /// Time that open answers have to end once the server is told to stop.
     pub grace: Duration,

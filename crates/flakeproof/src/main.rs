@@ -41,6 +41,9 @@ fn main() -> ExitCode {
         problem.exit
     });
     // Whatever a test left behind, and whatever an error left running, ends here.
-    flakeproof_runner::process::kill_everything_below();
+    let left = flakeproof_runner::process::kill_everything_below();
+    if !left.is_empty() {
+        view::left_running(&left);
+    }
     ExitCode::from(exit.number())
 }

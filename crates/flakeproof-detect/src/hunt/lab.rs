@@ -4,8 +4,10 @@
 //! that was run is kept at once. So a hunt that is taken up again asks for the same trials in the same
 //! order, finds those that are known, and goes on where it was cut off.
 
+use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -358,7 +360,9 @@ impl<I: Iterator<Item = Trial>> Queue<I> {
 fn run_all(bench: Bench<'_>, turns: Option<&Turns>, work: &Receiver<Work>, done: &Sender<Done>) {
     for (number, given, trial) in work {
         let turn = turns.map(|turns| Turn { turns, number: given });
-        let result = Bench { turn, ..bench }.run(&trial);
+        // A fault of ours must reach the one who waits for the result.
+        let result = catch_unwind(AssertUnwindSafe(|| Bench { turn, ..bench }.run(&trial)))
+            .unwrap_or_else(|panic| Err(Error::Agent(words_of(&*panic))));
         if let Some(turns) = turns {
             turns.pass_on();
         }
@@ -366,4 +370,10 @@ fn run_all(bench: Bench<'_>, turns: Option<&Turns>, work: &Receiver<Work>, done:
             return;
         }
     }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+    format!("a worker panicked: {text}")
 }

@@ -86,3 +86,14 @@ fn trouble_of_the_runner_is_an_error() {
     assert!(ended.is_err());
     assert_eq!(count.get(), 1, "what ran before is kept");
 }
+
+#[test]
+fn a_worker_that_panics_ends_the_hunt_with_an_error() {
+    for jobs in [1, 2, 4] {
+        let suite = suite(["a", "b", "c"]).fails_if("b", |_| panic!("a fault of ours"));
+        let settings = HuntSettings { jobs, ..settings() };
+        let ended = session(&suite, &settings, &Kept::default(), &Cancel::never(), &mut |_| {});
+        let error = ended.expect_err("a fault").to_string();
+        assert!(error.contains("a worker panicked: a fault of ours"), "{error}");
+    }
+}

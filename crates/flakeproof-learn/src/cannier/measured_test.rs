@@ -3,6 +3,7 @@
 //! One line for each run of each test. Every feature has a column of its name, in any order; an
 //! empty cell is a missing value.
 
+use flakeproof_core::foreign_text::{as_cell, of_cell};
 use flakeproof_core::{Feature, Features};
 
 use super::CsvError;
@@ -47,9 +48,9 @@ pub fn write_features(tests: &[MeasuredTest]) -> String {
     let _ = writer.write_record(header);
     for test in tests {
         let cell = |value: &Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-        let place = [test.project.clone(), test.test.clone(), test.run.to_string()];
-        let _ =
-            writer.write_record(place.into_iter().chain(test.features.values().iter().map(cell)));
+        let words = [&test.project, &test.test].map(|text| as_cell(text).into_owned());
+        let place = words.into_iter().chain([test.run.to_string()]);
+        let _ = writer.write_record(place.chain(test.features.values().iter().map(cell)));
     }
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
@@ -100,8 +101,8 @@ impl Columns {
         let run = self.run.map_or("", cell);
         let run = if run.is_empty() { Ok(1) } else { run.parse() };
         Ok(MeasuredTest {
-            project: self.project.map_or("", cell).to_owned(),
-            test: cell(self.test).to_owned(),
+            project: of_cell(self.project.map_or("", cell)).to_owned(),
+            test: of_cell(cell(self.test)).to_owned(),
             run: run.map_err(|_| "`run` is no number".to_owned())?,
             features,
         })
@@ -154,6 +155,16 @@ mod tests {
 
     fn error(text: &str) -> String {
         read_features(text).expect_err("it cannot be read").to_string()
+    }
+
+    #[test]
+    fn an_id_that_looks_like_a_formula_is_none_and_is_read_as_it_was() {
+        let test = "=HYPERLINK(1)".to_owned();
+        let measured =
+            MeasuredTest { project: "@p".into(), test, run: 1, features: Features::default() };
+        let table = write_features(std::slice::from_ref(&measured));
+        assert!(table.contains("\n'@p,'=HYPERLINK(1),1,"), "{table}");
+        assert_eq!(read_features(&table).unwrap(), [measured]);
     }
 
     #[test]

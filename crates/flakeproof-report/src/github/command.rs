@@ -4,6 +4,8 @@
 //! more than ten here. Whatever a test writes ends up inside a command and cannot start one of its
 //! own.
 
+use flakeproof_core::foreign_text::on_one_line;
+
 use crate::words;
 
 /// What GitHub shows of one step.
@@ -45,9 +47,26 @@ pub(super) fn lines(annotations: &[String]) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    // GitHub has codes for the ends of lines; what else is not shown as it is, is escaped by us.
+    let mut escaped = String::with_capacity(text.len());
+    for piece in text.split_inclusive(['\r', '\n']) {
+        let line = piece.trim_end_matches(['\r', '\n']);
+        escaped.push_str(&on_one_line(line).replace('%', "%25"));
+        escaped.push_str(&piece[line.len()..].replace('\r', "%0D").replace('\n', "%0A"));
+    }
+    escaped
 }
 
 fn escaped_property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_changes_neither_direction_nor_screen() {
+        assert_eq!(escaped("a\u{202e}b\u{9b}c\r\n100%"), r"a\u{202e}b\u{9b}c%0D%0A100%25");
+    }
 }

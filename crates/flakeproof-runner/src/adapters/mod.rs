@@ -40,8 +40,8 @@ pub struct RunRequest {
 struct Known {
     /// What the user calls it.
     name: &'static str,
-    /// Whether a command is one of its runner.
-    recognises: fn(&[String]) -> bool,
+    /// Which word of a command is its runner's program.
+    recognises: fn(&[String]) -> Option<usize>,
     /// The command that runs the tests of a project in this folder, if it is one of its projects.
     usual_command: fn(&Path) -> Option<Vec<String>>,
     open: fn(RunRequest) -> Result<Box<dyn Adapter>>,
@@ -49,8 +49,8 @@ struct Known {
     capabilities: fn() -> Vec<Capabilities>,
 }
 
-/// Every adapter. The first that recognises a command takes it; pytest, which any command may
-/// start in the end, takes what nobody else does.
+/// Every adapter. The one whose program comes first in a command takes it, for what comes after
+/// it are its arguments; pytest, which any command may start in the end, takes what nobody does.
 const KNOWN: [&Known; 4] = [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &command::KNOWN];
 
 /// The adapter for a request; nothing is started yet.
@@ -101,12 +101,38 @@ fn named(name: &str) -> Result<&'static Known> {
 }
 
 fn of_command(command: &[String]) -> &'static Known {
-    KNOWN.iter().find(|known| (known.recognises)(command)).copied().unwrap_or(&pytest::KNOWN)
+    let recognised = KNOWN.iter().filter_map(|known| Some(((known.recognises)(command)?, *known)));
+    recognised.min_by_key(|(at, _)| *at).map_or(&pytest::KNOWN, |(_, known)| known)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_known_by_its_program_and_not_by_its_arguments() {
+        for (command, name) in [
+            ("pytest", "pytest"),
+            ("py.test -x", "pytest"),
+            ("venv/bin/pytest tests/jest", "pytest"),
+            ("python3.12 -m pytest go test", "pytest"),
+            ("uv run pytest", "pytest"),
+            ("poetry run pytest tests/test_cargo.py", "pytest"),
+            ("tox -e py312", "pytest"),
+            ("make check", "pytest"),
+            ("go test ./pytest/...", "command"),
+            ("go test ./tools/pytest", "command"),
+            ("npx jest pytest.test.js", "command"),
+            ("npx jest pytest", "command"),
+            ("npx vitest run pytest", "command"),
+            ("node --test pytest.test.mjs", "command"),
+            ("cargo test pytest", "cargo"),
+            ("mvn test -Dtest=pytest", "jvm"),
+        ] {
+            let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+            assert_eq!(of_command(&words).name, name, "{command}");
+        }
+    }
 
     #[test]
     fn a_name_that_nobody_has_is_answered_with_those_there_are() {

@@ -1,7 +1,8 @@
 //! Calling the `git` program.
 //!
-//! Every call is read-only, asks nobody anything, and gives the same bytes whatever the user's
-//! language, pager and variables are. A call that hangs or floods is killed. Should flakeproof
+//! Every call is read-only, asks nobody anything, runs no program that the repository's
+//! configuration names (filters, hooks, monitors, external diffs), and gives the same bytes whatever
+//! the user's language, pager and variables are. A call that hangs or floods is killed. Should flakeproof
 //! itself be killed, git ends at its next write, and until then it only reads.
 
 use std::io::Read;
@@ -83,8 +84,41 @@ impl Failure {
 /// Ask git a question about the repository that contains `folder`; gives what it printed.
 pub(super) fn ask(folder: &Path, question: &[&str]) -> Result<Vec<u8>, Failure> {
     let mut command = command(folder);
+    without_filters(&mut command, &filters_of(folder));
     command.args(question);
     answer_of(command, DEADLINE)
+}
+
+/// The names of the filters that the configuration of a repository knows.
+fn filters_of(folder: &Path) -> Vec<String> {
+    let mut command = command(folder);
+    command.args(["config", "--null", "--name-only", "--get-regexp", r"^filter\."]);
+    // Without any, git ends with 1. Where it cannot tell, the question itself fails as well.
+    let names = answer_of(command, DEADLINE).unwrap_or_default();
+    let names = names.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok());
+    let names = names.filter_map(|name| name.strip_prefix("filter.")?.rsplit_once('.'));
+    let mut filters: Vec<String> = names.map(|(filter, _)| filter.to_owned()).collect();
+    filters.sort_unstable();
+    filters.dedup();
+    filters
+}
+
+/// Make filters of these names do nothing. A file that one of them would change counts as edited
+/// if it was touched.
+///
+/// By variables, for a name may contain what ends the name on the command line.
+fn without_filters(command: &mut Command, filters: &[String]) {
+    let own = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse().ok());
+    let mut count: usize = own.unwrap_or(0);
+    for filter in filters {
+        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
+        {
+            command.env(format!("GIT_CONFIG_KEY_{count}"), format!("filter.{filter}.{key}"));
+            command.env(format!("GIT_CONFIG_VALUE_{count}"), value);
+            count += 1;
+        }
+    }
+    command.env("GIT_CONFIG_COUNT", count.to_string());
 }
 
 /// git with everything set that all calls share.
@@ -98,6 +132,7 @@ fn command(folder: &Path) -> Command {
         .args(["-c", "diff.autoRefreshIndex=false"])
         // Also `git status` fails if the user's order file does not exist.
         .args(["-c", "diff.orderFile=/dev/null"])
+        .args(["-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"])
         .env("LC_ALL", "C")
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_TERMINAL_PROMPT", "0")
@@ -164,6 +199,7 @@ fn awaited(
 
 #[cfg(test)]
 mod tests {
+    use super::super::sandbox::Sandbox;
     use super::*;
 
     fn shell(script: &str) -> Command {
@@ -184,6 +220,39 @@ mod tests {
         let Err(Failure::Refused { code, stderr }) = answer else { panic!("{answer:?}") };
         assert_eq!(code, Some(3));
         assert!(stderr.len() <= 64 * 1024 + 1);
+    }
+
+    #[test]
+    fn no_program_of_the_configuration_is_run() {
+        let sandbox = Sandbox::with([
+            (".gitattributes", "*.py filter=a=b.c diff=d\n*.txt filter=plain\n"),
+            ("a.py", "1\n"),
+            ("a.txt", "1\n"),
+        ]);
+        let ran = sandbox.path("ran");
+        let touch = format!("touch '{}'; cat", ran.display());
+        for key in [
+            "filter.a=b.c.clean",
+            "filter.a=b.c.process",
+            "filter.plain.clean",
+            "filter.plain.smudge",
+            "diff.d.textconv",
+            "diff.d.command",
+            "diff.external",
+            "core.fsmonitor",
+        ] {
+            sandbox.git(&["config", key, &touch]);
+        }
+        sandbox.git(&["config", "filter.plain.required", "true"]);
+        sandbox.write("a.py", "2\n");
+        sandbox.write("a.txt", "2\n");
+        let _ = std::fs::remove_file(&ran);
+        let folder = sandbox.path("");
+        let diff = ["diff", "--no-ext-diff", "--no-textconv", "HEAD", "--"];
+        let printed = String::from_utf8(ask(&folder, &diff).unwrap()).unwrap();
+        assert!(printed.contains("+2"), "{printed}");
+        ask(&folder, &["status", "--porcelain=v2", "-z"]).unwrap();
+        assert!(!ran.exists(), "a program of the configuration was run");
     }
 
     #[test]

@@ -1,20 +1,49 @@
 //! Who descends from this process.
 
+use std::time::{Duration, Instant};
+
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
-/// Kill every process below this one, at once. Returns how many were found.
+/// How long processes may take to be gone after they were killed.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The pause between two looks at who is left, at first and at most.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(200));
+
+/// Kill every process below this one, until nobody is left. Gives those who stay all the same,
+/// as `number name`: in an uninterruptible sleep, or of another user.
 ///
 /// Where orphans are adopted (see [`super::adopt_orphans`]) this also reaches processes that left
 /// their group or session on purpose.
-pub(super) fn kill_all() -> usize {
-    let found = below(getpid().as_raw_nonzero().get());
-    for pid in &found {
-        if let Some(pid) = Pid::from_raw(*pid) {
-            // It may have ended meanwhile, which is all that is wanted.
-            let _ = kill_process(pid, Signal::KILL);
+pub(super) fn kill_all() -> Vec<String> {
+    let root = getpid().as_raw_nonzero().get();
+    kill_until(Instant::now() + PATIENCE, &|| below(root))
+}
+
+/// Kill who is found, again and again: a process may be forking at this moment.
+fn kill_until(deadline: Instant, find: &dyn Fn() -> Vec<i32>) -> Vec<String> {
+    let (mut pause, longest) = PAUSES;
+    loop {
+        let found = find();
+        if found.is_empty() {
+            return Vec::new();
         }
+        for pid in &found {
+            if let Some(pid) = Pid::from_raw(*pid) {
+                // It may have ended meanwhile, which is all that is wanted.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+        if Instant::now() >= deadline {
+            return found.into_iter().map(described).collect();
+        }
+        std::thread::sleep(pause);
+        pause = longest.min(pause * 2);
     }
-    found.len()
+}
+
+fn described(pid: i32) -> String {
+    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    format!("{pid} {}", name.trim()).trim_end().to_owned()
 }
 
 fn below(root: i32) -> Vec<i32> {
@@ -52,6 +81,23 @@ fn state_and_parent(stat: &str) -> Option<(&str, i32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_cannot_be_killed_is_named_and_not_waited_for_for_ever() {
+        // A number that no system gives to a process stands for one that does not die.
+        let found = kill_until(Instant::now(), &|| vec![i32::MAX]);
+        assert_eq!(found, [i32::MAX.to_string()]);
+    }
+
+    #[test]
+    fn nobody_is_left_when_nobody_is_found() {
+        let looks = std::cell::Cell::new(0);
+        let find = || {
+            looks.set(looks.get() + 1);
+            if looks.get() < 4 { vec![i32::MAX] } else { Vec::new() }
+        };
+        assert!(kill_until(Instant::now() + PATIENCE, &find).is_empty());
+    }
 
     #[test]
     fn a_process_name_with_parentheses_does_not_confuse() {

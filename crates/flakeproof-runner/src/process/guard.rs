@@ -78,9 +78,10 @@ fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result
 fn kill_everything_when_input_closes(socket: &Path) {
     let mut last_word = Vec::new();
     let _ = std::io::stdin().read_to_end(&mut last_word);
-    // A process may be forking at this moment: look until nobody is found.
-    while descendants::kill_all() > 0 {
-        std::thread::yield_now();
+    let left = descendants::kill_all();
+    if !left.is_empty() {
+        // The end of the command's output, for whoever reads it.
+        let _ = writeln!(std::io::stderr(), "flakeproof could not kill: {}", left.join(", "));
     }
     if let (true, Some(folder)) = (last_word.is_empty(), socket.parent()) {
         let _ = std::fs::remove_dir_all(folder);

@@ -227,10 +227,10 @@ pub fn adopt_orphans() {
 }
 
 /// Kill every process below this one. The last act of a program that ends.
-pub fn kill_everything_below() {
-    while descendants::kill_all() > 0 {
-        std::thread::yield_now();
-    }
+///
+/// Gives those who could not be killed within ten seconds, as `number name`.
+pub fn kill_everything_below() -> Vec<String> {
+    descendants::kill_all()
 }
 
 /// Kill a process and its group.

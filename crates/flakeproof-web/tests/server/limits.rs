@@ -47,6 +47,22 @@ fn clients_that_say_nothing_do_not_keep_others_out() {
 }
 
 #[test]
+fn half_open_connections_do_not_keep_others_waiting() {
+    // With the limits that users have: nobody is cut off for being slow while this runs.
+    let scene = Scene::open(overview(0));
+    let _half_open: Vec<_> = (0..190)
+        .map(|_| {
+            let mut client = scene.connect();
+            client.write_all(b"GET / HTTP/1.1\r\nhost: loc").unwrap();
+            client
+        })
+        .collect();
+    let begin = std::time::Instant::now();
+    assert_eq!(scene.get("/health").status, 200);
+    assert!(begin.elapsed() < Limits::default().head_time / 2, "{:?}", begin.elapsed());
+}
+
+#[test]
 fn who_does_not_read_the_answer_is_hung_up_on() {
     let connection_time = Duration::from_millis(200);
     let limits = Limits { connection_time, connections: 1, ..Limits::default() };

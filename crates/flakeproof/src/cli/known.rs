@@ -49,6 +49,9 @@ pub(crate) struct ReproArguments {
     /// Replay what a bundle holds, and say what differs here.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
+    /// Run the command of the bundle without asking: you know who made it.
+    #[arg(long, requires = "from")]
+    pub(crate) yes: bool,
     /// The adapter that runs the tests [default: what the command says].
     #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
     pub(crate) adapter: Option<String>,

@@ -1,7 +1,6 @@
 //! What can be found for which time, as a person reads it and as a program does.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_core::Seed;
 use flakeproof_learn::cannier::{
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::learning::share;
 use super::predictions::count;
+use super::printed;
 use super::styles::{DIM, STRONG};
 use crate::problem::Problem;
 
@@ -200,7 +200,7 @@ pub(crate) fn cannier(trades: &CannierTrades) {
         "{DIM}balanced: the point nearest to {} 1 at no cost, where the original costs 1{DIM:#}",
         if trades.trades.len() == 1 { trades.trades[0].technique.measure() } else { "performance" }
     );
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 fn heading(text: &mut String, trade: &CannierTrade, about: &CannierTrades) {

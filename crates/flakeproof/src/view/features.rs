@@ -1,13 +1,13 @@
 //! Features, as a person reads them and as a program does.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::{Feature, Features, Notice, Seed, TestId};
 use serde_json::{Map, Value, json};
 
 use super::predictions::{count, notices};
+use super::printed;
 use super::styles::{DIM, STRONG};
 
 /// Suites up to this size are shown test by test.
@@ -54,11 +54,7 @@ pub(crate) fn features(table: &FeatureTable, is_stdout_taken: bool) {
         extremes(&mut text, &table.rows);
     }
     totals(&mut text, table);
-    let _ = if is_stdout_taken {
-        anstream::stderr().lock().write_all(text.as_bytes())
-    } else {
-        anstream::stdout().lock().write_all(text.as_bytes())
-    };
+    let _ = if is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
     notices(&table.notices);
 }
 

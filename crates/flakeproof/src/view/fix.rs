@@ -1,7 +1,6 @@
 //! Whether a test is mended, as a person reads it: what it takes, and what it came to.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_core::{
     FixEnd, FixFindings, FixVerdict, FormerRate, Isolation, Place, RateSource, Tally, TestId,
@@ -11,6 +10,7 @@ use flakeproof_report::words;
 
 use super::flaky_test::typeable;
 use super::predictions::count;
+use super::printed;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Orders that are named; the rest is counted.
@@ -22,15 +22,12 @@ const LINES: usize = 20;
 pub(crate) fn fix(findings: &FixFindings, is_stdout_taken: bool) {
     let text = rendered(findings);
     // A reader that went away has all it wanted.
-    let _ = if is_stdout_taken {
-        anstream::stderr().lock().write_all(text.as_bytes())
-    } else {
-        anstream::stdout().lock().write_all(text.as_bytes())
-    };
+    let _ = if is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
 }
 
 /// What is about to be run, how often, and why so often.
 pub(super) fn planned(test: &TestId, claim: &Claim, was: FormerRate, confidence: f64) -> String {
+    let test = test.shown();
     let mut text = format!("{STRONG}{test}{STRONG:#} {}\n", in_orders(&claim.orders));
     let (rate, sure) = (often(was.rate), percent(confidence));
     let (at_least, source) = match was.source {

@@ -9,7 +9,7 @@ use super::styles::{DIM, STRONG};
 
 /// One flaky test, with what was found out about it, at most so many things of a kind.
 pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool, most: usize) {
-    let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", test.id);
+    let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", test.id.shown());
     if test.all().runs > 0 {
         line(text, &words::fared(test));
     }

@@ -1,7 +1,6 @@
 //! Forests, as a person reads them and as a program does.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use serde_json::json;
 
 use super::learning::{megabytes, share};
 use super::predictions::count;
+use super::printed;
 use super::styles::{BAD, DIM, GOOD, STRONG};
 
 /// Features named of an explanation or a picture.
@@ -71,7 +71,7 @@ pub(crate) fn trained_forest(
         let _ = writeln!(text, "{}", kept(about, thresholds));
     }
     let _ = writeln!(text, "{DIM}next: `flakeproof explain TEST` shows why it says what{DIM:#}");
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Where to stop believing it.
@@ -135,7 +135,7 @@ impl ForestEvaluation<'_> {
 
 /// Print an evaluation for people, as the paper's tables 6 and 7.
 pub(crate) fn forest_evaluation(evaluation: &ForestEvaluation<'_>) {
-    let _ = anstream::stdout().lock().write_all(rendered(evaluation).as_bytes());
+    let _ = printed::out(&rendered(evaluation));
 }
 
 fn rendered(evaluation: &ForestEvaluation<'_>) -> String {
@@ -198,7 +198,7 @@ pub(crate) fn drawn(swarm: &Beeswarm, path: &Path) {
         names.join(", ").replace('_', " "),
         path.display()
     );
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Print why a forest says what it says about a test, as bars.
@@ -236,7 +236,7 @@ pub(crate) fn forest_explanation(about: &About, test: &TestId, explanation: &Exp
         "{DIM}starts from {:.3}, the other features add {rest:+.3}; the forest answers {:.3}{DIM:#}",
         explanation.base, explanation.answer
     );
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 fn bar(text: &mut String, feature: Feature, value: Option<f64>, part: f64, strongest: f64) {

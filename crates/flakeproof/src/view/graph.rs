@@ -1,7 +1,6 @@
 //! The dependency graph of a test, as a person reads it.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_core::TestId;
 use flakeproof_syntax::dependence::{ContextualPath, Graph};
@@ -9,6 +8,7 @@ use flakeproof_syntax::project::Project;
 
 use super::paths::{ShownPath, assertion_of, paths};
 use super::predictions::count;
+use super::printed;
 use super::styles::{DIM, STRONG};
 
 /// What is shown of a graph.
@@ -62,7 +62,7 @@ pub(crate) fn graph(shown: &ShownGraph<'_>) -> String {
 
 /// Print a text with colours, where the terminal has them.
 pub(crate) fn coloured(text: &str) {
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(text);
 }
 
 /// A text with colours as it stands in a file.

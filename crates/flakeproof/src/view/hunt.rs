@@ -2,13 +2,13 @@
 //! rest is worth.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_core::{FlakyKind, HuntEnd, HuntFindings, HuntedTest, TestId};
 use flakeproof_report::words::{self, Rest};
 
 use super::flaky_test::{flaky, shortened};
 use super::predictions::count;
+use super::printed;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Sets of tests, and tests, named in a list; the rest is counted.
@@ -33,11 +33,7 @@ pub(crate) struct ShownHunt {
 pub(crate) fn hunt(findings: &HuntFindings, shown: &ShownHunt) {
     let text = rendered(findings, shown);
     // A reader that went away has all it wanted.
-    let _ = if shown.is_stdout_taken {
-        anstream::stderr().lock().write_all(text.as_bytes())
-    } else {
-        anstream::stdout().lock().write_all(text.as_bytes())
-    };
+    let _ = if shown.is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
 }
 
 fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
@@ -88,7 +84,8 @@ fn listed(text: &mut String, head: &str, what: &str, tests: &[&HuntedTest]) {
     let _ = writeln!(text, "{head} {DIM}({}): {what}{DIM:#}", tests.len());
     for test in tests.iter().take(LISTED) {
         let failure = test.failure.as_ref().map(|it| shortened(&it.message));
-        let _ = writeln!(text, "  {}  {DIM}{}{DIM:#}", test.id, failure.unwrap_or_default());
+        let _ =
+            writeln!(text, "  {}  {DIM}{}{DIM:#}", test.id.shown(), failure.unwrap_or_default());
     }
     if tests.len() > LISTED {
         let more = tests.len() - LISTED;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use flakeproof_core::Notice;
+use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_detect::hunt::{HuntEvent, HuntStage};
 use flakeproof_report::words;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -46,10 +47,12 @@ impl HuntProgress {
             HuntEvent::Flaky(test, kind) => {
                 self.flaky += 1;
                 let word = kind.word();
+                let test = test.shown();
                 self.line(&format!("{CHANCE}{word:<8}{CHANCE:#}{STRONG}{test}{STRONG:#}"));
             }
             HuntEvent::Influence(tests, test) => {
                 let by = words::together(tests);
+                let (test, by) = (test.shown(), on_one_line(&by));
                 self.line(&format!("        {DIM}{test} depends on{DIM:#} {by}"));
             }
         }

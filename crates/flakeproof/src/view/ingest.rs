@@ -1,12 +1,12 @@
 //! What was read from reports, and the rules by which ids are rewritten.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_core::IdRule;
 use flakeproof_runner::reports::Severity;
 use serde_json::{Value, json};
 
+use super::printed;
 use super::styles::{BAD, CHANCE, DIM, GOOD, STRONG};
 use crate::commands::ingest::{Ingested, IngestedRun};
 
@@ -24,8 +24,8 @@ pub(crate) fn ingested(ingested: &Ingested) {
         let what = "nobody says which revision ran, so these reports prove nothing about the code";
         let _ = writeln!(warnings, "{CHANCE}note{CHANCE:#}: {what}; {next}");
     }
-    let _ = anstream::stderr().lock().write_all(warnings.as_bytes());
-    let _ = anstream::stdout().lock().write_all(text(ingested).as_bytes());
+    let _ = printed::err(&warnings);
+    let _ = printed::out(&text(ingested));
 }
 
 /// Print for programs what was read.
@@ -68,7 +68,7 @@ pub(crate) fn id_rules(rules: &[IdRule], is_json: bool) {
         }
         let _ = writeln!(text, "      {DIM}{pattern}{DIM:#}");
     }
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 fn text(ingested: &Ingested) -> String {

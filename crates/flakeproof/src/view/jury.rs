@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::learning::{ProjectLine, real, row, scores, share};
 use super::predictions::count;
+use super::printed;
 use super::styles::{DIM, STRONG};
 
 /// Say what was read.
@@ -133,7 +134,7 @@ impl HeldOutEvaluation {
 
     /// Print it for people.
     pub(crate) fn print(&self) {
-        let _ = anstream::stdout().lock().write_all(self.text().as_bytes());
+        let _ = printed::out(&self.text());
     }
 
     fn text(&self) -> String {

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_core::{FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestId, TestScore};
 use flakeproof_report::words;
@@ -10,11 +9,12 @@ use serde_json::{Value, json};
 
 use super::flaky_test::flaky;
 use super::predictions::count;
+use super::printed;
 use super::styles::{CHANCE, DIM, STRONG};
 
 /// Print the list for people.
 pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores) {
-    let _ = anstream::stdout().lock().write_all(listed(hunted, scores).as_bytes());
+    let _ = printed::out(&listed(hunted, scores));
 }
 
 /// Print the list for programs.
@@ -102,7 +102,7 @@ pub(crate) fn known_test(known: &KnownFlaky) {
     }
     flaky(&mut text, &known.test, true, usize::MAX);
     text.push('\n');
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// A known flaky test for programs.

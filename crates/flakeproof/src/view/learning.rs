@@ -1,7 +1,6 @@
 //! Training and evaluating, as a person reads them and as a program does.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use flakeproof_learn::flast::{About, HoldOut, Level, Protocol, Validation, Valid
 use serde_json::{Value, json};
 
 use super::predictions::count;
+use super::printed;
 use super::styles::{DIM, STRONG};
 
 /// Say what was learned and what it is worth.
@@ -61,7 +61,7 @@ pub(crate) fn trained(
     } else {
         writeln!(text, "{DIM}next: `flakeproof predict --model {}`{DIM:#}", path.display())
     };
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// What came out of an evaluation.
@@ -159,7 +159,7 @@ pub(super) fn scores(confusion: &Confusion) -> Value {
 
 /// Print an evaluation for people.
 pub(crate) fn evaluation(evaluation: &Evaluation) {
-    let _ = anstream::stdout().lock().write_all(rendered(evaluation).as_bytes());
+    let _ = printed::out(&rendered(evaluation));
 }
 
 fn rendered(evaluation: &Evaluation) -> String {

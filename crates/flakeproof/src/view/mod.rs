@@ -20,6 +20,7 @@ mod learning;
 mod paths;
 mod plan;
 mod predictions;
+mod printed;
 mod progress;
 mod quarantine;
 mod replays;
@@ -33,7 +34,9 @@ mod trained_reader;
 mod validate;
 mod verify_progress;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+
+use flakeproof_core::foreign_text::{in_lines, on_one_line};
 
 use crate::problem::Problem;
 
@@ -76,12 +79,12 @@ pub(crate) use verify_progress::VerifyProgress;
 pub(crate) fn problem(problem: &Problem) {
     let mut err = anstream::stderr().lock();
     if !problem.details.trim().is_empty() {
-        let _ = writeln!(err, "{}\n", problem.details.trim_end());
+        let _ = writeln!(err, "{}\n", in_lines(problem.details.trim_end()));
     }
     let is_error = problem.exit.number() != 0;
     let (style, word) = if is_error { (BAD, "error") } else { (STRONG, "note") };
-    let _ = writeln!(err, "{style}{word}{style:#}: {}", problem.what);
-    let _ = writeln!(err, "{STRONG}next{STRONG:#}:  {}", problem.next);
+    let _ = writeln!(err, "{style}{word}{style:#}: {}", in_lines(&problem.what));
+    let _ = writeln!(err, "{STRONG}next{STRONG:#}:  {}", in_lines(&problem.next));
 }
 
 /// Say that the interrupt was heard.
@@ -89,6 +92,29 @@ pub(crate) fn interrupted() {
     let mut err = anstream::stderr().lock();
     let text = "interrupted: ending the tests and keeping what was found (again: stop at once)";
     let _ = writeln!(err, "\n{DIM}{text}{DIM:#}");
+}
+
+/// Say which processes of the tests are still there, although they were killed.
+pub(crate) fn left_running(processes: &[String]) {
+    let mut err = anstream::stderr().lock();
+    let processes = processes.join(", ");
+    let _ = writeln!(err, "{DIM}these processes could not be killed: {processes}{DIM:#}");
+}
+
+/// Show a command that somebody else wrote, and ask whether to run it. `None` where nobody can
+/// be asked.
+pub(crate) fn may_run(command: &str, whose: &str) -> Option<bool> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        return None;
+    }
+    let mut err = anstream::stderr().lock();
+    let command = on_one_line(command);
+    let _ = writeln!(err, "{whose} runs this command here:\n\n  {STRONG}{command}{STRONG:#}\n");
+    let _ = write!(err, "run it? [y/N] ");
+    let _ = err.flush();
+    let mut answer = String::new();
+    let _ = std::io::stdin().read_line(&mut answer);
+    Some(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
 /// Pass on what another program printed.

@@ -1,12 +1,12 @@
 //! A planner beside its yardsticks, as a person reads it and as a program does.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_detect::plan::CannierPoint;
 use flakeproof_report::svg::{Curve, Curves};
 use serde_json::{Value, json};
 
+use super::printed;
 use super::styles::{DIM, STRONG};
 
 /// What came out of a contest.
@@ -55,7 +55,7 @@ pub(crate) struct Everywhere {
 
 /// Show it to a person.
 pub(crate) fn plan_evaluation(evaluation: &PlanEvaluation) {
-    let _ = anstream::stdout().lock().write_all(evaluation.text().as_bytes());
+    let _ = printed::out(&evaluation.text());
 }
 
 impl PlanEvaluation {

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
+use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
 use flakeproof_syntax::words;
 
 use super::because;
+use super::printed;
 use super::styles::{CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Lines of code shown of a suspect: those that say most.
@@ -35,11 +36,7 @@ pub(crate) struct Shown<'a> {
 pub(crate) fn predictions(predictions: &Predictions, shown: &Shown<'_>) {
     let text = rendered(predictions, shown);
     // A reader that went away has all it wanted.
-    let _ = if shown.is_stdout_taken {
-        anstream::stderr().lock().write_all(text.as_bytes())
-    } else {
-        anstream::stdout().lock().write_all(text.as_bytes())
-    };
+    let _ = if shown.is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
 }
 
 /// Print all that is known about one test.
@@ -50,14 +47,14 @@ pub(crate) fn explanation(predictions: &Predictions, source: &str, is_model_ship
     }
     predictions.notices.iter().for_each(|it| notice(&mut text, it));
     model(&mut text, &predictions.model, is_model_shipped);
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Say on stderr what the reader should know.
 pub(crate) fn notices(notices: &[Notice]) {
     let mut text = String::new();
     notices.iter().for_each(|it| notice(&mut text, it));
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let _ = printed::err(&text);
 }
 
 fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
@@ -73,7 +70,7 @@ fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
         let rest = &suspects[shown.most..];
         let _ = writeln!(text, "{DIM}and {} more:{DIM:#}", rest.len());
         for (test, _) in rest.iter().take(LISTED) {
-            let _ = writeln!(text, "  {:>4}  {}", percent(test.probability), test.id);
+            let _ = writeln!(text, "  {:>4}  {}", percent(test.probability), test.id.shown());
         }
         if rest.len() > LISTED {
             let unlisted = rest.len() - LISTED;
@@ -99,7 +96,7 @@ fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
         text,
         "{style}{word}{style:#} {:>4}  {STRONG}{}{STRONG:#}{}",
         percent(test.probability),
-        test.id,
+        test.id.shown(),
         why.unwrap_or_default()
     );
     let _ = writeln!(text, "              {DIM}{}:{}{DIM:#}", test.file, test.line);
@@ -173,7 +170,7 @@ fn resembled(text: &mut String, neighbour: &SimilarTest) {
         } else {
             format!("{}: ", neighbour.project)
         },
-        neighbour.id
+        on_one_line(&neighbour.id)
     );
     if !neighbour.shared.is_empty() {
         let words: Vec<&str> = neighbour.shared.iter().take(WORDS).map(String::as_str).collect();

@@ -1,13 +1,14 @@
 //! The quarantine, for people and for programs.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 
+use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_core::{QuarantineEntry, Tally};
 use serde_json::json;
 
 use super::predictions::count;
+use super::printed;
 use super::styles::{BAD, DIM, GOOD, OPEN, STRONG};
 
 /// An entry and what is to be said about it.
@@ -41,7 +42,7 @@ pub(crate) fn quarantine(entries: &[QuarantineEntry], today: &str) {
         0 => writeln!(text, "no test is in quarantine"),
         many => writeln!(text, "\n{} in quarantine", count(many, "test")),
     };
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Print all entries for programs.
@@ -57,16 +58,16 @@ pub(crate) fn quarantine_json(entries: &[QuarantineEntry], today: &str) {
 pub(crate) fn quarantined(entry: &QuarantineEntry, path: &Path) {
     let text = format!(
         "{STRONG}{}{STRONG:#} is in quarantine until {}\n{DIM}written to {}; commit it{DIM:#}\n",
-        entry.id,
+        on_one_line(&entry.id),
         entry.expires,
         path.display()
     );
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Print what a check came to.
 pub(crate) fn quarantine_check(checked: &[Checked<'_>], path: &Path) {
-    let _ = anstream::stdout().lock().write_all(told(checked, path).as_bytes());
+    let _ = printed::out(&told(checked, path));
 }
 
 fn told(checked: &[Checked<'_>], path: &Path) -> String {
@@ -118,7 +119,10 @@ fn line_of(text: &mut String, entry: &QuarantineEntry, is_expired: bool) {
     let _ = writeln!(
         text,
         "{style}{word:<7} {}{style:#}  {STRONG}{}{STRONG:#}\n    {} {DIM}({}{branch}){issue}{DIM:#}",
-        entry.expires, entry.id, entry.reason, entry.owner
+        entry.expires,
+        on_one_line(&entry.id),
+        on_one_line(&entry.reason),
+        on_one_line(&entry.owner)
     );
 }
 

@@ -1,7 +1,6 @@
 //! Replays of a failure, as a person reads them.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::statistics::failure_rate;
@@ -11,6 +10,7 @@ use flakeproof_report::words;
 
 use super::flaky_test::{shortened, typeable};
 use super::predictions::count;
+use super::printed;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// All replays of an order.
@@ -79,11 +79,7 @@ impl Replays {
     }
 
     fn print(&self, text: &str) {
-        let _ = if self.is_stdout_taken {
-            anstream::stderr().lock().write_all(text.as_bytes())
-        } else {
-            anstream::stdout().lock().write_all(text.as_bytes())
-        };
+        let _ = if self.is_stdout_taken { printed::err(text) } else { printed::out(text) };
     }
 }
 
@@ -99,7 +95,7 @@ pub(crate) fn replay_begins(replays: &Replays, runs: u32) {
         length => format!("after {}", count(length - 1, "other test")),
     };
     let times = if runs == 1 { "once" } else { &format!("{runs} times") };
-    let test = &replays.test;
+    let test = replays.test.shown();
     replays.print(&format!("{STRONG}{test}{STRONG:#} {before}, {times}, each in {place}\n"));
 }
 
@@ -111,7 +107,8 @@ pub(crate) fn replayed(replays: &Replays, one: &Replay) {
 
 fn ended(one: &Replay) -> String {
     let Some(execution) = &one.last else {
-        let by = one.ended_by.as_ref().map(|test| format!(": `{test}` ended the process"));
+        let by =
+            one.ended_by.as_ref().map(|test| format!(": `{}` ended the process", test.shown()));
         return format!("{OPEN}not reached{OPEN:#}{}", by.unwrap_or_default());
     };
     let style = if execution.outcome.is_failure() { CHANCE } else { GOOD };

@@ -8,6 +8,7 @@ use flakeproof_store::{Pruned, StoreStats};
 use serde_json::json;
 
 use super::predictions::count;
+use super::printed;
 use super::styles::{DIM, STRONG};
 
 /// What pruning would win.
@@ -23,7 +24,7 @@ pub(crate) struct PruneOutlook {
 /// Print what the history holds, for people.
 pub(crate) fn store_statistics(stats: &StoreStats, outlook: &PruneOutlook, days: u32) {
     let text = statistics(stats, outlook, days);
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Print what the history holds, for programs.
@@ -49,13 +50,13 @@ pub(crate) fn store_statistics_json(stats: &StoreStats) {
 /// Say what pruning would win.
 pub(crate) fn prune_outlook(outlook: &PruneOutlook) {
     let text = format!("{}\n{DIM}nothing was changed{DIM:#}\n", would_go(outlook));
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Say what was forgotten.
 pub(crate) fn pruned(pruned: &Pruned, before: u64, after: u64, is_compact: bool) {
     let text = forgotten(pruned, before, after, is_compact);
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Say that a table was written.

@@ -1,7 +1,6 @@
 //! What a model that reads source has learned, as a person reads it.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use flakeproof_learn::flast::{HoldOut, Level, Thresholds};
 
 use super::learning::{megabytes, share};
 use super::predictions::count;
+use super::printed;
 use super::styles::STRONG;
 
 /// A model that was written.
@@ -28,7 +28,7 @@ pub(crate) struct TrainedReader<'a> {
 
 /// Say what was learned and what it is worth.
 pub(crate) fn trained_reader(trained: &TrainedReader<'_>) {
-    let _ = anstream::stdout().lock().write_all(text(trained).as_bytes());
+    let _ = printed::out(&text(trained));
 }
 
 fn text(trained: &TrainedReader<'_>) -> String {

@@ -1,12 +1,12 @@
 //! What is wrong with reports.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use flakeproof_runner::reports::{Counts, Format, Severity};
 use serde_json::{Value, json};
 
 use super::ingest::count;
+use super::printed;
 use super::styles::{BAD, CHANCE, DIM, GOOD, STRONG};
 
 /// A report that was looked at.
@@ -38,7 +38,7 @@ pub(crate) enum Position {
 /// Print for people what is wrong.
 pub(crate) fn validated(reports: &[ValidatedReport]) {
     let text: String = reports.iter().map(shown).collect();
-    let _ = anstream::stdout().lock().write_all(text.as_bytes());
+    let _ = printed::out(&text);
 }
 
 /// Print for programs what is wrong.

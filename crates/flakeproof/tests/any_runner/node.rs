@@ -36,6 +36,41 @@ fn node_test_with_suites_subtests_and_a_broken_file() {
 }
 
 #[test]
+fn a_node_test_within_a_suite_runs_alone() {
+    if !has("node", "a_node_test_within_a_suite_runs_alone") {
+        return;
+    }
+    let project = project().file(
+        "a.test.js",
+        "const { describe, it } = require('node:test');\nlet count = 0;\n\
+         describe('outer', () => {\n  it('one', () => { count += 1; });\n  \
+         describe('inner', () => {\n    \
+         it('two (2)', () => { if (count > 0) throw new Error('not alone'); });\n  });\n});\n",
+    );
+    let ran = run(&project, &["node", "--test", "a.test.js"]);
+    let attempts = ran.attempts("a.test.js::outer > inner > two (2)");
+    assert!(attempts.starts_with("first failed"), "{attempts}");
+    assert!(attempts.contains("fresh(spawn) passed"), "{attempts}\n{}", ran.text());
+}
+
+#[test]
+fn a_flaky_node_test_does_not_excuse_a_hook_that_fails() {
+    if !has("node", "a_flaky_node_test_does_not_excuse_a_hook_that_fails") {
+        return;
+    }
+    let project = project().file(
+        "a.test.js",
+        "const { after, describe, it } = require('node:test');\nconst fs = require('fs');\n\
+         const isFirst = !fs.existsSync('seen');\n\
+         it('flaky', () => { fs.writeFileSync('seen', ''); if (isFirst) throw new Error('once'); });\n\
+         describe('suite', () => {\n  it('passes', () => {});\n  \
+         after(() => { if (isFirst) throw new Error('in the hook'); });\n});\n",
+    );
+    let ran = run(&project, &["node", "--test", "a.test.js"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+}
+
+#[test]
 fn a_file_of_node_tests_that_dies_is_never_green() {
     if !has("node", "a_file_of_node_tests_that_dies_is_never_green") {
         return;

@@ -78,6 +78,8 @@ fn a_bundle_is_replayed_elsewhere_and_says_what_differs() {
     assert_eq!(json["kind"], "victim");
     assert_eq!(json["seed"], 7);
     let ran = flakeproof(&there, &["repro", "--from", &bundle, "-n", "1"]);
+    assert_says(&ran, 2, &["wants to run `", "pytest", "--yes"]);
+    let ran = flakeproof(&there, &["repro", "--from", &bundle, "-n", "1", "--yes"]);
     let says = format!("it failed on code that git does not know, and this is {revision}");
     assert_says(&ran, 1, &[&says, "failed 1 of 1", "as it did in the hunt"]);
 }

@@ -47,7 +47,7 @@ use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, R
 /// cargo in the list of adapters.
 pub(super) const KNOWN: Known = Known {
     name: "cargo",
-    recognises: |command| CargoCommand::parse(command).is_some(),
+    recognises: |command| CargoCommand::parse(command).map(|_| 0),
     usual_command: |folder| {
         let is_one = folder.join("Cargo.toml").is_file();
         is_one.then(|| vec!["cargo".to_owned(), "test".to_owned()])

@@ -78,7 +78,7 @@ impl Fields {
     /// A template with the fields in it.
     pub(super) fn filled(&self, template: &str, escape: Escape, test: &str) -> String {
         let full = self.title.replace(" > ", " ");
-        let values: [(&str, &str); 9] = [
+        let values: [(&str, &str); 10] = [
             ("file", &self.file),
             ("class", &self.class),
             ("suite", &self.suite),
@@ -87,6 +87,7 @@ impl Fields {
             ("id", &self.id),
             ("full", &full),
             ("levels", &self.title),
+            ("either", &full),
             ("test", test),
         ];
         let mut text = String::with_capacity(template.len() + 40);
@@ -102,6 +103,10 @@ impl Fields {
                             let levels: Vec<String> =
                                 value.split(" > ").map(regex::escape).collect();
                             text.push_str(&levels.join("|"));
+                        }
+                        Escape::Regex if name == "either" && full != self.name => {
+                            let names = [&full, &self.name].map(|name| regex::escape(name));
+                            text.push_str(&names.join("|"));
                         }
                         Escape::None => text.push_str(value),
                         Escape::Regex => text.push_str(&regex::escape(value)),
@@ -138,6 +143,19 @@ mod tests {
         let other = Fields::of_id("com.acme.Foo#bar", "{class}#{name}");
         assert_eq!((&*other.class, &*other.name), ("com.acme.Foo", "bar"));
         assert_eq!(Fields::of_id("plain", "{class}#{name}").name, "plain");
+    }
+
+    #[test]
+    fn a_test_is_asked_for_by_its_whole_title_or_by_its_name() {
+        let inner = Fields {
+            title: "outer > adds 1+1".into(),
+            name: "adds 1+1".into(),
+            ..Fields::default()
+        };
+        let filled = inner.filled("{either}", Escape::Regex, "");
+        assert_eq!(filled, r"outer adds 1\+1|adds 1\+1");
+        let top = Fields { title: "adds".into(), name: "adds".into(), ..Fields::default() };
+        assert_eq!(top.filled("{either}", Escape::Regex, ""), "adds");
     }
 
     #[test]

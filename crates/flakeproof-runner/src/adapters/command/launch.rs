@@ -26,6 +26,8 @@ pub(super) enum Asked<'a> {
     All,
     /// Some tests.
     Tests(&'a [TestId]),
+    /// One test, named in the format that older versions of the runner need.
+    AsOlderRunners(&'a TestId, &'a str),
 }
 
 /// What one process came to.
@@ -73,8 +75,8 @@ impl Session {
         let coverage = coverage.filter(|_| granularity != Granularity::Off);
         let command = match (asked, coverage.and_then(|coverage| coverage.run.as_ref())) {
             (Asked::All, _) => self.profile().command_for_all(),
-            (Asked::Tests(_), Some(run)) => run,
-            (Asked::Tests(_), None) => &self.profile().run,
+            (Asked::Tests(_) | Asked::AsOlderRunners(..), Some(run)) => run,
+            (Asked::Tests(_) | Asked::AsOlderRunners(..), None) => &self.profile().run,
         };
         let values = self.values(asked, folder.path())?;
         let before = SystemTime::now();

@@ -39,7 +39,7 @@ use crate::adapter::{
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {
     name: "command",
-    recognises: |command| ready::of_command(command).is_some(),
+    recognises: ready::program_in,
     usual_command: ready::usual_command,
     open: |request| Ok(Box::new(CommandAdapter::new(request)?)),
     capabilities: || {

@@ -47,9 +47,14 @@ pub struct Profile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts_after: Option<String>,
     /// A test in `{tests}`, made of the same fields, `{test}`, `{full}` (class and name with
-    /// spaces) and `{levels}` (each level of the title as an alternative).
+    /// spaces), `{levels}` (each level of the title as an alternative) and `{either}` (`{full}` or
+    /// `{name}`, as alternatives).
     #[serde(default = "usual_format")]
     pub format: String,
+    /// The same for a test that its process does not report on when it is asked for by `format`,
+    /// as old versions of a runner need it.
+    #[serde(skip)]
+    pub older_format: Option<String>,
     /// Whether what is put into `format` is escaped.
     #[serde(default)]
     pub escape: Escape,
@@ -151,6 +156,7 @@ impl Default for Profile {
             id: usual_id(),
             parts_after: None,
             format: usual_format(),
+            older_format: None,
             escape: Escape::None,
             separator: None,
             one_process: false,

@@ -31,12 +31,25 @@ pub(super) const READY: [Ready; 8] = [GO, VITEST, JEST, NODE, RSPEC, PHPUNIT, CT
 
 /// The runner of a command, and the command taken apart.
 pub(super) fn of_command(command: &[String]) -> Option<(&'static Ready, TypedWords)> {
-    READY.iter().find_map(|ready| {
+    let (ready, end) = earliest(command)?;
+    Some((ready, TypedWords::of(command, end, &ready.grammar)))
+}
+
+/// Which word of a command is the program of its runner.
+pub(super) fn program_in(command: &[String]) -> Option<usize> {
+    let (ready, end) = earliest(command)?;
+    Some(end - 1 - usize::from(ready.verb.is_some()))
+}
+
+/// The runner whose program comes first, and where its name ends: what comes later are arguments.
+fn earliest(command: &[String]) -> Option<(&'static Ready, usize)> {
+    let found = READY.iter().filter_map(|ready| {
         let end = program_end(command, ready.program, ready.verb)?;
         let is_asked_for =
             ready.needs.is_none_or(|needs| command[end..].iter().any(|word| word == needs));
-        is_asked_for.then(|| (ready, TypedWords::of(command, end, &ready.grammar)))
-    })
+        is_asked_for.then_some((ready, end))
+    });
+    found.min_by_key(|(_, end)| *end)
 }
 
 /// The command that runs the tests of a project in this folder.
@@ -70,6 +83,8 @@ mod tests {
             ("npx vitest run", Some("vitest")),
             ("npx vitest", None),
             ("node --test", Some("node:test")),
+            ("node --test jest", Some("node:test")),
+            ("npx jest go test", Some("jest")),
             ("node server.js", None),
             ("npm test", None),
             ("bundle exec rspec spec/a_spec.rb", Some("RSpec")),

@@ -153,17 +153,20 @@ pub(super) const NODE: Ready = Ready {
         list_format: ListFormat::Report,
         run: words(
             "{options} --test-reporter={reporter} --test-reporter-destination={result} \
-             --test-name-pattern=(^|\\s)({tests})$ {files}",
+             --test-name-pattern=^({tests})$ {files}",
         ),
         all: Some(words(
             "{options} --test-reporter={reporter} --test-reporter-destination={result} {selectors}",
         )),
         result: Format::Ctrf,
         id: "{file}::{title}".to_owned(),
-        format: "{levels}".to_owned(),
+        // A pattern is held against the name alone, and from version 22 on against the whole title.
+        // One that matches a suite runs all of it, but before version 20 nothing else enters a suite.
+        format: "{either}".to_owned(),
+        older_format: Some("{levels}".to_owned()),
         escape: Escape::Regex,
         separator: Some("|".to_owned()),
-        command_for: Some(words("{options} --test-name-pattern=(^|\\s)({tests})$ {files}")),
+        command_for: Some(words("{options} --test-name-pattern=^({tests})$ {files}")),
         ..Profile::default()
     },
 };

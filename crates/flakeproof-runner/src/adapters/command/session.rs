@@ -149,18 +149,21 @@ impl Session {
             .with("result", text("result"))
             .with("coverage", text("coverage"));
         match asked {
-            Asked::All => self.with_tests(values, &[]),
-            Asked::Tests(tests) => self.with_tests(values, tests),
+            Asked::All => self.with_tests(values, &[], &self.profile().format),
+            Asked::Tests(tests) => self.with_tests(values, tests, &self.profile().format),
+            Asked::AsOlderRunners(test, format) => {
+                self.with_tests(values, std::slice::from_ref(test), format)
+            }
         }
     }
 
-    fn with_tests(&self, values: Values, tests: &[TestId]) -> Result<Values> {
+    fn with_tests(&self, values: Values, tests: &[TestId], format: &str) -> Result<Values> {
         let profile = self.profile();
         let fields = tests.iter().map(|test| self.fields(test)).collect::<Result<Vec<_>>>()?;
         let formatted: Vec<String> = tests
             .iter()
             .zip(&fields)
-            .map(|(test, fields)| fields.filled(&profile.format, profile.escape, test.as_str()))
+            .map(|(test, fields)| fields.filled(format, profile.escape, test.as_str()))
             .collect();
         let formatted = match &profile.separator {
             Some(separator) if !formatted.is_empty() => vec![formatted.join(separator)],

@@ -51,7 +51,7 @@ const LEAST_MEMORY: u64 = 200 * 1024 * 1024;
 /// The JVM in the list of adapters.
 pub(super) const KNOWN: Known = Known {
     name: "jvm",
-    recognises: |command| Tool::of(command).is_some(),
+    recognises: |command| Tool::of(command).map(|_| 0),
     usual_command,
     open: |request| Ok(Box::new(JvmAdapter::new(request)?)),
     capabilities: || vec![capabilities("JUnit 3 to 6 and TestNG, by Maven or Gradle".to_owned())],

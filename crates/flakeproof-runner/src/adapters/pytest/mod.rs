@@ -43,7 +43,7 @@ const LISTING_PATIENCE: Duration = Duration::from_secs(60);
 /// pytest in the list of adapters.
 pub(super) const KNOWN: Known = Known {
     name: "pytest",
-    recognises: |command| command.iter().any(|word| word.contains("pytest")),
+    recognises: |command| command.iter().position(|word| is_program(word)),
     usual_command: |_| None,
     open: |request| Ok(Box::new(PytestAdapter::new(request)?)),
     capabilities: || vec![capabilities("pytest 7.0 to 9, Python 3.9 to 3.13".to_owned(), Ok(()))],
@@ -326,6 +326,12 @@ impl Session {
             }
         }
     }
+}
+
+/// Whether a word is pytest's program, or its module behind `-m`.
+fn is_program(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    matches!(name, "pytest" | "py.test" | "pytest-3" | "-mpytest")
 }
 
 /// What can be done with this runner, when it can or cannot be forked.

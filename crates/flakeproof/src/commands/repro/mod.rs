@@ -6,8 +6,9 @@ mod case;
 use std::path::Path;
 use std::time::Instant;
 
-use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId};
+use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId, foreign_text};
 use flakeproof_detect::replay::replay;
+use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
@@ -83,9 +84,28 @@ fn case_of(typed: &ReproArguments, folder: &Path) -> Result<(Case, Option<Bundle
     };
     if !typed.command.is_empty() {
         case.command.clone_from(&typed.command);
+    } else if let (Some(path), false) = (&typed.from, typed.yes) {
+        ask_for(&case.command, path)?;
     }
     Ok((case, from))
 }
+
+/// The command of a bundle is somebody else's: it is run only if the user says so.
+fn ask_for(command: &[String], bundle: &Path) -> Result<(), Problem> {
+    let command = words::command(command);
+    let whose = format!("the bundle {}", bundle.display());
+    match view::may_run(&command, &whose) {
+        Some(true) => Ok(()),
+        Some(false) => Err(Problem::usage("the command was not run", MISTRUST)),
+        None => Err(Problem::usage(
+            format!("{whose} wants to run `{}`", foreign_text::on_one_line(&command)),
+            "if you trust it, say `--yes`; or give a command of your own after `--`",
+        )),
+    }
+}
+
+/// What to do with a bundle whose command is not to be run.
+const MISTRUST: &str = "give a command of your own after `--` to replay its order with that";
 
 fn adapter_for(
     typed: &ReproArguments,

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use flakeproof_core::foreign_text::as_cell;
 use flakeproof_store::{Cell, ExportError, Table};
 
 use super::parquet::ParquetFile;
@@ -113,7 +114,7 @@ impl Writer {
                 for cell in cells {
                     match cell {
                         Cell::Empty => writer.write_field(""),
-                        Cell::Text(text) => writer.write_field(text),
+                        Cell::Text(text) => writer.write_field(&*as_cell(text)),
                         Cell::Whole(number) => writer.write_field(number.to_string()),
                         Cell::Real(number) => writer.write_field(number.to_string()),
                     }
