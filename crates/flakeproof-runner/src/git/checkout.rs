@@ -94,6 +94,7 @@ impl Repository {
         self.borrow_objects(&checkout.root)?;
         ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
         self.bring_ignored(&mut checkout)?;
+        self.bring_packages_above(&mut checkout)?;
         Ok(checkout)
     }
 
@@ -133,6 +134,18 @@ impl Repository {
             } else {
                 copy(&from, &to, &mut left)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Node looks for packages in all folders above, too.
+    fn bring_packages_above(&self, checkout: &mut Checkout) -> Result<(), NoCheckout> {
+        let above = self.root().ancestors().skip(1).map(|folder| folder.join("node_modules"));
+        let nearest = above.into_iter().find(|folder| folder.is_dir());
+        if let (Some(from), Some(beside)) = (nearest, checkout.root.parent()) {
+            self.refuse_own_code(&from)?;
+            std::os::unix::fs::symlink(&from, beside.join("node_modules"))?;
+            checkout.linked.push(from);
         }
         Ok(())
     }

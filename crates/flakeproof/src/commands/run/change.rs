@@ -136,7 +136,7 @@ impl<'a> ChangeSince<'a> {
             }
         };
         let used = touched.code.iter().chain(&touched.opened).chain(&touched.listed);
-        let used = used.filter(|path| !belongs_to_the_machine(path) && !is_known(path));
+        let used = used.filter(|path| !belongs_to_the_machine(repository, path) && !is_known(path));
         let changed: Vec<String> = used.filter(|path| is_changed(path)).cloned().collect();
         if !changed.is_empty() {
             return Ok(changed);
@@ -145,7 +145,7 @@ impl<'a> ChangeSince<'a> {
         let ignored = repository.ignored_files(MOST_IGNORED).map_err(|error| error.to_string())?;
         let ignored = ignored.ok_or("there are too many files that git does not know")?;
         let is_newer = |path: &PathBuf| {
-            !belongs_to_the_machine(&path.to_string_lossy())
+            !belongs_to_the_machine(repository, &path.to_string_lossy())
                 && last_changed(path).is_some_and(|time| passed < time)
         };
         Ok(ignored
@@ -172,20 +172,25 @@ fn is_temporary(path: &Path) -> bool {
     path.starts_with(std::env::temp_dir())
 }
 
-/// Files whose change is covered by the digest of packages, or that every run writes anew.
-fn belongs_to_the_machine(path: &str) -> bool {
-    let parts = [
-        "/__pycache__/",
-        "/.pytest_cache/",
-        "/.flakeproof/",
-        "/.hypothesis/",
-        "/.git/",
-        "/.mypy_cache/",
-        "/.ruff_cache/",
-        "/target/",
+/// Files that belong to the system, and those of the project that every run writes anew.
+fn belongs_to_the_machine(repository: &Repository, path: &str) -> bool {
+    const MADE_ANEW: [&str; 9] = [
+        ".flakeproof",
+        ".git",
+        ".hypothesis",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        "__pycache__",
+        "coverage",
+        "target",
     ];
-    ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
-        || parts.iter().any(|part| path.contains(part))
+    let is_made_anew = Path::new(path)
+        .strip_prefix(repository.root())
+        .is_ok_and(|below| below.iter().any(|part| MADE_ANEW.iter().any(|name| part == *name)));
+    is_made_anew
+        || path.contains("/__pycache__/")
+        || ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
 }
 
 fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {
