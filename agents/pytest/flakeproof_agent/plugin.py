@@ -69,7 +69,8 @@ def start(order):
     @pytest.hookimpl(trylast=True)
     def pytest_sessionstart(session):
         if not agent.is_main:
-            _narrow(session.config, agent.only)
+            if agent.only is not None:
+                _narrow(session.config, agent.only)
             _leave_cache_alone(session.config.pluginmanager)
             agent.environment.use_scratch(session.config, order["scratch"])
 

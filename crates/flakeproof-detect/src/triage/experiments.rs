@@ -48,6 +48,9 @@ impl Record {
     }
 }
 
+/// Says which of the code that was used is not the base's.
+pub type ForeignCode = dyn Fn(Option<&Dependencies>) -> Option<String>;
+
 /// The code from before the change, checked out beside the project.
 pub struct BaseProject {
     /// Runs its tests.
@@ -58,7 +61,7 @@ pub struct BaseProject {
     pub order: Vec<TestId>,
     /// Says which code that an execution there used is not the base's, if there may be any. What was
     /// used is not always known.
-    pub foreign_code: Box<dyn Fn(Option<&Dependencies>) -> Option<String>>,
+    pub foreign_code: Box<ForeignCode>,
     /// Removes the checkout when it is dropped.
     pub checkout: Box<dyn std::any::Any>,
 }

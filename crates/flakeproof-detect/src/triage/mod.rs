@@ -30,6 +30,6 @@ mod suite_run;
 mod technique;
 mod verdict;
 
-pub use self::experiments::{BaseProject, ChangeSince, Experiments, Record};
+pub use self::experiments::{BaseProject, ChangeSince, Experiments, ForeignCode, Record};
 pub use self::settings::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
 pub use self::technique::{Event, Triaged, exit_code, triage};

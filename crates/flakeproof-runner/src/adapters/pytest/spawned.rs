@@ -26,11 +26,24 @@ pub(super) struct SpawnedEnvironment {
     upcoming: Vec<TestId>,
     then: Then,
     live: Option<Box<PytestEnvironment>>,
+    /// Whether it collects all files, as the suite's own session does.
+    collects_all: bool,
 }
 
 impl SpawnedEnvironment {
     pub(super) fn new(session: &Arc<Session>) -> Self {
-        Self { session: Arc::clone(session), upcoming: Vec::new(), then: Then::End, live: None }
+        Self {
+            session: Arc::clone(session),
+            upcoming: Vec::new(),
+            then: Then::End,
+            live: None,
+            collects_all: false,
+        }
+    }
+
+    /// One that imports all that the suite's own session does, and leaves no trace.
+    pub(super) fn of_all(session: &Arc<Session>) -> Self {
+        Self { collects_all: true, ..Self::new(session) }
     }
 
     fn start(&self, test: &TestId, probe: Probe) -> Result<Box<PytestEnvironment>> {
@@ -46,7 +59,8 @@ impl SpawnedEnvironment {
             return Err(Error::Agent("the command has no guard".into()));
         };
         let patience = COLLECTION.max(session.project()?.took * 10);
-        let collected = started.collect(session, Some(wanted), Some(patience));
+        let collected =
+            started.collect(session, (!self.collects_all).then_some(wanted), Some(patience));
         let (connection, collected) = match collected {
             Err(Error::EndedEarly { command, status, code, reached_framework, .. }) => {
                 let output = guard.end();
