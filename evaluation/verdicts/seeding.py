@@ -15,6 +15,8 @@ from python_source import Offsets
 RATES = [("five", 5, 8), ("ten", 10, 4), ("twenty", 20, 2), ("thirty", 30, 1), ("fifty", 50, 1)]
 BURSTS = 2
 IN_OUTAGE = 5
+#: How many windows long it takes until a burst or an outage comes back.
+PERIOD = 6
 
 
 class TooFewTests(Exception):
@@ -82,7 +84,7 @@ def outage():
 
     @classmethod
     def help(cls, suite, window):
-        text = cls.HELP.format(window=window, period=6 * window)
+        text = cls.HELP.format(window=window, period=round(PERIOD * window, 3))
         (suite.project / "seeded_chance.py").write_text(text, encoding="utf-8")
 
     @staticmethod
@@ -134,8 +136,8 @@ func outage() error {{
     @classmethod
     def help(cls, suite, window):
         package = suite.project.glob("*_test.go").__next__().read_text().split("package ")[1].split()[0]
-        milliseconds = int(1000 * window)
-        text = cls.HELP.format(package=package, window=milliseconds, period=6 * milliseconds)
+        milliseconds = round(1000 * window)
+        text = cls.HELP.format(package=package, window=milliseconds, period=PERIOD * milliseconds)
         (suite.project / "seeded_chance_test.go").write_text(text, encoding="utf-8")
 
     @staticmethod
@@ -180,9 +182,9 @@ mod seeded {{
 
     @classmethod
     def help(cls, suite, window):
-        milliseconds = int(1000 * window)
+        milliseconds = round(1000 * window)
         with open(suite.project / "src" / "lib.rs", "a", encoding="utf-8") as library:
-            library.write(cls.HELP.format(window=milliseconds, period=6 * milliseconds))
+            library.write(cls.HELP.format(window=milliseconds, period=PERIOD * milliseconds))
 
     @staticmethod
     def line(function, word, rate):
@@ -215,8 +217,8 @@ exports.outage = () => {{
 
     @classmethod
     def help(cls, suite, window):
-        milliseconds = int(1000 * window)
-        text = cls.HELP.format(window=milliseconds, period=6 * milliseconds)
+        milliseconds = round(1000 * window)
+        text = cls.HELP.format(window=milliseconds, period=PERIOD * milliseconds)
         (suite.project / "seeded-chance.js").write_text(text, encoding="utf-8")
 
     @staticmethod
@@ -260,10 +262,10 @@ public class Chance {{
 
     @classmethod
     def help(cls, suite, window):
-        milliseconds = int(1000 * window)
+        milliseconds = round(1000 * window)
         folder = suite.project / "src" / "test" / "java" / "seeded"
         folder.mkdir()
-        text = cls.HELP.format(window=milliseconds, period=6 * milliseconds)
+        text = cls.HELP.format(window=milliseconds, period=PERIOD * milliseconds)
         (folder / "Chance.java").write_text(text, encoding="utf-8")
 
     @staticmethod

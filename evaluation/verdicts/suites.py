@@ -90,13 +90,11 @@ def set_up(entry, work):
 
 
 def copy(suite, folder):
-    """The suite in a folder of its own. A virtual environment works from a copy, too."""
+    """The suite in a new folder of its own. A virtual environment works from a copy, too."""
     home = Path(folder) / suite.name
-    ready = home / "ready"
-    wanted = (suite.home / "ready").read_text(encoding="utf-8")
-    if not ready.exists() or ready.read_text(encoding="utf-8") != wanted:
-        shutil.rmtree(home, ignore_errors=True)
-        shutil.copytree(suite.home, home, symlinks=True)
+    # One that is there may hold a mutant of a job that was killed.
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.copytree(suite.home, home, symlinks=True)
     return Suite(suite.entry, home)
 
 

@@ -67,12 +67,14 @@ def markdown(records, failing, seeded):
 
 def mutants(records, failing):
     green = [it for it in failing if it["flakeproof"]["exit"] == 0]
+    stopped = [it for it in failing if it["no_test_failed"]]
+    failing = [it for it in failing if not it["no_test_failed"]]
     tracked = [it for it in failing if it["tracked"] and not it["no_test_failed"]]
     lines = ["## Mutants", ""]
     lines.append(
-        "{} mutants were tried, {} made the suite fail; of these **{} ended with exit code 0**. {} failed in "
-        "different ways in two plain runs.".format(
-            len(records), len(failing), len(green), sum(it["status"] != "fails" for it in failing)
+        "{} mutants were tried, {} made tests fail, and {} made the runner end red before a test; of all these "
+        "**{} ended with exit code 0**. {} failed in different ways in two plain runs.".format(
+            len(records), len(failing), len(stopped), len(green), sum(it["status"] != "fails" for it in failing)
         )
     )
     lines.append(
@@ -92,7 +94,7 @@ def mutants(records, failing):
             for test in it["flakeproof"].get("tests", [])[:3]:
                 lines += ["- `{}`: {}; {}".format(test["id"], test["verdict"], "; ".join(test["evidence"]))]
             lines.append("")
-    broken = [it for it in failing if it["flakeproof"]["exit"] not in (0, 1)]
+    broken = [it for it in failing + stopped if it["flakeproof"]["exit"] not in (0, 1)]
     if broken:
         lines += ["### Other exit codes", ""]
         lines += ["- `{}`: {}{}".format(it["id"], it["flakeproof"]["exit"], "" if not it["no_test_failed"] else ", no test failed plainly") for it in broken]

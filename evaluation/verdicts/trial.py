@@ -27,6 +27,10 @@ class Plain:
         self.timed_out = timed_out
         self.output = output
 
+    def stopped_before_tests(self, suite):
+        """Whether no test failed: pytest ends with 2 when it cannot collect a file."""
+        return not self.failed or (suite.runner == "pytest" and self.code == 2)
+
     def does_not_compile(self):
         words = ("[build failed]", "could not compile", "COMPILATION ERROR", "[setup failed]")
         return any(word in self.output for word in words)
