@@ -73,7 +73,7 @@ def mutants(records, failing):
     lines = ["## Mutants", ""]
     lines.append(
         "{} mutants were tried, {} made tests fail, and {} made the runner end red before a test; of all these "
-        "**{} ended with exit code 0**. {} failed in different ways in two plain runs.".format(
+        "**{} ended with exit code 0**. {} failed in different ways when run plainly again.".format(
             len(records), len(failing), len(stopped), len(green), sum(it["status"] != "fails" for it in failing)
         )
     )

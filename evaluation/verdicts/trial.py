@@ -42,7 +42,7 @@ def run_plain(suite, installed=False, limit=60):
         report = Path(folder, "report")
         words = suite.command(installed)
         if suite.runner == "pytest":
-            words = [*words, "--junitxml={}".format(report)]
+            words = [*words, "--tb=no", "--junitxml={}".format(report)]
         elif suite.runner == "go":
             words = [*words[:2], "-json", *words[2:]]
         elif suite.runner == "jest":
