@@ -81,6 +81,7 @@ class Environment:
     def _obey(self):
         while True:
             command = self.agent.link.receive()
+            self._leave_if_unguarded()
             verb = command["do"] if command else "bye"
             if verb == "order":
                 self._begin_order(command["tests"], command["open"])
@@ -96,6 +97,11 @@ class Environment:
                 self._look()
             elif verb == "bye":
                 break
+
+    def _leave_if_unguarded(self):
+        """End if a test killed the guard: that is the outcome of the test, and no other runs here."""
+        if self.agent.guard.is_dying():
+            os._exit(71)
 
     def _look(self):
         known = set(sys.modules)
@@ -171,6 +177,7 @@ class Environment:
                 raise
             self._fail_with(item, nextitem, reason)
         seconds = time.perf_counter() - begin
+        self._leave_if_unguarded()
         measured = self._measure.end() if self._is_measuring else None
         message = result_message(item, self.reports)
         message["test"] = test
@@ -246,6 +253,7 @@ class Environment:
         self.agent.link = Link(self.agent.order["socket"])
         self.agent.link.send({"say": "hello", "name": "zygote", "pid": os.getpid()})
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.agent.guard = self.agent.guard.again()
         nowhere = os.open(os.devnull, os.O_RDWR)
         _let_go_of(self._streams, nowhere)
         os.close(nowhere)
@@ -253,6 +261,7 @@ class Environment:
             command = self.agent.link.receive()
             if command is None or command["do"] == "bye":
                 os._exit(0)
+            self._leave_if_unguarded()
             self._copy_self(command)
 
     def _copy_self(self, command):
@@ -272,6 +281,7 @@ class Environment:
 
     def _live_as_copy(self, command):
         self.is_copy = True
+        self.agent.guard = self.agent.guard.again()
         self._stop_for_no_failure()
         if self._measure is not None:
             self._measure.forget_names()

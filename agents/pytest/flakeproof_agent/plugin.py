@@ -5,6 +5,7 @@ import os
 import pytest
 
 from flakeproof_agent.environment import Environment
+from flakeproof_agent.guard import Guard
 from flakeproof_agent.link import Link
 from flakeproof_agent.probe import Probe
 
@@ -17,6 +18,7 @@ class Agent:
     def __init__(self, order):
         self.order = order
         self.is_main = order["isolation"] == "same"
+        self.guard = Guard(order["program"])
         self.probe = Probe.start(order["probe"], os.path.join(order["scratch"], "touched"))
         self.link = Link(order["socket"])
         self.link.send(

@@ -38,6 +38,7 @@ const AGENT: &[AgentFile] = &agent_files![
     "cover.py",
     "describe.py",
     "environment.py",
+    "guard.py",
     "link.py",
     "measure.py",
     "monitoring.py",
@@ -144,6 +145,7 @@ impl Launch {
         let order = json!({
             "socket": session.hub.socket(),
             "name": self.name,
+            "program": std::process::id(),
             "isolation": self.isolation,
             "probe": self.granularity.word(),
             "scratch": self.scratch,
