@@ -4,6 +4,7 @@ import faulthandler
 import os
 import random
 import signal
+import stat
 import sys
 import threading
 import time
@@ -42,6 +43,7 @@ class Environment:
         self._is_measuring = False
         #: Modules that are imported only because of what was looked at.
         self._brought = set()
+        self._streams = _pipes_of_output()
         self._seeded_by = random.getstate()[1][:-1]
         self._watch_for_hangs(agent.order["scratch"])
 
@@ -79,6 +81,7 @@ class Environment:
     def _obey(self):
         while True:
             command = self.agent.link.receive()
+            self._leave_if_unguarded()
             verb = command["do"] if command else "bye"
             if verb == "order":
                 self._begin_order(command["tests"], command["open"])
@@ -94,6 +97,11 @@ class Environment:
                 self._look()
             elif verb == "bye":
                 break
+
+    def _leave_if_unguarded(self):
+        """End if a test killed the guard: that is the outcome of the test, and no other runs here."""
+        if self.agent.guard.is_dying():
+            os._exit(71)
 
     def _look(self):
         known = set(sys.modules)
@@ -169,6 +177,7 @@ class Environment:
                 raise
             self._fail_with(item, nextitem, reason)
         seconds = time.perf_counter() - begin
+        self._leave_if_unguarded()
         measured = self._measure.end() if self._is_measuring else None
         message = result_message(item, self.reports)
         message["test"] = test
@@ -244,10 +253,15 @@ class Environment:
         self.agent.link = Link(self.agent.order["socket"])
         self.agent.link.send({"say": "hello", "name": "zygote", "pid": os.getpid()})
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        self.agent.guard = self.agent.guard.again()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        _let_go_of(self._streams, nowhere)
+        os.close(nowhere)
         while True:
             command = self.agent.link.receive()
             if command is None or command["do"] == "bye":
                 os._exit(0)
+            self._leave_if_unguarded()
             self._copy_self(command)
 
     def _copy_self(self, command):
@@ -267,6 +281,7 @@ class Environment:
 
     def _live_as_copy(self, command):
         self.is_copy = True
+        self.agent.guard = self.agent.guard.again()
         self._stop_for_no_failure()
         if self._measure is not None:
             self._measure.forget_names()
@@ -300,6 +315,7 @@ class Environment:
         )
         os.dup2(output, 1)
         os.dup2(output, 2)
+        _let_go_of(self._streams, output)
         os.close(output)
         if faulthandler.is_enabled():
             faulthandler.enable(file=2)
@@ -348,6 +364,38 @@ def _fork_away():
     # Python seeds anew in every child; whether a copy should is for its user to decide.
     random.setstate(chance)
     return False
+
+
+def _pipes_of_output():
+    """What stdout and stderr lead to, as far as somebody may wait for their end."""
+    pipes = set()
+    for stream in (1, 2):
+        try:
+            status = os.fstat(stream)
+        except OSError:
+            continue
+        if stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
+            pipes.add((status.st_dev, status.st_ino))
+    return pipes
+
+
+def _let_go_of(pipes, instead):
+    """Lead all descriptors of the original's output elsewhere.
+
+    In `pytest | tee log` the reader goes on until nobody can write any more, and so would the
+    command that waits for it.
+    """
+    try:
+        descriptors = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        descriptors = [1, 2]
+    for descriptor in descriptors:
+        try:
+            status = os.fstat(descriptor)
+            if (status.st_dev, status.st_ino) in pipes:
+                os.dup2(instead, descriptor, inheritable=descriptor <= 2)
+        except OSError:
+            pass  # The descriptor of the listing itself is gone.
 
 
 def _raise(reason):

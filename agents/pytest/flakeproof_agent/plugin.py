@@ -5,6 +5,7 @@ import os
 import pytest
 
 from flakeproof_agent.environment import Environment
+from flakeproof_agent.guard import Guard
 from flakeproof_agent.link import Link
 from flakeproof_agent.probe import Probe
 
@@ -17,6 +18,7 @@ class Agent:
     def __init__(self, order):
         self.order = order
         self.is_main = order["isolation"] == "same"
+        self.guard = Guard(order["program"])
         self.probe = Probe.start(order["probe"], os.path.join(order["scratch"], "touched"))
         self.link = Link(order["socket"])
         self.link.send(
@@ -42,6 +44,9 @@ class Agent:
     def count(self, report):
         """Count failures as pytest's session does, to see when somebody adds one of their own."""
         self.failed_reports += report.failed and not hasattr(report, "wasxfail")
+
+    def say_ended(self, code, besides_tests):
+        self.link.send({"say": "ended", "exit": code, "besides_tests": besides_tests})
 
     def refuse(self, reason, detail=""):
         self.link.send(
@@ -99,17 +104,23 @@ def start(order):
         agent.count(report)
         agent.environment.reports.append(report)
 
-    # Last, so that what other plugins make of the session is known.
-    @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(session, exitstatus):
-        if agent.is_main and not agent.environment.is_copy:
-            agent.link.send(
-                {
-                    "say": "ended",
-                    "exit": int(getattr(session, "exitstatus", exitstatus)),
-                    "besides_tests": session.testsfailed > agent.failed_reports,
-                }
+    # Around everything: what all plugins together make of the session, and what they raise.
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_cmdline_main():
+        outcome = yield
+        session = agent.environment.session
+        if agent.is_main and session is not None and not agent.environment.is_copy:
+            is_raised = outcome.excinfo is not None
+            agent.say_ended(
+                1 if is_raised else int(outcome.get_result() or 0),
+                is_raised or session.testsfailed > agent.failed_reports,
             )
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_unconfigure():
+        outcome = yield
+        if outcome.excinfo is not None and agent.is_main and not agent.environment.is_copy:
+            agent.say_ended(1, True)
 
     @pytest.hookimpl
     def pytest_internalerror(excrepr):

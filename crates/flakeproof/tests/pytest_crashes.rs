@@ -194,3 +194,25 @@ fn a_crash_between_the_fixtures_of_a_module_sets_them_up_anew() {
     assert_alone(&ran, "crashed");
     assert_eq!(ran.outcome("test_two"), "passed", "{}", ran.text());
 }
+
+#[test]
+fn a_test_that_kills_its_parent_crashes_and_nothing_else_does() {
+    let text = "import os\ndef test_before():\n    pass\n\
+                def test_kills():\n    os.kill(os.getppid(), 9)\n\
+                def test_after():\n    pass\n";
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof")).file("test_a.py", text);
+    let ran = project.run(&[], &[]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert_eq!(ran.outcome("test_kills"), "crashed", "{}", ran.text());
+    assert_ne!(ran.verdict("test_kills"), "flaky", "{}", ran.text());
+    assert_eq!(ran.outcome("test_after"), "passed");
+    let python = project.python();
+    let hunt = project
+        .flakeproof(&["hunt", "--runs", "2", "--orders", "2", "--budget", "20s"])
+        .args(["--", &python, "-m", "pytest"])
+        .output()
+        .expect("it starts");
+    let text = String::from_utf8_lossy(&hunt.stdout);
+    assert!(hunt.status.code().is_some(), "it was killed itself: {}", hunt.status);
+    assert!(!text.trim().is_empty(), "{}", String::from_utf8_lossy(&hunt.stderr));
+}

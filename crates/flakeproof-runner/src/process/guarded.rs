@@ -92,6 +92,11 @@ impl Guarded {
         })
     }
 
+    /// Whether the guard itself is gone: nobody tells any more how its processes end.
+    pub(crate) fn is_gone(&mut self) -> bool {
+        !matches!(self.guard.try_wait(), Ok(None))
+    }
+
     /// The end of what the command printed so far, stdout first.
     pub(crate) fn output(&self) -> String {
         let (stdout, stderr) = (self.stdout.text(), self.stderr.text());

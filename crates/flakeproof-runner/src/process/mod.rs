@@ -15,4 +15,4 @@ pub use guarded::{Death, adopt_orphans, kill_everything_below};
 pub(crate) use guarded::{Guarded, Instructions};
 pub(crate) use guarded::{ask_for_threads, dump_stacks, interrupt, kill_group};
 pub(crate) use tail::USUAL_CAP;
-pub(crate) use to_end::{End, Ended, run_to_end};
+pub(crate) use to_end::{End, Ended, killed_with_its_guard, run_to_end};

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{after, never, select};
+use rustix::process::Signal;
 
-use super::{Death, Guarded, Instructions};
+use super::{Death, Guarded, Instructions, kill_group};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection, Hub};
 use crate::cancel::Cancel;
@@ -40,7 +41,7 @@ pub(crate) enum End {
 /// `before_kill` is called with the process that reached its limit: it may be asked where it hangs.
 ///
 /// # Errors
-/// When it does not start, when the user interrupts, or when the guard is gone.
+/// When it does not start, or when the user interrupts.
 pub(crate) fn run_to_end(
     hub: &Hub,
     instructions: &Instructions,
@@ -84,12 +85,19 @@ fn wait_for(guard: &Connection, pid: u32, limit: Option<Duration>, cancel: &Canc
                     return Ok(End::Died(death));
                 }
                 Ok(_) => {}
-                Err(_) => return Err(guard_is_gone()),
+                // Nobody knows the guard but its own command: one that kills its parent.
+                Err(_) => return Ok(End::Died(killed_with_its_guard(pid))),
             },
             recv(cancel.signal()) -> _ => return Err(Error::Cancelled),
             recv(deadline) -> _ => return Ok(End::TimedOut),
         }
     }
+}
+
+/// End a command whose guard is gone: what kills its parent would kill us next.
+pub(crate) fn killed_with_its_guard(pid: u32) -> Death {
+    kill_group(pid);
+    Death::Signal(Signal::KILL.as_raw())
 }
 
 /// Our own trouble, not the command's.

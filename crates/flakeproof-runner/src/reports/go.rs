@@ -83,9 +83,35 @@ struct GoReader {
     /// What tests that run, or packages (with an empty test), printed so far.
     printed: HashMap<(String, String), String>,
     /// Failures of tests in each package.
-    failures: HashMap<String, u64>,
+    failures: HashMap<String, Failures>,
     /// What the go command printed outside of any package.
     plain: String,
+}
+
+/// The failures of tests in one package.
+#[derive(Clone, Copy, Default)]
+struct Failures {
+    any: bool,
+    any_panic: bool,
+}
+
+impl Failures {
+    /// Whether they explain that the package failed, after what it printed outside of tests.
+    ///
+    /// A test binary whose tests fail ends with 1. With another code, or after a panic in
+    /// `TestMain`, something else failed too, unless one of the tests panicked.
+    fn explain(self, printed: &str) -> bool {
+        let is_usual = |line: &str| {
+            line.strip_prefix("exit status ").is_none_or(|code| code.trim() == "1")
+                && !line.starts_with("signal: ")
+                && !is_of_a_panic(line)
+        };
+        self.any_panic || (self.any && printed.lines().all(is_usual))
+    }
+}
+
+fn is_of_a_panic(printed: &str) -> bool {
+    printed.lines().any(|line| line.starts_with("panic: ") || line.starts_with("fatal error: "))
 }
 
 impl GoReader {
@@ -110,8 +136,10 @@ impl GoReader {
             }
             ("pass" | "fail" | "skip", false) => {
                 let outcome = outcome_of(&action);
-                *self.failures.entry(key.0.clone()).or_default() += u64::from(outcome.is_failure());
                 let printed = self.printed.remove(&key).unwrap_or_default();
+                let failures = self.failures.entry(key.0.clone()).or_default();
+                failures.any |= outcome.is_failure();
+                failures.any_panic |= outcome.is_failure() && is_of_a_panic(&printed);
                 let mut test = reported(key, outcome, printed);
                 test.duration = Duration::try_from_secs_f64(elapsed).ok();
                 sink(test);
@@ -139,12 +167,12 @@ impl GoReader {
         let mut unfinished: Vec<(String, String)> =
             self.printed.keys().filter(|key| key.0 == package).cloned().collect();
         unfinished.sort_unstable();
-        let had_failure = self.failures.get(package).is_some_and(|count| *count > 0);
+        let failures = self.failures.get(package).copied().unwrap_or_default();
         for key in &unfinished {
             let printed = self.printed.remove(key).unwrap_or_default();
             sink(reported(key.clone(), Outcome::Crashed, printed));
         }
-        if unfinished.is_empty() && !had_failure {
+        if unfinished.is_empty() && !failures.explain(&own) {
             issues.serious(line, format!("{package} fails outside of its tests:\n{own}"));
         }
     }
@@ -158,7 +186,10 @@ impl GoReader {
                 sink(reported(key, Outcome::Crashed, printed));
             }
         }
-        if !self.plain.trim().is_empty() {
+        // Before version 1.24, go prints like this which packages it could not build.
+        if let Some(failed) = self.plain.lines().find(|line| line.starts_with("FAIL\t")) {
+            issues.serious(line, format!("{failed}\n{}", self.plain.trim_end()));
+        } else if !self.plain.trim().is_empty() {
             issues.note(line, format!("the go command prints:\n{}", self.plain.trim_end()));
         }
     }
@@ -187,5 +218,35 @@ fn reported((package, name): (String, String), outcome: Outcome, printed: String
         failure: failure.then(|| ReportedFailure { message, kind: String::new(), text }),
         output: printed,
         ..ReportedTest::named(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read_of(package_output: &str, test_output: &str) -> Vec<String> {
+        let event = |action: &str, test: &str, output: &str| {
+            serde_json::json!({"Action": action, "Package": "p", "Test": test, "Output": output})
+                .to_string()
+        };
+        let lines = [
+            event("run", "TestA", ""),
+            event("output", "TestA", test_output),
+            event("fail", "TestA", ""),
+            event("output", "", package_output),
+            event("fail", "", ""),
+        ];
+        let mut issues = Issues::default();
+        read(lines.join("\n").as_bytes(), &mut issues, &mut |_| {}).expect("it is all there");
+        issues.into_vec().into_iter().map(|issue| issue.what).collect()
+    }
+
+    #[test]
+    fn a_failing_test_does_not_explain_another_end_of_its_binary() {
+        assert!(read_of("FAIL\nexit status 1\nFAIL\tp\t0.1s\n", "bad\n").is_empty());
+        assert_eq!(read_of("FAIL\nexit status 3\nFAIL\tp\t0.1s\n", "bad\n").len(), 1);
+        assert_eq!(read_of("FAIL\npanic: in TestMain\nexit status 2\n", "bad\n").len(), 1);
+        assert!(read_of("exit status 2\nFAIL\tp\t0.1s\n", "panic: boom\n").is_empty());
     }
 }

@@ -42,9 +42,15 @@ impl JestFile {
         let file = self.name.joined("");
         let tests: Vec<ReportedTest> =
             self.assertion_results.into_iter().map(|test| test.reported(&file)).collect();
-        let has_failure = tests.iter().any(|test| test.outcome.is_failure());
-        let trouble = (self.status.joined("") == "failed" && !has_failure)
-            .then(|| format!("{file} fails outside of its tests: {}", self.message.joined("\n")));
+        let message = self.message.joined("\n");
+        let mut failing = tests.iter().filter(|test| test.outcome.is_failure()).peekable();
+        // jest repeats here what its tests say, vitest says only what is the file's own.
+        let is_explained = match message.trim().is_empty() {
+            true => failing.peek().is_some(),
+            false => failing.any(|test| message.contains(&test.name)),
+        };
+        let trouble = (self.status.joined("") == "failed" && !is_explained)
+            .then(|| format!("{file} fails outside of its tests: {message}"));
         (tests, trouble)
     }
 }

@@ -119,3 +119,34 @@ fn a_failure_that_does_not_touch_the_change_is_flaky_by_its_coverage() {
     let ran = flakeproof(&project, "run", &options, &["go", "test", "./..."]);
     assert_eq!(ran.verdict("a.TestA"), "real", "it runs what changed: {}", ran.text());
 }
+
+/// Fails in the suite's own run and passes from then on.
+const FAILS_ONCE: &str = "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n\
+    func TestFailsOnce(t *testing.T) {\n\tif _, err := os.Stat(\"seen\"); err != nil {\n\t\t\
+    os.WriteFile(\"seen\", nil, 0o600)\n\t\tt.Fatal(\"first time\")\n\t}\n}\n";
+
+#[test]
+fn a_flaky_test_does_not_excuse_a_panic_of_its_package() {
+    if !has("go", "go: a_flaky_test_does_not_excuse_a_panic_of_its_package") {
+        return;
+    }
+    let main = "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\n\
+         func TestMain(m *testing.M) {\n\tcode := m.Run()\n\tif code != 0 {\n\t\t\
+         panic(\"teardown\")\n\t}\n\tos.Exit(code)\n}\n";
+    let project = module().file("p/p_test.go", FAILS_ONCE).file("p/main_test.go", main);
+    let ran = run(&project, &["go", "test", "./..."]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert!(ran.text().contains("fails outside of its tests"), "{}", ran.text());
+}
+
+#[test]
+fn a_package_named_like_another_runner_is_still_of_go() {
+    if !has("go", "go: a_package_named_like_another_runner_is_still_of_go") {
+        return;
+    }
+    let text = "package pytest\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n";
+    let project = module().file("pytest/a_test.go", text);
+    let ran = run(&project, &["go", "test", "./pytest/..."]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    assert_eq!(ran.outcome("pytest.TestA"), "passed");
+}

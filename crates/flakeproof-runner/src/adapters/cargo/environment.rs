@@ -40,6 +40,8 @@ struct Live {
     piece: Piece,
     places: Vec<Place>,
     measure: Measure,
+    /// Whether it runs a test again, after all that ran before it.
+    is_rerun: bool,
 }
 
 impl CargoEnvironment {
@@ -84,7 +86,12 @@ impl CargoEnvironment {
         places.push(place);
         // Results of the process that is ahead are still to be asked for.
         let ahead = self.live.take();
-        let execution = self.start(places, probe).and_then(|()| self.hear(place, probe));
+        let execution = self.start(places, probe).and_then(|()| {
+            if let Some(live) = &mut self.live {
+                live.is_rerun = true;
+            }
+            self.hear(place, probe)
+        });
         self.live = ahead;
         if !self.before.contains(&place) {
             self.before.push(place);
@@ -143,7 +150,7 @@ impl CargoEnvironment {
             .map(|test| PieceTest { name: test.name.clone(), is_ignored: test.is_ignored })
             .collect();
         let piece = Piece::start(&session, &instructions, tests)?;
-        self.live = Some(Live { piece, places, measure });
+        self.live = Some(Live { piece, places, measure, is_rerun: false });
         Ok(())
     }
 
@@ -161,13 +168,14 @@ impl CargoEnvironment {
             return Err(Error::Agent(format!("`{test}` does not run in this process")));
         };
         let told = live.piece.result_of(at, &session)?;
+        let is_own_end = live.places.len() > 1 && self.is_the_suites_own && !live.is_rerun;
+        if let (true, Some(death)) = (is_own_end, live.piece.unexplained_end()) {
+            let why = format!("`{}` ends with {death} after its last test", test_binary(group));
+            locked(&session.own_failure).get_or_insert(why);
+        }
         let told = match told {
             // Who else than the last test is to blame is not known; the run is not clean.
-            Told::DiedAfter(section, death) if live.places.len() > 1 && self.is_the_suites_own => {
-                let why = format!("`{}` ends with {death} after its last test", test_binary(group));
-                locked(&session.own_failure).get_or_insert(why);
-                Told::Passed(section)
-            }
+            Told::DiedAfter(section, _) if is_own_end => Told::Passed(section),
             Told::Unclear => return self.run_again(place, probe),
             Told::Lost(printed, death) => {
                 let printed = printed.trim();

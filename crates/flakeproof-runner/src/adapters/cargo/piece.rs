@@ -220,11 +220,19 @@ impl Piece {
         let has_failed = summary.has_failed(self.name(test));
         match death {
             _ if is_ignored => Told::Ignored(watch::reason_of(&section.text)),
-            Death::Exit(_) if has_failed => Told::Failed(section, self.remark_on(test)),
-            Death::Exit(0) if summary.failed.is_empty() => Told::Passed(section),
-            // The usual exit code of a run with failures; this test is not among them.
-            Death::Exit(101) if !summary.failed.is_empty() => Told::Passed(section),
+            _ if has_failed => Told::Failed(section, self.remark_on(test)),
+            death if summary.explains(death) => Told::Passed(section),
             Death::Exit(_) | Death::Signal(_) => Told::DiedAfter(over.last.clone(), death),
+        }
+    }
+
+    /// How the process ended after its last test, where its tests do not explain that.
+    pub(super) fn unexplained_end(&self) -> Option<Death> {
+        let over = self.over.as_ref()?;
+        let summary = over.summary.as_ref()?;
+        match over.how {
+            Ending::Died(death) => (!summary.explains(death)).then_some(death),
+            Ending::TimedOut => None,
         }
     }
 
@@ -250,6 +258,15 @@ struct Summary {
 }
 
 impl Summary {
+    /// Whether the harness ends like this after these tests: with 101 if one of them failed.
+    fn explains(&self, death: Death) -> bool {
+        match death {
+            Death::Exit(0) => self.failed.is_empty(),
+            Death::Exit(101) => !self.failed.is_empty(),
+            Death::Exit(_) | Death::Signal(_) => false,
+        }
+    }
+
     /// Read it from what was printed since the last test began. It must be about so many tests: one
     /// may print the summary of another run.
     fn read(text: &str, tests: usize) -> Option<Self> {
@@ -326,6 +343,16 @@ mod tests {
             (summary.before.as_str(), &summary.failed[..]),
             ("no\nFAILED", &["a".into()][..])
         );
+    }
+
+    #[test]
+    fn failing_tests_explain_the_code_of_the_harness_and_no_other() {
+        let failed = Summary::read(PRINTED, 6).expect("it is all there");
+        assert!(failed.explains(Death::Exit(101)));
+        assert!(!failed.explains(Death::Exit(7)) && !failed.explains(Death::Signal(11)));
+        let text = "ok\n\ntest result: ok. 1 passed; 0 failed\n";
+        let passed = Summary::read(text, 1).expect("a result");
+        assert!(passed.explains(Death::Exit(0)) && !passed.explains(Death::Exit(101)));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::watch::Heard;
 use crate::adapter::{Error, Result};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection};
-use crate::process::{Death, End, Guarded, Instructions};
+use crate::process::{Death, End, Guarded, Instructions, killed_with_its_guard};
 
 /// How long a guard may take to report.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
@@ -119,7 +119,8 @@ impl Process {
                 Ok(Some(signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal)))
             }
             Some(_) => Ok(None),
-            None => Err(guard_is_gone()),
+            // A test that kills its parent.
+            None => Ok(Some(killed_with_its_guard(self.pid))),
         }
     }
 

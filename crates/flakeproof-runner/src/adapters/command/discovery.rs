@@ -9,6 +9,7 @@ use super::fields::Fields;
 use super::launch::{Asked, Ran};
 use super::profile::{CommandText, ListFormat};
 use super::session::{Project, Session};
+use super::ways::Besides;
 use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::process::{Death, End};
 use crate::reports;
@@ -129,8 +130,8 @@ impl Session {
         let limit = self.limit_of(TESTS_AT_THEIR_LIMIT);
         let ran = self.launch(Asked::All, 1, Granularity::Off, limit)?;
         self.set_output(&ran.output);
-        let Ran { executions, order, issues, how, .. } = ran;
-        let has_failure = executions.values().any(|execution| execution.outcome.is_failure());
+        let besides = self.what_no_test_explains(&ran, true);
+        let Ran { executions, order, issues, .. } = ran;
         let problems: Vec<CollectionProblem> = issues
             .into_iter()
             .map(|issue| CollectionProblem {
@@ -138,9 +139,11 @@ impl Session {
                 text: issue.what,
             })
             .collect();
-        let is_fine = how == End::Died(Death::Exit(0));
-        if !is_fine && !has_failure && problems.is_empty() && !executions.is_empty() {
-            self.cannot_explain(format!("{} {}", self.runner.name, ending(how)));
+        // Problems are told as such.
+        if let (Some(Besides::Anything(what) | Besides::Loss(what)), true, false) =
+            (besides, problems.is_empty(), executions.is_empty())
+        {
+            self.cannot_explain(what, HashSet::new());
         }
         self.keep(executions);
         Ok((order, problems))

@@ -4,6 +4,7 @@
 //! [`Profile`] is the description. Those of well-known runners are ready-made and chosen by the
 //! user's command; others come from the configuration file.
 
+mod besides;
 mod choice;
 mod discovery;
 mod environment;

@@ -55,9 +55,8 @@ pub(super) const JEST: Ready = Ready {
             "{options} --coverage=false --json --outputFile={result} --testLocationInResults \
              -t ^({tests})$ --runTestsByPath {files}",
         ),
-        all: Some(words(
-            "{command} --coverage=false --json --outputFile={result} --testLocationInResults",
-        )),
+        // With the user's coverage, if any: its threshold is a part of the command's word.
+        all: Some(words("{command} --json --outputFile={result} --testLocationInResults")),
         result: Format::JestJson,
         id: "{file}::{title}".to_owned(),
         format: "{full}".to_owned(),

@@ -1,6 +1,6 @@
 //! What the environments of one adapter share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -31,9 +31,17 @@ pub(super) struct Session {
     /// What the suite's own process came to, as far as nobody asked for it yet.
     kept: Mutex<HashMap<TestId, Execution>>,
     has_run_all: AtomicBool,
-    /// What went wrong in the suite's own process and belongs to no test.
-    unexplained: Mutex<Option<String>>,
+    /// What went wrong in processes of the suite and belongs to no test, the first first.
+    unexplained: Mutex<Vec<Unexplained>>,
     output: Mutex<String>,
+}
+
+/// Something that went wrong in a process and belongs to no test.
+#[derive(Debug)]
+struct Unexplained {
+    what: String,
+    /// Tests that the process did not report on: it explains it if one of them fails alone.
+    missing: HashSet<TestId>,
 }
 
 /// The tests of the project.
@@ -113,18 +121,19 @@ impl Session {
         self.has_run_all.load(Ordering::Relaxed)
     }
 
-    /// Something went wrong that no test explains; the first such thing is told.
-    pub(super) fn cannot_explain(&self, what: String) {
-        locked(&self.unexplained).get_or_insert(what);
+    /// Something went wrong that no test explains, unless one that is missing fails alone.
+    pub(super) fn cannot_explain(&self, what: String, missing: HashSet<TestId>) {
+        locked(&self.unexplained).push(Unexplained { what, missing });
     }
 
-    /// A test explains what went wrong.
-    pub(super) fn explained(&self) {
-        locked(&self.unexplained).take();
+    /// A test fails alone, which explains the end of a process that did not report on it.
+    pub(super) fn explained_by(&self, test: &TestId) {
+        locked(&self.unexplained).retain(|it| !it.missing.contains(test));
     }
 
+    /// The first thing that went wrong and that no test explains.
     pub(super) fn unexplained(&self) -> Option<String> {
-        locked(&self.unexplained).clone()
+        locked(&self.unexplained).first().map(|it| it.what.clone())
     }
 
     pub(super) fn set_output(&self, output: &str) {

@@ -1,16 +1,26 @@
 //! The three ways to run tests, and what a process that ends badly says about each of them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use flakeproof_core::{Execution, Isolation, Outcome, TestId};
 
+use super::besides;
 use super::discovery::ending;
 use super::launch::{Asked, Ran};
 use super::session::Session;
 use super::told;
 use crate::adapter::{Granularity, Probe, Result};
 use crate::process::{Death, End};
+
+/// What made a process fail besides its tests.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Besides {
+    /// Something that no test can explain.
+    Anything(String),
+    /// It ended before all of its tests: one that is missing may have ended it.
+    Loss(String),
+}
 
 impl Session {
     /// How long a process of so many tests may take.
@@ -22,33 +32,52 @@ impl Session {
     pub(super) fn run_all(&self, tests: &[TestId]) -> Result<()> {
         let ran = self.launch(Asked::All, 1, Granularity::Off, self.limit_of(count(tests)))?;
         self.set_output(&ran.output);
-        if let Some(what) = self.what_no_test_explains(&ran, tests) {
-            self.cannot_explain(what);
-        }
+        self.look_for_what_no_test_explains(&ran, tests);
         self.keep(ran.executions);
         Ok(())
     }
 
+    /// Note what went wrong in a process of several tests that is no outcome of one of them.
+    fn look_for_what_no_test_explains(&self, ran: &Ran, tests: &[TestId]) {
+        let missing: HashSet<TestId> =
+            tests.iter().filter(|test| !ran.executions.contains_key(*test)).cloned().collect();
+        match self.what_no_test_explains(ran, missing.is_empty()) {
+            Some(Besides::Anything(what)) => self.cannot_explain(what, HashSet::new()),
+            Some(Besides::Loss(what)) => self.cannot_explain(what, missing),
+            None => {}
+        }
+    }
+
     /// What went wrong in a process of several tests that is no outcome of one of them.
-    fn what_no_test_explains(&self, ran: &Ran, tests: &[TestId]) -> Option<String> {
+    pub(super) fn what_no_test_explains(&self, ran: &Ran, is_complete: bool) -> Option<Besides> {
         let name = &self.runner.name;
         let mut failing = ran.executions.values().filter(|it| it.outcome.is_failure());
-        let known = &self.project().ok()?.fields;
-        if let Some(foreign) = failing.clone().find(|it| !known.contains_key(&it.test)) {
-            return Some(format!(
+        let known = self.project().ok().map(|project| &project.fields);
+        let is_foreign = |it: &&Execution| known.is_some_and(|known| !known.contains_key(&it.test));
+        if let Some(foreign) = failing.clone().find(is_foreign) {
+            return Some(Besides::Anything(format!(
                 "{name} reports a failure of `{}`, which it did not list",
                 foreign.test
-            ));
+            )));
         }
         if let Some(issue) = ran.issues.first() {
-            return Some(issue.what.clone());
+            return Some(Besides::Anything(issue.what.clone()));
         }
-        let is_fine = ran.how == End::Died(Death::Exit(0));
+        if ran.how == End::Died(Death::Exit(0)) {
+            return None;
+        }
+        if let Some(line) = besides::said(&ran.output) {
+            return Some(Besides::Anything(format!("{name} says: {line}")));
+        }
         let has_loss = failing.clone().any(|it| it.outcome.ends_environment());
-        let is_complete = tests.iter().all(|test| ran.executions.contains_key(test));
         let has_failure = failing.next().is_some();
-        let is_explained = has_failure && (is_complete || has_loss);
-        (!is_fine && !is_explained).then(|| format!("{name} {}", ending(ran.how)))
+        let what = format!("{name} {}", ending(ran.how));
+        match ran.how {
+            _ if has_loss => None,
+            _ if !is_complete => Some(Besides::Loss(what)),
+            End::Died(death) if has_failure && !is_by_signal(death) => None,
+            End::Died(_) | End::TimedOut => Some(Besides::Anything(what)),
+        }
     }
 
     /// Run one test in a process of its own.
@@ -84,7 +113,7 @@ impl Session {
         }
         execution.dependencies = ran.dependencies;
         if execution.outcome.is_failure() && isolation == Isolation::Same {
-            self.explained();
+            self.explained_by(test);
         }
         Ok(execution)
     }
@@ -99,9 +128,8 @@ impl Session {
         let ran = self.launch(Asked::Tests(tests), 1, Granularity::Off, limit)?;
         let is_complete = tests.iter().all(|test| ran.executions.contains_key(test));
         if is_complete && ran.how != End::TimedOut {
-            let what = self.what_no_test_explains(&ran, tests);
-            if let (Some(what), Isolation::Same) = (what, isolation) {
-                self.cannot_explain(what);
+            if isolation == Isolation::Same {
+                self.look_for_what_no_test_explains(&ran, tests);
             }
             return Ok(ran.executions);
         }
@@ -109,7 +137,8 @@ impl Session {
         let has_failure = found.values().any(|it| it.outcome.is_failure());
         if isolation == Isolation::Same && !has_failure {
             // It ended badly once, and not when it was looked for the cause.
-            self.cannot_explain(format!("{} ended without a report", self.runner.name));
+            let what = format!("{} ended without a report", self.runner.name);
+            self.cannot_explain(what, HashSet::new());
         }
         Ok(found)
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use flakeproof_core::{Execution, State, TestId};
+use flakeproof_core::{Execution, Isolation, State, TestId};
 
 use super::Session;
 use super::live::{Heard, Jvm, is_measuring};
@@ -17,6 +17,7 @@ use crate::adapter::{Environment, Error, Probe, Result, Then};
 #[derive(Debug)]
 pub(super) struct JvmEnvironment {
     session: Arc<Session>,
+    isolation: Isolation,
     order: Vec<TestId>,
     then: Then,
     /// The next position of the order that is asked for.
@@ -39,9 +40,10 @@ struct LiveJvm {
 }
 
 impl JvmEnvironment {
-    pub(super) fn new(session: &Arc<Session>) -> Self {
+    pub(super) fn new(session: &Arc<Session>, isolation: Isolation) -> Self {
         Self {
             session: Arc::clone(session),
+            isolation,
             order: Vec::new(),
             then: Then::End,
             next: 0,
@@ -154,8 +156,8 @@ impl JvmEnvironment {
         if self.jvms.get(&module).is_some_and(is_other)
             && let Some(other) = self.jvms.remove(&module)
         {
-            // Its tests are over; how it ends is nobody's outcome.
-            let _ = other.jvm.close();
+            // Its tests are over; how it ends is the outcome of none of them.
+            let _ = other.jvm.close(self.isolation);
         }
     }
 
@@ -264,7 +266,7 @@ impl Environment for JvmEnvironment {
     fn close(self: Box<Self>) -> Result<()> {
         let mut ended = Ok(());
         for live in self.jvms.into_values() {
-            let closed = live.jvm.close();
+            let closed = live.jvm.close(self.isolation);
             ended = ended.and(closed);
         }
         ended

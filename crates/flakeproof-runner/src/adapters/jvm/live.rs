@@ -1,10 +1,10 @@
 //! A live JVM with the worker in it.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, at, select};
-use flakeproof_core::{Dependencies, Execution, TestId};
+use flakeproof_core::{Dependencies, Execution, Isolation, TestId};
 
 use super::Session;
 use super::archive;
@@ -15,7 +15,7 @@ use super::project::Project;
 use super::ready::ReadyModule;
 use crate::adapter::{Error, Granularity, Probe, Result, Then};
 use crate::agent::protocol::{FromAgent, ToAgent, Wanted};
-use crate::process::kill_group;
+use crate::process::{Death, kill_group};
 
 /// How long a JVM may take to end after its last test.
 const END: Duration = Duration::from_secs(20);
@@ -227,9 +227,18 @@ impl Jvm {
         messages.is_empty() && messages.try_recv() == Err(TryRecvError::Disconnected)
     }
 
-    /// End it.
-    pub(super) fn close(mut self) -> Result<()> {
-        match say_goodbye(&mut self.started.connection, END) {
+    /// End it. How a JVM of the suite ends is a part of the build's word: Maven and Gradle fail if
+    /// their own does not end with 0.
+    pub(super) fn close(mut self, isolation: Isolation) -> Result<()> {
+        let has_ended = say_goodbye(&mut self.started.connection, END);
+        let death = loss::death(&self.session, self.pid());
+        if isolation == Isolation::Same && death != Some(Death::Exit(0)) {
+            let how = death.map_or("in an unknown way".to_owned(), |it| format!("with {it}"));
+            let why = format!("the JVM of the tests ends {how} after its last test");
+            let own_failure = &self.session.own_failure;
+            own_failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        }
+        match has_ended {
             true => Ok(()),
             false => Err(Error::EnvironmentLost {
                 cause: format!("it did not end within {END:?} after its last test and was killed"),

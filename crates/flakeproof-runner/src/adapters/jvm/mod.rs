@@ -96,6 +96,8 @@ struct Session {
     project: OnceLock<Project>,
     /// What the build printed.
     output: Mutex<String>,
+    /// How a JVM of the suite ended after its last test, if that is not as it should.
+    own_failure: Mutex<Option<String>>,
 }
 
 impl JvmAdapter {
@@ -127,6 +129,7 @@ impl JvmAdapter {
                 opened: AtomicU32::new(0),
                 project: OnceLock::new(),
                 output: Mutex::new(String::new()),
+                own_failure: Mutex::default(),
             }),
         })
     }
@@ -149,7 +152,7 @@ impl Adapter for JvmAdapter {
         match how {
             Isolation::Same | Isolation::Spawn => {
                 self.session.project()?;
-                Ok(Box::new(JvmEnvironment::new(&self.session)))
+                Ok(Box::new(JvmEnvironment::new(&self.session, how)))
             }
             Isolation::Fork => {
                 Err(Error::NotPossible { what: "a fork".into(), why: NO_COPIES.into() })
@@ -183,6 +186,10 @@ impl Adapter for JvmAdapter {
 
     fn root(&self) -> Option<PathBuf> {
         Some(self.session.root.clone())
+    }
+
+    fn own_failure(&self) -> Option<String> {
+        self.session.own_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn output(&self) -> String {

@@ -1,15 +1,17 @@
 //! A live interpreter that runs tests.
 
 mod loss;
+mod own_end;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{RecvTimeoutError, TryRecvError, after, never, select};
+use crossbeam_channel::{TryRecvError, after, never, select};
 use flakeproof_core::{Execution, State, TestId};
 
+use self::own_end::OwnEnd;
 use super::Session;
 use super::measured::MeasuredFiles;
 use super::messages::{execution, unexpected};
@@ -19,8 +21,6 @@ use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
 use crate::process::{Guarded, interrupt, kill_group};
 use crate::scratch::Scratch;
 
-/// How long the user's own session may take to write its reports and end.
-const SESSION_END: Duration = Duration::from_secs(60);
 /// How long a copy may take to tear down its fixtures.
 const COPY_END: Duration = Duration::from_secs(20);
 /// How long fixtures of earlier tests may take to be torn down, where tests have no limit.
@@ -49,7 +49,8 @@ pub(super) struct PytestEnvironment {
     /// The next position of the order.
     next: usize,
     is_running_ahead: bool,
-    patience_at_end: Duration,
+    /// Only for the user's own session: what is known about its end.
+    own_end: Option<OwnEnd>,
     /// Only for an interpreter of its own; copies live under the main one's guard.
     guard: Option<Guarded>,
 }
@@ -60,7 +61,9 @@ impl PytestEnvironment {
         let positions = Arc::clone(&session.project()?.positions);
         let notes = session.scratch.path().to_path_buf();
         let scratch = session.scratch.folder("main")?;
-        Ok(Self::new(session, connection, scratch, notes, positions, SESSION_END, None))
+        let mut main = Self::new(session, connection, scratch, notes, positions, None);
+        main.own_end = Some(OwnEnd::of(session)?);
+        Ok(main)
     }
 
     /// A copy of another environment.
@@ -71,7 +74,7 @@ impl PytestEnvironment {
     ) -> Result<Self> {
         let positions = Arc::clone(&session.project()?.positions);
         let notes = scratch.path().to_path_buf();
-        Ok(Self::new(session, connection, scratch, notes, positions, COPY_END, None))
+        Ok(Self::new(session, connection, scratch, notes, positions, None))
     }
 
     /// An interpreter of its own.
@@ -83,7 +86,7 @@ impl PytestEnvironment {
         guard: Guarded,
     ) -> Self {
         let notes = scratch.path().to_path_buf();
-        Self::new(session, connection, scratch, notes, positions, COPY_END, Some(guard))
+        Self::new(session, connection, scratch, notes, positions, Some(guard))
     }
 
     fn new(
@@ -92,7 +95,6 @@ impl PytestEnvironment {
         scratch: Scratch,
         notes: PathBuf,
         positions: Arc<HashMap<TestId, usize>>,
-        patience_at_end: Duration,
         guard: Option<Guarded>,
     ) -> Self {
         Self {
@@ -105,7 +107,7 @@ impl PytestEnvironment {
             order: Vec::new(),
             next: 0,
             is_running_ahead: false,
-            patience_at_end,
+            own_end: None,
             guard,
         }
     }
@@ -129,6 +131,7 @@ impl PytestEnvironment {
             && self.connection.messages.is_empty()
             && self.connection.messages.try_recv() == Err(TryRecvError::Disconnected)
         {
+            self.died_between_tests();
             return Err(Error::EnvironmentLost { cause: self.cause_of_death() });
         }
         Ok(())
@@ -184,20 +187,13 @@ impl PytestEnvironment {
         }
         if self.order.get(self.next) == Some(&index) {
             self.next += 1;
+            if let (true, Some(end)) = (message.outcome.is_failure(), &mut self.own_end) {
+                end.note_failure();
+            }
             let is_paused = message.outcome.is_failure() || self.next == self.order.len();
             self.is_running_ahead = !is_paused;
         }
         execution(test, message, &self.session.project()?.collected.root, &mut self.files)
-    }
-
-    /// Keep what else than a test made the session fail (pytest: 0 passed, 1 tests failed).
-    fn hear_at_the_end(&self, message: &FromAgent) {
-        if let FromAgent::Ended { exit, besides_tests } = *message
-            && (besides_tests || !matches!(exit, 0 | 1))
-        {
-            let why = format!("pytest itself ends with exit code {exit}, not only for its tests");
-            super::locked(&self.session.own_failure).get_or_insert(why);
-        }
     }
 }
 
@@ -270,24 +266,7 @@ impl Environment for PytestEnvironment {
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {
-        // An environment that is gone already needs no goodbye.
-        let _ = self.connection.send(&ToAgent::Bye);
-        let deadline = Instant::now() + self.patience_at_end;
-        loop {
-            match self.connection.messages.recv_deadline(deadline) {
-                Ok(message) => self.hear_at_the_end(&message),
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {
-                    kill_group(self.connection.hello.pid);
-                    return Err(Error::EnvironmentLost {
-                        cause: format!(
-                            "it did not end within {:?} after its last test and was killed",
-                            self.patience_at_end
-                        ),
-                    });
-                }
-            }
-        }
+        self.end()
     }
 }
 

@@ -38,6 +38,7 @@ const AGENT: &[AgentFile] = &agent_files![
     "cover.py",
     "describe.py",
     "environment.py",
+    "guard.py",
     "link.py",
     "measure.py",
     "monitoring.py",
@@ -73,6 +74,8 @@ pub(super) struct Started {
     arrival: Receiver<Arrival>,
     guard: Receiver<Arrival>,
     command: String,
+    /// The process of the command, once the guard has started it.
+    pub(super) pid: Option<u32>,
 }
 
 impl Launch {
@@ -119,7 +122,8 @@ impl Launch {
             is_shown: settings.is_output_shown && self.isolation == "same",
             kept: USUAL_CAP,
         })?;
-        Ok(Started { guarded: Some(guarded), arrival, guard, command: settings.command.join(" ") })
+        let command = settings.command.join(" ");
+        Ok(Started { guarded: Some(guarded), arrival, guard, command, pid: None })
     }
 
     /// What makes any pytest below this command load the agent, and how the agent undoes it.
@@ -141,6 +145,7 @@ impl Launch {
         let order = json!({
             "socket": session.hub.socket(),
             "name": self.name,
+            "program": std::process::id(),
             "isolation": self.isolation,
             "probe": self.granularity.word(),
             "scratch": self.scratch,
@@ -171,6 +176,7 @@ impl Started {
             return Err(guard_is_gone());
         };
         let pid = self.started(&guard)?;
+        self.pid = Some(pid);
         let mut connection = loop {
             select! {
                 recv(self.arrival) -> first => break connected(first)?,

@@ -76,6 +76,8 @@ struct Session {
 #[derive(Debug)]
 struct Project {
     hello: Hello,
+    /// The process of the user's command: pytest itself, or what started it.
+    command: u32,
     collected: Collected,
     positions: Arc<HashMap<TestId, usize>>,
     /// How long collection took, to know when a fresh one hangs.
@@ -227,6 +229,7 @@ impl PytestAdapter {
         let suite = suite_of(&collected);
         let project = Project {
             hello: connection.hello.clone(),
+            command: started.pid.unwrap_or(connection.hello.pid),
             positions: Arc::new(suite.positions()),
             collected,
             took: begin.elapsed(),

@@ -14,7 +14,13 @@ use crate::process::{Death, Guarded, dump_stacks, kill_group};
 const STACKS: Duration = Duration::from_millis(700);
 
 impl PytestEnvironment {
-    pub(super) fn crashed(&self, test: &TestId, begin: Instant) -> Execution {
+    pub(super) fn crashed(&mut self, test: &TestId, begin: Instant) -> Execution {
+        if self.is_unguarded() {
+            let message = "the process that watches over it was killed, \
+                as by a test that kills its parent"
+                .to_owned();
+            return self.lost(test, Outcome::Crashed, message.clone(), message, begin);
+        }
         let death = self.session.hub.death_of(self.connection.hello.pid, DEATH);
         let message = match death {
             Some(Death::Signal(9)) => "the process was killed by SIGKILL, \
@@ -26,6 +32,14 @@ impl PytestEnvironment {
         };
         let text = frames::of_the_test(&self.last_words());
         self.lost(test, Outcome::Crashed, message, text, begin)
+    }
+
+    /// Whether nobody is left to tell how this interpreter ended.
+    fn is_unguarded(&mut self) -> bool {
+        match &mut self.guard {
+            Some(guard) => guard.is_gone(),
+            None => locked(&self.session.guard).as_mut().is_none_or(Guarded::is_gone),
+        }
     }
 
     pub(super) fn hung(&self, test: &TestId, limit: Duration, begin: Instant) -> Execution {
