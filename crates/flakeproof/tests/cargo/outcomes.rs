@@ -137,7 +137,7 @@ fn a_chance_a_victim_and_a_race_get_their_verdicts() {
     let project = Crate::new(VERDICTS);
     let run = project.run(&[], &[]);
     let told = |name: &str| run.told(&format!("demo::tests::{name}"));
-    assert_eq!(told("b_is_polluted"), ["failed", "flaky", "state-dependent"], "{}", run.text);
+    assert_eq!(told("b_is_polluted"), ["failed", "unknown", "state-dependent"], "{}", run.text);
     assert_eq!(told("c_fails_once"), ["failed", "flaky", "not-bursty"], "{}", run.text);
     assert_eq!(told("d_races"), ["failed", "real", "-"], "{}", run.text);
     assert_eq!(told("e_sees_its_attempt")[0], "failed");
