@@ -200,7 +200,10 @@ fn judge_broken(
         if base.alone.only_passed() {
             return Verdict::Real;
         }
-        if base.alone.failed > 0 && base.alone.passed == 0 && base.doubt.is_none() {
+        let fails_there = base.alone.failed > 0 && base.alone.passed == 0 && base.doubt.is_none();
+        // It passed before, and something that cannot be seen may have changed since.
+        let is_open = matches!(touch, Touch::Silent(_)) && was_seen_to_pass(case, experiments);
+        if fails_there && !is_open {
             return Verdict::Unrelated;
         }
     }
@@ -213,6 +216,15 @@ fn judge_broken(
             Verdict::Unknown
         }
     }
+}
+
+/// Whether a run on record has the test passing.
+fn was_seen_to_pass(case: &Case, experiments: &Experiments<'_>) -> bool {
+    let dependencies = case.measured().and_then(|it| it.dependencies.as_ref());
+    dependencies.is_some_and(|dependencies| {
+        let facts = (experiments.since_pass)(&case.test, dependencies);
+        facts.is_ok_and(|facts| facts.change.base.is_known_to_pass())
+    })
 }
 
 /// Why a failure that was rerun shows nothing.

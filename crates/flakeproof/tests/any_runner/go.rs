@@ -43,7 +43,7 @@ fn outcomes_parts_and_a_flaky_test() {
     assert_eq!(ran.outcome("p.TestSkips"), "skipped");
     assert_eq!((ran.outcome("p.TestFails"), ran.verdict("p.TestFails")), ("failed", "unknown"));
     assert_eq!(ran.verdict("p.TestFlaky"), "flaky", "{}", ran.text());
-    assert_eq!(ran.attempts("p.TestFlaky"), "first failed, fresh(spawn) passed");
+    assert!(ran.attempts("p.TestFlaky").starts_with("first failed, fresh(spawn) passed"));
     assert!(ran.text().contains("go test -count=1 -run '^(TestFails)$' example.com/m/p"));
 }
 
@@ -92,8 +92,8 @@ fn a_hanging_test_is_told_from_the_others() {
 }
 
 #[test]
-fn a_failure_that_does_not_touch_the_change_is_flaky_by_its_coverage() {
-    if !has("go", "go: a_failure_that_does_not_touch_the_change_is_flaky_by_its_coverage") {
+fn a_failure_that_does_not_touch_the_change_is_unrelated_by_its_coverage() {
+    if !has("go", "go: a_failure_that_does_not_touch_the_change_is_unrelated_by_its_coverage") {
         return;
     }
     let function = |name: &str, value: u32| {
@@ -113,7 +113,7 @@ fn a_failure_that_does_not_touch_the_change_is_flaky_by_its_coverage() {
     project.commit();
     let ran = flakeproof(&project, "run", &options, &["go", "test", "./..."]);
     assert_eq!(ran.outcome("a.TestA"), "failed");
-    assert_eq!(ran.verdict("a.TestA"), "flaky", "{}", ran.text());
+    assert_eq!(ran.verdict("a.TestA"), "unrelated", "it fails on the base too: {}", ran.text());
     project.write("a/a.go", &function("A", 2));
     project.commit();
     let ran = flakeproof(&project, "run", &options, &["go", "test", "./..."]);
