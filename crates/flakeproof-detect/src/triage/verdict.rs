@@ -381,17 +381,18 @@ fn on_base(base: &BaseTrials) -> Vec<Evidence> {
     under.into_iter().filter(ran).map(fact).collect()
 }
 
-/// The first stage that passed names the kind.
+/// The first stage that passed names the kind. Where only a process of its own made it pass, the
+/// state that other tests leave does.
 fn kind(case: &Case) -> Option<Kind> {
-    match case.shows() {
-        Shown::OrderDependent => return Some(Kind::StateDependent),
-        Shown::Flaky(_) => {}
+    let alone = match case.shows() {
+        Shown::OrderDependent => Some(Kind::StateDependent),
+        Shown::Flaky(_) => None,
         Shown::PassesAlone | Shown::Broken | Shown::Nothing => return None,
-    }
+    };
     let has_passed = |it: &&Attempt| it.execution.outcome == Outcome::Passed;
     match case.attempts.iter().find(has_passed)?.stage {
         Stage::Immediate => Some(Kind::NotBursty),
         Stage::Postponed => Some(Kind::Bursty),
-        Stage::First | Stage::Fresh | Stage::Order => None,
+        Stage::First | Stage::Fresh | Stage::Order => alone,
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A small repository of its own in a temporary folder borrows the objects of the project's: nothing
 //! of the project is written, not even a reference. Files that git ignores and that tests may use come
-//! along: small ones as copies, installed packages as links. What a build left behind does not: it was
-//! made from other code. A process of its own removes the folder when this one ends, however it ends.
+//! along: small ones as copies, installed packages as links, and so does what lies beside the project.
+//! What a build left behind does not: it was made from other code. A process of its own removes the folder when this one ends, however it ends.
 
 use std::fs;
 use std::io;
@@ -16,6 +16,9 @@ use super::repository::Repository;
 
 /// Ignored files that come along as copies have at most so many bytes together.
 const MOST_COPIED: u64 = 64 * 1024 * 1024;
+
+/// So many files and folders beside the project are linked.
+const MOST_SIBLINGS: usize = 1_000;
 
 /// Folders and files that a build, a cache or this program made from the code at hand.
 const MADE_FROM_CODE: [&str; 18] = [
@@ -94,7 +97,7 @@ impl Repository {
         self.borrow_objects(&checkout.root)?;
         ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
         self.bring_ignored(&mut checkout)?;
-        self.bring_packages_above(&mut checkout)?;
+        self.link_siblings(&mut checkout)?;
         Ok(checkout)
     }
 
@@ -138,13 +141,24 @@ impl Repository {
         Ok(())
     }
 
-    /// Node looks for packages in all folders above, too.
-    fn bring_packages_above(&self, checkout: &mut Checkout) -> Result<(), NoCheckout> {
-        let above = self.root().ancestors().skip(1).map(|folder| folder.join("node_modules"));
-        let nearest = above.into_iter().find(|folder| folder.is_dir());
-        if let (Some(from), Some(beside)) = (nearest, checkout.root.parent()) {
+    /// Link what lies beside the project: code and tests may look for it by `..`, and node for packages.
+    fn link_siblings(&self, checkout: &mut Checkout) -> Result<(), NoCheckout> {
+        let (Some(above), Some(beside)) = (self.root().parent(), checkout.root.parent()) else {
+            return Ok(());
+        };
+        let siblings = fs::read_dir(above)?.filter_map(Result::ok).map(|entry| entry.path());
+        for from in siblings.take(MOST_SIBLINGS).filter(|path| path != self.root()) {
+            if let Some(name) = from.file_name() {
+                std::os::unix::fs::symlink(&from, beside.join(name))?;
+            }
+        }
+        let packages = |folder: &Path| folder.join("node_modules");
+        let nearest = self.root().ancestors().skip(1).map(packages).find(|it| it.is_dir());
+        if let Some(from) = nearest {
             self.refuse_own_code(&from)?;
-            std::os::unix::fs::symlink(&from, beside.join("node_modules"))?;
+            if !packages(beside).exists() {
+                std::os::unix::fs::symlink(&from, packages(beside))?;
+            }
             checkout.linked.push(from);
         }
         Ok(())
