@@ -194,35 +194,40 @@ impl BaseStage<'_> {
         Ok(fresh::run_alone(&*self.base.adapter, test, isolation, probe)?.1)
     }
 
-    /// Run an order in new processes, and give what its last test came to.
+    /// Run an order in new processes, and give what its last test came to. A test that ends its
+    /// process takes nothing else with it: as in the suite, the rest runs in another one.
     ///
     /// Where the runner takes an order it is measured, so that it is known whose code ran.
     fn last_of_order(&self, adapter: &dyn Adapter, order: &[TestId]) -> Result<Option<Execution>> {
-        let Some((last, before)) = order.split_last() else { return Ok(None) };
         let takes_orders = adapter.can().orders != Orders::Apart;
-        let mut environment: Box<dyn Environment> = match takes_orders {
-            true => {
-                let mut environment = adapter.open(Isolation::Spawn)?;
-                environment.expect(order, Then::Open)?;
-                environment
-            }
-            false => adapter.reopen(order)?,
-        };
         let dependencies = if takes_orders { Granularity::File } else { Granularity::Off };
         let probe = Probe { dependencies, ..Probe::attempt(1) };
-        for test in before {
-            match environment.run(test, probe) {
-                Ok(execution) if execution.outcome.ends_environment() => return Ok(None),
-                Ok(_) | Err(Error::UnknownTest { .. }) => {}
+        let mut environment: Option<Box<dyn Environment>> = None;
+        let mut last = None;
+        for (at, test) in order.iter().enumerate() {
+            let live = match &mut environment {
+                Some(live) => live,
+                None if takes_orders => {
+                    let opened = environment.insert(adapter.open(Isolation::Spawn)?);
+                    opened.expect(&order[at..], Then::Open)?;
+                    opened
+                }
+                None => environment.insert(adapter.reopen(&order[at..])?),
+            };
+            last = match live.run(test, probe) {
+                Ok(execution) => Some(execution),
+                Err(Error::UnknownTest { .. }) => None,
                 Err(Error::EnvironmentLost { .. } | Error::Stopped { .. }) => return Ok(None),
                 Err(error) => return Err(error),
+            };
+            if last.as_ref().is_some_and(|execution| execution.outcome.ends_environment()) {
+                environment = None;
             }
         }
-        let execution = environment.run(last, probe)?;
-        if !execution.outcome.ends_environment() {
+        if let Some(environment) = environment {
             let _ = environment.close();
         }
-        Ok(Some(execution))
+        Ok(last)
     }
 
     /// The base's own order, up to a test.

@@ -176,7 +176,10 @@ fn judge_order(
         None if base.in_order.failed > 0 && base.alone.only_passed() => Verdict::Flaky,
         _ if base.in_order.only_passed() => Verdict::Real,
         doubt => {
-            let why = doubt.clone().unwrap_or_else(|| "it fails there in another way".to_owned());
+            let why = doubt.clone().unwrap_or_else(|| match base.in_order == Trials::default() {
+                true => "its order could not be run there to the end".to_owned(),
+                false => "it fails there in another way".to_owned(),
+            });
             let reason = format!("the base does not tell whose failure it is: {why}");
             evidence.push(Evidence::Undecided { reason });
             Verdict::Unknown
