@@ -153,7 +153,7 @@ fn changed_meanwhile(code: &Code) -> Option<String> {
 
 /// What passed and failed on code that changed meanwhile shows nothing.
 fn doubt(triaged: &mut Triaged, changed: &str) {
-    for test in triaged.tests.iter_mut() {
+    for test in &mut triaged.tests {
         if test.verdict.is_some_and(Verdict::is_shown_flaky) {
             test.verdict = Some(Verdict::Unknown);
             let reason = format!("{changed} changed while the tests ran: it is not the same code");
