@@ -66,6 +66,65 @@ fn a_kill_at_any_moment_leaves_a_whole_history_and_no_process() {
     });
 }
 
+/// Fails in the project, and waits where it is run on the code before the change.
+const WAITS_ON_THE_BASE: &str = r#"
+import os, pathlib, time
+import pytest
+import product
+
+def test_it():
+    if product.IS_BROKEN:
+        pytest.fail("broken")
+    if os.getcwd() != os.environ["PROJECT"]:
+        pathlib.Path(os.environ["DIARY"]).write_text(os.getcwd())
+        time.sleep(600)
+"#;
+
+#[test]
+fn the_base_that_was_checked_out_goes_away_with_a_killed_program() {
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .file(".gitignore", ".flakeproof\n__pycache__\ntmp\ndiary\n")
+        .file("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider\n")
+        .file("product.py", "IS_BROKEN = False\n")
+        .file("test_it.py", WAITS_ON_THE_BASE);
+    project.commit();
+    // A change of what decides how tests are found tells nothing about whose failure it is.
+    project.write("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider -q\n");
+    project.write("product.py", "IS_BROKEN = True\n");
+    let temporary = project.path().join("tmp");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let (diary, mark) = (project.path().join("diary"), format!("base-{}", std::process::id()));
+    let mut run = project
+        .flakeproof(&["run", "--dependencies", "off", "--", &project.python(), "-m", "pytest"])
+        .env("MARK", &mark)
+        .env("TMPDIR", &temporary)
+        .env("DIARY", &diary)
+        .env("PROJECT", project.path().canonicalize().expect("it is there"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let deadline = Instant::now() + PATIENCE;
+    let checkout = loop {
+        let ended = run.try_wait().expect("the program can be waited for");
+        assert!(ended.is_none() && Instant::now() < deadline, "the base is not run: {ended:?}");
+        match std::fs::read_to_string(&diary) {
+            Ok(folder) if !folder.is_empty() => break folder,
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    assert!(Path::new(&checkout).is_dir());
+    run.kill().expect("the program can be killed");
+    end_of(&mut run, "a kill while the base runs");
+    wait_until_gone(&mark, "a kill while the base runs");
+    while Path::new(&checkout).exists() {
+        assert!(Instant::now() < deadline, "{checkout} is left behind");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let left: Vec<_> = std::fs::read_dir(&temporary).expect("a folder").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 fn kill_once(project: &Project, number: usize) {
     let mut chance = Chance(0x9E37_79B9_7F4A_7C15 ^ number as u64);
     let mark = format!("flakeproof-kill-{}-{number}", std::process::id());
@@ -73,7 +132,8 @@ fn kill_once(project: &Project, number: usize) {
     let temporary = project.path().join(format!("tmp-{number}"));
     std::fs::create_dir(&temporary).expect("a folder");
     let mut run = project
-        .flakeproof(&["run", "--", &project.python(), "-m", "pytest"])
+        // What runs again in the suite's order only to lead up to another test is not kept.
+        .flakeproof(&["run", "--evidence-budget", "0s", "--", &project.python(), "-m", "pytest"])
         // An option without effect, by which the run is found again in the history.
         .args(["-o", &format!("junit_suite_name={mark}")])
         .env("MARK", &mark)

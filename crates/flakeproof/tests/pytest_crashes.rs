@@ -177,10 +177,11 @@ fn fixtures_around_an_interrupt_are_torn_down_and_set_up_anew() {
 
 #[test]
 fn a_crash_that_happens_once_is_flaky() {
-    let content =
-        "def test_it():\n    if os.environ['FLAKEPROOF_ATTEMPT'] == '1': ctypes.string_at(0)";
+    let content = "def test_it():\n    \
+        if not os.path.exists('seen'): open('seen', 'w').close(); ctypes.string_at(0)";
     let ran = run(&FRESH, content);
-    assert_eq!(ran.attempts("test_it"), "first crashed, fresh(spawn) passed", "{}", ran.text());
+    let attempts = "first crashed, fresh(spawn) passed, order(spawn) passed";
+    assert_eq!(ran.attempts("test_it"), attempts, "{}", ran.text());
     assert_eq!(ran.verdict("test_it"), "flaky");
 }
 

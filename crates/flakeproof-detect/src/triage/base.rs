@@ -7,11 +7,12 @@
 use std::time::Duration;
 
 use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage, TestId};
-use flakeproof_runner::{Adapter, Environment, Error, Granularity, Orders, Probe, Result, Then};
+use flakeproof_runner::{Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
 use super::experiments::BaseProject;
 use super::in_order::OrderStage;
+use super::walk::Walk;
 use super::{Event, fresh};
 
 /// So often a flaky test is run on the base before it is said that it never failed there: one that
@@ -19,6 +20,11 @@ use super::{Event, fresh};
 const RUNS_FOR_A_RATE: u32 = 60;
 /// The same where each run is a new process.
 const RUNS_IN_NEW_PROCESSES: u32 = 12;
+
+/// So often both sides are run once more: four failures here (the suite's own, the first alone, and one
+/// in each turn) and three passes there happen once in 35 times where nothing differs (Fisher's exact
+/// test), whatever the rate.
+const TURNS: u32 = 2;
 
 /// How a case fared on the base.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,16 +72,21 @@ pub(super) struct BaseStage<'a> {
 }
 
 impl BaseStage<'_> {
-    /// Find out how the cases that are still open fare on the base.
-    pub(super) fn compare(&self, cases: Vec<&mut Case>, sink: &mut dyn FnMut(Event)) -> Result<()> {
+    /// Find out how the cases that are still open fare on the base: alone first, because a part of an
+    /// order leaves things behind that the whole of it removes.
+    pub(super) fn compare(
+        &self,
+        mut cases: Vec<&mut Case>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
         sink(Event::Base(cases.len()));
-        for case in cases {
+        for case in &mut cases {
             if self.head.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             let mut trials =
                 BaseTrials { revision: self.base.revision.clone(), ..BaseTrials::default() };
-            match self.try_case(case, &mut trials, sink) {
+            match self.try_apart(case, &mut trials, sink) {
                 Ok(()) => case.base = Some(trials),
                 Err(Error::Cancelled) if self.head.cancel.is_cancelled() => {
                     return Err(Error::Cancelled);
@@ -92,10 +103,10 @@ impl BaseStage<'_> {
                 }
             }
         }
-        Ok(())
+        self.try_in_order(cases.into_iter().filter(|case| needs_its_order(case)).collect(), sink)
     }
 
-    fn try_case(
+    fn try_apart(
         &self,
         case: &mut Case,
         trials: &mut BaseTrials,
@@ -107,68 +118,89 @@ impl BaseStage<'_> {
         trials.alone.count(case, &first);
         match case.shows() {
             Shown::Broken => self.try_alone(case, trials, sink),
-            Shown::OrderDependent => self.try_in_order(case, trials, sink),
-            Shown::Flaky(conditions) => self.try_often(case, trials, conditions),
-            Shown::PassesAlone | Shown::Nothing => Ok(()),
+            Shown::Flaky(_) => self.try_often(case, trials),
+            Shown::OrderDependent | Shown::PassesAlone | Shown::Nothing => Ok(()),
         }
     }
 
-    /// In turns: there, here, there.
+    /// In turns, there and here, while it passes there and fails here.
     fn try_alone(
         &self,
         case: &mut Case,
         trials: &mut BaseTrials,
         sink: &mut dyn FnMut(Event),
     ) -> Result<()> {
-        if !trials.alone.only_passed() || self.is_over() {
-            return Ok(());
-        }
-        let number = case.next_number();
-        let ran = fresh::run_alone(
-            self.head.adapter,
-            &case.test,
-            Isolation::Spawn,
-            Probe::attempt(number),
-        )?;
-        self.add(case, Stage::Fresh, ran.1, sink);
-        if case.shows() == Shown::Broken {
-            let again = self.alone(&case.test, Isolation::Spawn, Probe::attempt(2))?;
-            trials.alone.count(case, &again);
+        for turn in 1..=TURNS {
+            let differs = trials.alone.only_passed() && case.shows() == Shown::Broken;
+            if !differs || self.is_over() {
+                break;
+            }
+            let here = Probe::attempt(case.next_number());
+            let ran = fresh::run_alone(self.head.adapter, &case.test, Isolation::Spawn, here)?;
+            self.add(case, Stage::Fresh, ran.1, sink);
+            if case.shows() == Shown::Broken {
+                let there = Probe::attempt(turn + 1);
+                let again = self.alone(&case.test, Isolation::Spawn, there)?;
+                trials.alone.count(case, &again);
+            }
         }
         Ok(())
     }
 
-    /// The order there; if it passes, the order here once more.
-    fn try_in_order(
-        &self,
-        case: &mut Case,
-        trials: &mut BaseTrials,
-        sink: &mut dyn FnMut(Event),
-    ) -> Result<()> {
-        let share = self.head.shares.get(case.place.0).map_or(&[][..], Vec::as_slice);
-        let Some(at) = share.iter().position(|test| *test == case.test) else { return Ok(()) };
-        let order = &share[..=at];
-        // Its own order: the change may have moved tests, or removed one that cleaned up.
-        let own = self.order_up_to(&case.test);
-        let Some(there) = self.last_of_order(&*self.base.adapter, own)? else { return Ok(()) };
-        trials.doubt = trials.doubt.take().or_else(|| self.doubt(&there));
-        trials.in_order.count(case, &there);
-        if trials.in_order.only_passed()
-            && !self.is_over()
-            && let Some(here) = self.last_of_order(self.head.adapter, order)?
-        {
-            self.add(case, Stage::Order, here, sink);
+    /// The base's own order, once for all: the change may have moved tests, or removed one that cleaned
+    /// up. Where they pass there, the order here once more.
+    fn try_in_order(&self, mut cases: Vec<&mut Case>, sink: &mut dyn FnMut(Event)) -> Result<()> {
+        let order = &self.base.order;
+        let is_wanted = |test: &TestId| cases.iter().any(|case| case.test == *test);
+        let Some(last) = order.iter().rposition(is_wanted).filter(|_| !self.is_over()) else {
+            return Ok(());
+        };
+        let order = &order[..=last];
+        let walk = Walk::Measured;
+        let is_measured = walk.is_measured(&*self.base.adapter);
+        let dependencies = if is_measured { Granularity::File } else { Granularity::Off };
+        let probe = Probe { dependencies, ..Probe::attempt(1) };
+        let mut doubt = None;
+        let walked = walk.through(
+            &*self.base.adapter,
+            order,
+            self.head.cancel,
+            &|_| probe,
+            &mut |place, there| {
+                // Whoever came before may be what makes it fail, and must be the base's too.
+                doubt = doubt.take().or_else(|| self.doubt(&there));
+                let case = cases.iter_mut().find(|case| case.test == order[place]);
+                let Some(case) = case else { return };
+                if let Some(mut trials) = case.base.take() {
+                    trials.doubt = trials.doubt.take().or_else(|| doubt.clone());
+                    trials.in_order.count(case, &there);
+                    case.base = Some(trials);
+                }
+            },
+        );
+        match walked {
+            Err(Error::Cancelled) if self.head.cancel.is_cancelled() => {
+                return Err(Error::Cancelled);
+            }
+            Err(error) => {
+                for trials in cases.iter_mut().filter_map(|case| case.base.as_mut()) {
+                    trials.doubt.get_or_insert(format!("its order cannot be run there: {error}"));
+                }
+            }
+            Ok(()) => {}
+        }
+        if !self.is_over() {
+            let passed_there = |case: &&mut Case| {
+                case.shows() == Shown::OrderDependent
+                    && case.base.as_ref().is_some_and(|base| base.in_order.only_passed())
+            };
+            self.head.rerun_once(cases.into_iter().filter(passed_there).collect(), sink)?;
         }
         Ok(())
     }
 
     /// Until it fails there as it does here.
-    fn try_often(
-        &self,
-        case: &Case,
-        trials: &mut BaseTrials,
-        conditions: Conditions,
-    ) -> Result<()> {
+    fn try_often(&self, case: &Case, trials: &mut BaseTrials) -> Result<()> {
         let (isolation, most) = match self.base.adapter.can().fork {
             Ok(()) => (Isolation::Fork, RUNS_FOR_A_RATE),
             Err(_) => (Isolation::Spawn, RUNS_IN_NEW_PROCESSES),
@@ -180,60 +212,11 @@ impl BaseStage<'_> {
             let execution = self.alone(&case.test, isolation, Probe::attempt(number))?;
             trials.alone.count(case, &execution);
         }
-        let has_failed = trials.alone.failed > 0;
-        if conditions == Conditions::InOrder && !has_failed && !self.is_over() {
-            let own = self.order_up_to(&case.test);
-            if let Some(there) = self.last_of_order(&*self.base.adapter, own)? {
-                trials.in_order.count(case, &there);
-            }
-        }
         Ok(())
     }
 
     fn alone(&self, test: &TestId, isolation: Isolation, probe: Probe) -> Result<Execution> {
         Ok(fresh::run_alone(&*self.base.adapter, test, isolation, probe)?.1)
-    }
-
-    /// Run an order in new processes, and give what its last test came to. A test that ends its
-    /// process takes nothing else with it: as in the suite, the rest runs in another one.
-    ///
-    /// Where the runner takes an order it is measured, so that it is known whose code ran.
-    fn last_of_order(&self, adapter: &dyn Adapter, order: &[TestId]) -> Result<Option<Execution>> {
-        let takes_orders = adapter.can().orders != Orders::Apart;
-        let dependencies = if takes_orders { Granularity::File } else { Granularity::Off };
-        let probe = Probe { dependencies, ..Probe::attempt(1) };
-        let mut environment: Option<Box<dyn Environment>> = None;
-        let mut last = None;
-        for (at, test) in order.iter().enumerate() {
-            let live = match &mut environment {
-                Some(live) => live,
-                None if takes_orders => {
-                    let opened = environment.insert(adapter.open(Isolation::Spawn)?);
-                    opened.expect(&order[at..], Then::Open)?;
-                    opened
-                }
-                None => environment.insert(adapter.reopen(&order[at..])?),
-            };
-            last = match live.run(test, probe) {
-                Ok(execution) => Some(execution),
-                Err(Error::UnknownTest { .. }) => None,
-                Err(Error::EnvironmentLost { .. } | Error::Stopped { .. }) => return Ok(None),
-                Err(error) => return Err(error),
-            };
-            if last.as_ref().is_some_and(|execution| execution.outcome.ends_environment()) {
-                environment = None;
-            }
-        }
-        if let Some(environment) = environment {
-            let _ = environment.close();
-        }
-        Ok(last)
-    }
-
-    /// The base's own order, up to a test.
-    fn order_up_to(&self, test: &TestId) -> &[TestId] {
-        let order = &self.base.order;
-        order.iter().position(|it| it == test).map_or(&[], |at| &order[..=at])
     }
 
     /// Why an execution on the base may have run other code than the base's.
@@ -258,4 +241,14 @@ impl BaseStage<'_> {
     fn is_over(&self) -> bool {
         (self.head.clock)() >= self.deadline
     }
+}
+
+/// Whether what is left to learn about a case that ran on the base is how it fares there in order.
+fn needs_its_order(case: &Case) -> bool {
+    case.base.as_ref().is_some_and(|base| match case.shows() {
+        Shown::OrderDependent => true,
+        Shown::Flaky(Conditions::InOrder) => base.alone.failed == 0,
+        Shown::Flaky(Conditions::Alone) | Shown::Broken => false,
+        Shown::PassesAlone | Shown::Nothing => false,
+    })
 }

@@ -5,13 +5,14 @@
 //! question, once for all of them together. What still fails there is tried alone a few more times,
 //! because chance is cheaper to see there, and then in order again while the budget lasts.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use flakeproof_core::{Attempt, Isolation, Outcome, Stage, TestId};
-use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Probe, Result};
 
 use super::case::{Case, Shown};
+use super::walk::Walk;
 use super::{Event, TriageSettings};
 
 /// Runs of the order that tell something; what fails in all of them fails for the order.
@@ -50,9 +51,8 @@ impl OrderStage<'_> {
                 return Ok(());
             }
             sink(Event::Stage(Stage::Order, open));
-            for (worker, share) in self.shares.iter().enumerate() {
-                self.rerun_share(worker, share, cases, sink)?;
-            }
+            let wanted = cases.iter_mut().filter(|case| needs_the_order(case));
+            self.rerun_once(wanted.collect(), sink)?;
             costs = (self.clock)().saturating_sub(begin + spent);
             if run == 0 {
                 self.rerun_alone(cases, sink)?;
@@ -76,66 +76,57 @@ impl OrderStage<'_> {
         }
     }
 
-    /// Run the order of one worker, up to the last test in question.
-    fn rerun_share(
+    /// Run the suite's order once more for these cases: each worker's, up to the last of them.
+    pub(super) fn rerun_once(
         &self,
-        worker: usize,
-        share: &[TestId],
-        cases: &mut [Case],
+        mut cases: Vec<&mut Case>,
         sink: &mut dyn FnMut(Event),
     ) -> Result<()> {
-        let wanted: HashSet<TestId> = cases
-            .iter()
-            .filter(|case| case.place.0 == worker && needs_the_order(case))
-            .map(|case| case.test.clone())
-            .collect();
-        let Some(last) = share.iter().rposition(|test| wanted.contains(test)) else {
-            return Ok(());
-        };
-        let order = &share[..=last];
-        let mut environment: Option<Box<dyn Environment>> = None;
-        for (at, test) in order.iter().enumerate() {
-            if self.cancel.is_cancelled() {
-                return Err(Error::Cancelled);
-            }
-            let live = match &mut environment {
-                Some(live) => live,
-                None => match self.adapter.reopen(&order[at..]) {
-                    Ok(opened) => environment.insert(opened),
-                    Err(Error::Cancelled) => return Err(Error::Cancelled),
-                    Err(error) => {
-                        let why = format!("the suite's order cannot be run once more: {error}");
-                        let wanted = cases.iter_mut().filter(|it| wanted.contains(&it.test));
-                        wanted.for_each(|case| case.undecided = Some(why.clone()));
-                        return Ok(());
-                    }
-                },
+        for (worker, share) in self.shares.iter().enumerate() {
+            let wanted = cases.iter_mut().filter(|case| case.place.0 == worker);
+            let mut wanted: HashMap<TestId, &mut Case> =
+                wanted.map(|case| (case.test.clone(), &mut **case)).collect();
+            let Some(last) = share.iter().rposition(|test| wanted.contains_key(test)) else {
+                continue;
             };
-            let case = cases.iter_mut().find(|case| case.test == *test);
-            let number = case.as_ref().map_or(1, |case| case.next_number());
-            let execution = match live.run(test, Probe::attempt(number)) {
-                Ok(execution) => execution,
-                // This one is not there in another process, which the others may not need.
-                Err(Error::UnknownTest { .. }) => continue,
-                Err(Error::EnvironmentLost { .. } | Error::Stopped { .. }) => return Ok(()),
-                Err(error) => return Err(error),
-            };
-            if execution.outcome.ends_environment() {
-                environment = None;
-            }
-            if let Some(case) = case.filter(|_| wanted.contains(test)) {
+            self.rerun_share(&share[..=last], &mut wanted, sink)?;
+        }
+        Ok(())
+    }
+
+    fn rerun_share(
+        &self,
+        order: &[TestId],
+        wanted: &mut HashMap<TestId, &mut Case>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        let numbers: HashMap<TestId, u32> =
+            wanted.iter().map(|(test, case)| (test.clone(), case.next_number())).collect();
+        let number = |test: &TestId| numbers.get(test).copied().unwrap_or(1);
+        let walked = Walk::AsTheSuite.through(
+            self.adapter,
+            order,
+            self.cancel,
+            &|test| Probe::attempt(number(test)),
+            &mut |place, execution| {
+                let Some(case) = wanted.get_mut(&order[place]) else { return };
+                let number = number(&case.test);
                 let (stage, isolation) = (Stage::Order, Isolation::Spawn);
-                let position = u32::try_from(at).ok();
+                let position = u32::try_from(place).ok();
                 let attempt = Attempt { stage, isolation, number, position, execution };
                 sink(Event::Attempt(Box::new(attempt.clone())));
                 case.add(attempt, &self.settings.rerun);
+            },
+        );
+        match walked {
+            Err(Error::Cancelled) if self.cancel.is_cancelled() => Err(Error::Cancelled),
+            Err(error) => {
+                let why = format!("the suite's order cannot be run once more: {error}");
+                wanted.values_mut().for_each(|case| case.undecided = Some(why.clone()));
+                Ok(())
             }
+            Ok(()) => Ok(()),
         }
-        if let Some(environment) = environment {
-            // Its teardown says nothing about the tests in question.
-            let _ = environment.close();
-        }
-        Ok(())
     }
 
     /// Try what fails in order alone, until it fails there too.

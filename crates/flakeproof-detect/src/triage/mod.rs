@@ -29,6 +29,7 @@ mod settings;
 mod suite_run;
 mod technique;
 mod verdict;
+mod walk;
 
 pub use self::experiments::{BaseProject, ChangeSince, Experiments, ForeignCode, Record};
 pub use self::settings::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};

@@ -5,6 +5,8 @@ use flakeproof_core::{
     Quarantined, Stage, Verdict,
 };
 
+use flakeproof_core::foreign_text::on_one_line;
+
 use super::phrases::{counted, percent};
 
 /// A list of files longer than this is cut and counted.
@@ -79,6 +81,7 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Undecided { reason } => reason.clone(),
         Evidence::AlikeReal { test } => format!("fails in the same way as {test}, which is real"),
         Evidence::LikeAnother { test } => {
+            let test = on_one_line(test);
             format!("failed in the same way as {test}, which was run again for all of them")
         }
     }

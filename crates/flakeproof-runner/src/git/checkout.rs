@@ -3,7 +3,8 @@
 //! A small repository of its own in a temporary folder borrows the objects of the project's: nothing
 //! of the project is written, not even a reference. Files that git ignores and that tests may use come
 //! along: small ones as copies, installed packages as links, and so does what lies beside the project.
-//! What a build left behind does not: it was made from other code. A process of its own removes the folder when this one ends, however it ends.
+//! What a build left behind does not: it was made from other code. A process of its own removes the
+//! folder when this one ends, however it ends.
 
 use std::fs;
 use std::io;
@@ -63,7 +64,7 @@ pub enum NoCheckout {
         reason: String,
     },
     /// The system does not do it.
-    #[error("the base cannot be checked out")]
+    #[error("the base cannot be checked out: {0}")]
     Io(#[from] io::Error),
     /// There is more than is worth copying.
     #[error("the files that git ignores are too large to be copied beside the project")]
@@ -130,7 +131,10 @@ impl Repository {
             if let Some(above) = to.parent() {
                 fs::create_dir_all(above)?;
             }
-            if is_installed(&from) {
+            // The temporary folder is in the project, and so is what is being made here.
+            if checkout.root.starts_with(&from) {
+                fs::create_dir(&to)?;
+            } else if is_installed(&from) {
                 self.refuse_own_code(&from)?;
                 std::os::unix::fs::symlink(&from, &to)?;
                 checkout.linked.push(from);
@@ -147,7 +151,8 @@ impl Repository {
             return Ok(());
         };
         let siblings = fs::read_dir(above)?.filter_map(Result::ok).map(|entry| entry.path());
-        for from in siblings.take(MOST_SIBLINGS).filter(|path| path != self.root()) {
+        let is_beside = |path: &PathBuf| path != self.root() && !beside.starts_with(path);
+        for from in siblings.take(MOST_SIBLINGS).filter(is_beside) {
             if let Some(name) = from.file_name() {
                 std::os::unix::fs::symlink(&from, beside.join(name))?;
             }

@@ -29,7 +29,7 @@ fn jest_and_vitest() {
         r#"{"numTotalTests":2,"testResults":[{"assertionResults":[
         {"ancestorTitles":["math","add"],"title":"works","fullName":"math add works","status":"passed","duration":3,"location":{"line":4,"column":1}},
         {"ancestorTitles":[],"title":"fails","status":"failed","failureMessages":["Error: x\n    at a.js:1:2"]}],
-        "name":"/p/a.test.js","status":"failed","message":"…"},
+        "name":"/p/a.test.js","status":"failed","message":"● fails\n\n  Error: x"},
         {"assertionResults":[],"name":"/p/b.test.js","status":"failed","message":"Cannot find module"}]}"#,
     );
     assert_eq!(lines(&reported), ["math > add | works | passed", "fails | failed"]);

@@ -1,7 +1,6 @@
 //! The end of a run, as a person reads it: failures, verdicts with their evidence, numbers.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use anstyle::Style;
 use flakeproof_core::{
@@ -9,6 +8,7 @@ use flakeproof_core::{
 };
 use flakeproof_report::words;
 
+use super::printed;
 use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Lines of a failure's text that are shown; the beginning and the end matter most.
@@ -19,11 +19,7 @@ const TAIL: usize = 30;
 pub(crate) fn findings(findings: &Findings, is_stdout_taken: bool) {
     let text = rendered(findings);
     // A reader that went away has all it wanted.
-    let _ = if is_stdout_taken {
-        anstream::stderr().lock().write_all(text.as_bytes())
-    } else {
-        anstream::stdout().lock().write_all(text.as_bytes())
-    };
+    let _ = if is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
 }
 
 fn rendered(findings: &Findings) -> String {
@@ -51,7 +47,7 @@ fn with(findings: &Findings, verdict: Verdict) -> impl Iterator<Item = &TestFind
 fn failure(text: &mut String, test: &TestFinding, verdict: Verdict) {
     let Some(attempt) = test.first_failure() else { return };
     let style = style_of(verdict);
-    let _ = writeln!(text, "{style}──── {} {style:#}", test.id);
+    let _ = writeln!(text, "{style}──── {} {style:#}", test.id.shown());
     if let Some(failure) = &attempt.execution.failure {
         excerpt(text, &failure.text);
     }
@@ -95,7 +91,7 @@ fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
     let style = style_of(verdict);
     let word = heading(verdict);
     let kind = test.kind.map(|kind| format!(" {DIM}({kind}){DIM:#}")).unwrap_or_default();
-    let _ = writeln!(text, "{style}{word:<9} {style:#}{STRONG}{}{STRONG:#}{kind}", test.id);
+    let _ = writeln!(text, "{style}{word:<9} {style:#}{STRONG}{}{STRONG:#}{kind}", test.id.shown());
     if let Some(failure) = test.first_failure().and_then(|it| it.execution.failure.as_ref()) {
         let place = failure.location.as_ref().map(|it| format!(" {DIM}{it}{DIM:#}"));
         line(text, &format!("{}{}", shortened(&failure.message), place.unwrap_or_default()));
@@ -112,7 +108,7 @@ fn group(text: &mut String, findings: &Findings, group: &Group) {
     let members: Vec<&TestFinding> =
         findings.tests.iter().filter(|test| group.tests.contains(&test.id)).collect();
     for test in &members {
-        line(text, test.id.as_str());
+        line(text, &test.id.shown());
     }
     if let Some(first) = members.first() {
         evidence(text, first);

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -18,8 +19,8 @@ pub(super) struct ChangeSince<'a> {
     tracked: OnceCell<Result<HashSet<String>, String>>,
     /// The change since one revision, which is asked for again and again.
     since: RefCell<Option<(Base, Result<Facts, String>)>>,
-    /// When the run began, in seconds.
-    begun: i64,
+    /// When the run began, in nanoseconds: an edit right after a pass must not share its second.
+    begun: i128,
 }
 
 impl<'a> ChangeSince<'a> {
@@ -31,7 +32,7 @@ impl<'a> ChangeSince<'a> {
         tree: &'a TreeState,
         begun: jiff::Timestamp,
     ) -> Self {
-        let (tracked, since, begun) = (OnceCell::new(), RefCell::new(None), begun.as_second());
+        let (tracked, since, begun) = (OnceCell::new(), RefCell::new(None), begun.as_nanosecond());
         Self { repository, named, now, tree, tracked, since, begun }
     }
 
@@ -119,7 +120,7 @@ impl<'a> ChangeSince<'a> {
                 .and_then(Path::to_str)
                 .is_some_and(|path| tracked.contains(path))
         };
-        let passed = passed.as_second();
+        let passed = passed.as_nanosecond();
         let is_in_project = |path: &Path| path.starts_with(repository.root());
         let is_changed = |path: &str| {
             let path = Path::new(path);
@@ -162,9 +163,11 @@ const MOST_IGNORED: usize = 20_000;
 
 /// When content, name or rights of a file last changed, by the system's own account, which unlike the
 /// time of its content nobody can set. Of a link, that of the link or of what it leads to.
-fn last_changed(path: &Path) -> Option<i64> {
-    let own = path.symlink_metadata().ok()?.ctime();
-    Some(std::fs::metadata(path).map_or(own, |target| target.ctime().max(own)))
+fn last_changed(path: &Path) -> Option<i128> {
+    let time =
+        |file: &Metadata| i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec());
+    let own = time(&path.symlink_metadata().ok()?);
+    Some(std::fs::metadata(path).map_or(own, |target| time(&target).max(own)))
 }
 
 /// Whether a file is one of those that come and go, for which every run makes its own.
