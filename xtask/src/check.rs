@@ -6,7 +6,7 @@ use std::time::Instant;
 use flakeproof_testkit::python;
 use flakeproof_testkit::skipped;
 
-use crate::{arrows, capabilities, cargo, run};
+use crate::{arrows, capabilities, cargo, run, test_binaries};
 
 /// Run all checks; the first that fails ends it.
 pub(crate) fn everything() -> Result<(), String> {
@@ -35,7 +35,7 @@ pub(crate) fn everything() -> Result<(), String> {
         Ok(())
     })?;
     skipped::forget();
-    step("tests", || run(&mut cargo(&["test", "--workspace"])))?;
+    step("tests", test_binaries::run)?;
     let mut skipped = skipped::all();
     skipped.extend(lacking);
     if !skipped.is_empty() {

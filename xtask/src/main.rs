@@ -9,6 +9,7 @@ mod arrows;
 mod capabilities;
 mod check;
 mod model;
+mod test_binaries;
 mod zoo;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask check    formatting, lints, dependency arrows, tests, documentation
+cargo xtask test     only the tests, several binaries at a time
 cargo xtask arrows   only the dependency arrows of the design
 cargo xtask capabilities   write the README's table of what each adapter can do
 cargo xtask model S  train the model inside the program again, given the folder S with the projects
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
         ["check"] => check::everything(),
+        ["test"] => test_binaries::run(),
         ["arrows"] => arrows::check(),
         ["capabilities"] => capabilities::write(),
         ["model", sources] => model::train(Path::new(sources)),
