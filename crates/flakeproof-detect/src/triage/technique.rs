@@ -91,11 +91,17 @@ pub fn triage(
         };
         let mut reruns = || {
             fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
+            let needs_the_base = |case: &Case| verdict::needs_the_base(case, experiments);
             if are_too_many {
-                return Ok(());
+                // One tells for all that fail like it, where none is known to be real without.
+                let mut tried: Vec<&mut Case> =
+                    cases.iter_mut().filter(|it| it.is_open()).collect();
+                tried.truncate(usize::from(tried.iter().all(|case| needs_the_base(case))));
+                return compare_with_base(&head, tried, experiments, sink);
             }
             head.rerun(&mut cases, sink)?;
-            compare_with_base(&head, &mut cases, experiments, sink)
+            let open = cases.iter_mut().filter(|case| needs_the_base(case)).collect();
+            compare_with_base(&head, open, experiments, sink)
         };
         is_interrupted = was_interrupted(reruns())?;
     }
@@ -123,12 +129,10 @@ fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter) {
 /// Run what is still open on the code from before the change.
 fn compare_with_base(
     head: &OrderStage<'_>,
-    cases: &mut [Case],
+    open: Vec<&mut Case>,
     experiments: &Experiments<'_>,
     sink: &mut dyn FnMut(Event),
 ) -> Result<()> {
-    let open: Vec<&mut Case> =
-        cases.iter_mut().filter(|case| verdict::needs_the_base(case, experiments)).collect();
     if open.is_empty() {
         return Ok(());
     }

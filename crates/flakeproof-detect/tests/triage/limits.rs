@@ -5,7 +5,9 @@ use flakeproof_core::{Evidence, ExitCode, Policies, Policy, Verdict};
 use flakeproof_detect::triage::{RetryLimit, TriageSettings, exit_code};
 use flakeproof_testkit::scripted::suite;
 
-use super::scene::{Since, finding, places, triaged, triaged_with, verdict, verdicts};
+use super::scene::{
+    Before, Since, finding, places, triaged, triaged_after, triaged_with, verdict, verdicts,
+};
 
 fn at_most(limit: usize) -> TriageSettings {
     TriageSettings { limit: RetryLimit::Tests(limit), ..TriageSettings::default() }
@@ -31,6 +33,21 @@ fn above_the_limit_only_one_of_each_way_to_fail_is_run_in_fresh_environments() {
         assert!(evidence.contains(&stopped) && evidence.contains(&alike), "{evidence:?}");
         assert_eq!(places(&scripted, other), [Same], "nothing of it is run again");
     }
+}
+
+#[test]
+fn above_the_limit_the_base_tells_of_one_failure_where_nothing_else_does() {
+    // More than the least number of failures that are all run again.
+    const TESTS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let broken =
+        TESTS.iter().fold(suite(TESTS), |it, test| it.always_fails(test).says(test, "KeyError"));
+    let before = Before { base: Some(|| suite(TESTS)), ..Before::default() };
+    let triaged = triaged_after(&broken, &Since::MergeBase("b.py"), &before);
+    let mut found = verdicts(&triaged).into_iter();
+    assert_eq!(found.next(), Some(Some(Verdict::Real)));
+    assert!(found.all(|it| it == Some(Verdict::Unknown)));
+    let alike = Evidence::AlikeReal { test: "a".into() };
+    assert!(finding(&triaged, "l").evidence.contains(&alike));
 }
 
 #[test]

@@ -16,7 +16,7 @@ impl Repository {
         self.listed(&["ls-files", "-z"]).map(|paths| paths.into_iter().collect())
     }
 
-    /// All files that git was told to ignore; `None` where there are more than so many.
+    /// All files and folders that git was told to ignore; `None` where there are more than so many.
     ///
     /// # Errors
     /// When git cannot tell.
@@ -49,6 +49,8 @@ fn walk(path: &Path, most: usize, files: &mut Vec<PathBuf>) {
     let is_folder = path.symlink_metadata().is_ok_and(|it| it.is_dir());
     match std::fs::read_dir(path) {
         Ok(entries) if is_folder => {
+            // Its own time tells of a file that is gone.
+            files.push(path.to_path_buf());
             entries.filter_map(Result::ok).for_each(|it| walk(&it.path(), most, files));
         }
         _ => files.push(path.to_path_buf()),

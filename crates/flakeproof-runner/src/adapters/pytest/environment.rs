@@ -89,6 +89,11 @@ impl PytestEnvironment {
         Self::new(session, connection, scratch, notes, positions, Some(guard))
     }
 
+    /// Whether it collected a test.
+    pub(super) fn has(&self, test: &TestId) -> bool {
+        self.positions.contains_key(test)
+    }
+
     fn new(
         session: &Arc<Session>,
         connection: Connection,

@@ -78,11 +78,23 @@ pub(super) struct Started {
     pub(super) pid: Option<u32>,
 }
 
+/// The name of the user's own session.
+const MAIN: &str = "main";
+
+/// By which seed a new interpreter orders its sets of strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HashSeed {
+    /// One of its own.
+    Own,
+    /// That of the user's own session.
+    OfMain,
+}
+
 impl Launch {
     /// The user's own session.
     pub(super) fn main(session: &Session) -> Self {
         Self {
-            name: "main".into(),
+            name: MAIN.into(),
             isolation: "same",
             granularity: Granularity::Off,
             scratch: session.scratch.path().to_path_buf(),
@@ -96,8 +108,13 @@ impl Launch {
         name: &str,
         scratch: &Scratch,
         granularity: Granularity,
+        seed: HashSeed,
     ) -> Self {
-        let seed = session.settings.seed.split(name).hash_seed();
+        let seed_of = match seed {
+            HashSeed::Own => name,
+            HashSeed::OfMain => MAIN,
+        };
+        let seed = session.settings.seed.split(seed_of).hash_seed();
         Self {
             name: name.to_owned(),
             isolation: "spawn",
@@ -265,7 +282,7 @@ fn guard_is_gone() -> Error {
 
 /// The hash seed of the user's own session; `None` where the user fixed it.
 pub(super) fn hash_seed_of_main(session: &Session) -> Option<u32> {
-    is_hash_seed_free().then(|| session.settings.seed.split("main").hash_seed())
+    is_hash_seed_free().then(|| session.settings.seed.split(MAIN).hash_seed())
 }
 
 fn is_hash_seed_free() -> bool {

@@ -12,7 +12,7 @@ use flakeproof_core::{
 
 use super::Session;
 use super::environment::PytestEnvironment;
-use super::launch::Launch;
+use super::launch::{HashSeed, Launch};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::agent::protocol::Wanted;
 
@@ -47,13 +47,31 @@ impl SpawnedEnvironment {
     }
 
     fn start(&self, test: &TestId, probe: Probe) -> Result<Box<PytestEnvironment>> {
-        let session = &self.session;
         let upcoming =
             if self.upcoming.is_empty() { std::slice::from_ref(test) } else { &self.upcoming };
+        let mut live = self.start_with(upcoming, probe, HashSeed::Own)?;
+        // The names of parametrized tests may follow the order of a set.
+        if !upcoming.iter().all(|test| live.has(test)) {
+            drop(live);
+            live = self.start_with(upcoming, probe, HashSeed::OfMain)?;
+        }
+        if !self.upcoming.is_empty() {
+            live.expect(&self.upcoming, self.then)?;
+        }
+        Ok(live)
+    }
+
+    fn start_with(
+        &self,
+        upcoming: &[TestId],
+        probe: Probe,
+        seed: HashSeed,
+    ) -> Result<Box<PytestEnvironment>> {
+        let session = &self.session;
         let wanted = upcoming.iter().map(|test| self.wanted(test)).collect::<Result<Vec<_>>>()?;
         let name = session.next_name();
         let scratch = session.scratch.folder(&name)?;
-        let launch = Launch::fresh(session, &name, &scratch, probe.dependencies);
+        let launch = Launch::fresh(session, &name, &scratch, probe.dependencies, seed);
         let mut started = launch.start(session)?;
         let Some(mut guard) = started.guarded.take() else {
             return Err(Error::Agent("the command has no guard".into()));
@@ -72,12 +90,7 @@ impl SpawnedEnvironment {
             return Err(Error::CannotCollect { problems: collected.problems });
         }
         let positions = Arc::new(super::suite_of(&collected).positions());
-        let mut live =
-            Box::new(PytestEnvironment::own(session, connection, scratch, positions, guard));
-        if !self.upcoming.is_empty() {
-            live.expect(&self.upcoming, self.then)?;
-        }
-        Ok(live)
+        Ok(Box::new(PytestEnvironment::own(session, connection, scratch, positions, guard)))
     }
 
     fn wanted(&self, test: &TestId) -> Result<Wanted> {
