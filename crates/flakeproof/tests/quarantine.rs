@@ -130,7 +130,7 @@ fn an_id_that_no_test_has_is_doubted() {
     let _ = run(&project, &["-k", "sound"]);
     let added =
         |test: &str| quarantine(&project, &["add", test, "--reason", "unknown", "--owner", "ann"]);
-    let (code, text) = added("test_sound");
+    let (code, text) = added("test_soun");
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("did you mean `test_a.py::test_sound`?"), "{text}");
     assert_eq!(added(" ").0, Some(2), "nothing is no test");
@@ -148,4 +148,24 @@ fn a_test_is_not_added_twice_nor_for_a_day_that_is_over() {
     assert!(text.contains("in quarantine already"), "{text}");
     let over = ["add", "b", "--reason", "r", "--owner", "o", "--expires", "2020-01-01"];
     assert_eq!(quarantine(&project, &over).0, Some(2));
+}
+
+#[test]
+fn the_end_of_an_id_is_enough_to_add_and_to_remove() {
+    let project = project();
+    run(&project, &["-k", "port or sound"]);
+    add(&project, "test_port[*]", &[]);
+    let (_, listed) = quarantine(&project, &["list"]);
+    assert!(listed.contains("test_a.py::test_port[*]"), "{listed}");
+    for port in ["8080", "9090"] {
+        std::fs::remove_file(project.path().join(format!("used-{port}"))).expect("it was used");
+    }
+    let ran = run(&project, &["-k", "port or sound"]);
+    assert_eq!(ran.test("[8080]")["quarantine"]["hold"], "excused", "{}", ran.text());
+    let (code, text) = quarantine(&project, &["remove", "port[*]"]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("test_a.py::test_port[*] is no longer in quarantine"), "{text}");
+    let (code, text) = quarantine(&project, &["remove", "port[*]"]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("flakeproof quarantine list"), "{text}");
 }

@@ -21,10 +21,14 @@ const RUNS_FOR_A_RATE: u32 = 60;
 /// The same where each run is a new process.
 const RUNS_IN_NEW_PROCESSES: u32 = 12;
 
-/// So often both sides are run once more: four failures here (the suite's own, the first alone, and one
-/// in each turn) and three passes there happen once in 35 times where nothing differs (Fisher's exact
-/// test), whatever the rate.
-const TURNS: u32 = 2;
+/// So often both sides are run once more where it passes on the base: four failures here (the suite's
+/// own, the first alone, and one in each turn) and three passes there happen once in 35 times where
+/// nothing differs (Fisher's exact test), whatever the rate.
+const TURNS_IF_PASSED: u32 = 2;
+/// The same where it fails there too: then four failures and two say that it always does.
+const TURNS_IF_FAILED: u32 = 1;
+/// The same where it does both there: it is flaky, and will pass here too.
+const TURNS_IF_BOTH: u32 = 8;
 
 /// How a case fared on the base.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -51,6 +55,16 @@ impl Trials {
     /// Whether it ran, and always passed.
     pub(super) fn only_passed(self) -> bool {
         self.passed > 0 && self.failed == 0 && self.failed_otherwise == 0
+    }
+
+    /// How often both sides are run once more.
+    fn turns(self) -> u32 {
+        match (self.passed, self.failed + self.failed_otherwise) {
+            (0, 0) => 0,
+            (0, _) => TURNS_IF_FAILED,
+            (_, 0) => TURNS_IF_PASSED,
+            _ => TURNS_IF_BOTH,
+        }
     }
 
     fn count(&mut self, case: &Case, execution: &Execution) {
@@ -123,16 +137,15 @@ impl BaseStage<'_> {
         }
     }
 
-    /// In turns, there and here, while it passes there and fails here.
+    /// In turns, here and there, as long as it fails here and that may still be chance.
     fn try_alone(
         &self,
         case: &mut Case,
         trials: &mut BaseTrials,
         sink: &mut dyn FnMut(Event),
     ) -> Result<()> {
-        for turn in 1..=TURNS {
-            let differs = trials.alone.only_passed() && case.shows() == Shown::Broken;
-            if !differs || self.is_over() {
+        for turn in 1.. {
+            if case.shows() != Shown::Broken || turn > trials.alone.turns() || self.is_over() {
                 break;
             }
             let here = Probe::attempt(case.next_number());

@@ -223,11 +223,7 @@ fn judge_broken(
 
 /// Whether a run on record has the test passing.
 fn was_seen_to_pass(case: &Case, experiments: &Experiments<'_>) -> bool {
-    let dependencies = case.measured().and_then(|it| it.dependencies.as_ref());
-    dependencies.is_some_and(|dependencies| {
-        let facts = (experiments.since_pass)(&case.test, dependencies);
-        facts.is_ok_and(|facts| facts.change.base.is_known_to_pass())
-    })
+    facts(case, experiments.since_pass).is_ok_and(|facts| facts.change.base.is_known_to_pass())
 }
 
 /// Why a failure that was rerun shows nothing.
@@ -311,10 +307,14 @@ fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
 
 /// Whether there is a change that could have made a test flaky. Outside a repository, nobody knows.
 fn is_anything_changed(case: &Case, experiments: &Experiments<'_>) -> bool {
+    facts(case, experiments.since_base).is_ok_and(|facts| !facts.change.files.is_empty())
+}
+
+/// What changed, also for a test of which nothing was measured.
+fn facts(case: &Case, change: &super::ChangeSince<'_>) -> Result<Facts, String> {
     let nothing = flakeproof_core::Dependencies::default();
     let dependencies = case.measured().and_then(|it| it.dependencies.as_ref());
-    let facts = (experiments.since_base)(&case.test, dependencies.unwrap_or(&nothing));
-    facts.is_ok_and(|facts| !facts.change.files.is_empty())
+    change(&case.test, dependencies.unwrap_or(&nothing))
 }
 
 fn record_of(case: &Case, experiments: &Experiments<'_>) -> Record {

@@ -40,7 +40,7 @@ pub(crate) use peeler::{AblationName, EvaluatePeeler, NetworkArguments, TrainPee
 pub(crate) use plan::{CostName, EvaluatePlan};
 pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
 pub(crate) use quarantine::{
-    QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck,
+    QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck, QuarantineRemove,
 };
 pub(crate) use report::ReportArguments;
 pub(crate) use run::RunArguments;

@@ -22,6 +22,7 @@ pub(crate) struct QuarantineArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum QuarantineAction {
     Add(QuarantineAdd),
+    Remove(QuarantineRemove),
     List(QuarantineList),
     Check(QuarantineCheck),
 }
@@ -29,7 +30,8 @@ pub(crate) enum QuarantineAction {
 /// Put a test into quarantine.
 #[derive(Debug, Args)]
 pub(crate) struct QuarantineAdd {
-    /// The test's id; `test_x[*]` is `test_x` with every parameter.
+    /// The test's id, or the end of one that the history has; `test_x[*]` is `test_x` with every
+    /// parameter.
     #[arg(value_name = "TEST")]
     pub(crate) test: String,
     /// Why.
@@ -47,6 +49,14 @@ pub(crate) struct QuarantineAdd {
     /// The last day, or the number of days from today.
     #[arg(long, value_name = "DAY|Nd", default_value = "30d")]
     pub(crate) expires: LastDay,
+}
+
+/// Take a test out of quarantine.
+#[derive(Debug, Args)]
+pub(crate) struct QuarantineRemove {
+    /// The id of an entry, or the end of it.
+    #[arg(value_name = "TEST")]
+    pub(crate) test: String,
 }
 
 /// List what is in quarantine.

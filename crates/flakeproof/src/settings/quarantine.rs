@@ -76,15 +76,54 @@ impl QuarantineFile {
 
     /// Add an entry at the end; what people wrote into the file stays as it is.
     pub(crate) fn add(&self, entry: QuarantineEntry) -> Result<(), Problem> {
-        let cannot = |why: String| {
-            Problem::broken(format!("{} cannot be written: {why}", self.path.display()), "check it")
-        };
         let block = toml::to_string(&Content { test: vec![entry] });
-        let block = block.map_err(|error| cannot(error.to_string()))?;
+        let block = block.map_err(|error| self.cannot_be_written(&error))?;
         let before = std::fs::read_to_string(&self.path).unwrap_or_else(|_| HEAD.to_owned());
         let text = format!("{}\n\n{block}", before.trim_end());
-        std::fs::write(&self.path, text).map_err(|error| cannot(error.to_string()))
+        std::fs::write(&self.path, text).map_err(|error| self.cannot_be_written(&error))
     }
+
+    /// Remove the entries with this id; what people wrote around them stays as it is.
+    pub(crate) fn remove(&self, id: &str) -> Result<(), Problem> {
+        let text = std::fs::read_to_string(&self.path);
+        let text = text.map_err(|error| self.cannot_be_written(&error))?;
+        let is_kept: Vec<bool> = self.entries.iter().map(|entry| entry.id != id).collect();
+        let rest = without_entries(&text, &is_kept);
+        let left: Option<Content> = toml::from_str(&rest).ok();
+        let kept = self.entries.iter().filter(|entry| entry.id != id);
+        if !left.is_some_and(|left| left.test.iter().eq(kept)) {
+            return Err(Problem::usage(
+                format!("the entry of `{id}` cannot be told from what is around it"),
+                format!("remove it by hand from {}", self.path.display()),
+            ));
+        }
+        std::fs::write(&self.path, rest).map_err(|error| self.cannot_be_written(&error))
+    }
+
+    fn cannot_be_written(&self, why: &dyn std::fmt::Display) -> Problem {
+        Problem::broken(format!("{} cannot be written: {why}", self.path.display()), "check it")
+    }
+}
+
+/// The file's text without some of its entries. Comments above an entry stay: nobody knows whether they
+/// are its own.
+fn without_entries(text: &str, is_kept: &[bool]) -> String {
+    let mut entry = None;
+    let mut rest = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let begins = line.trim() == "[[test]]";
+        if begins {
+            entry = Some(entry.map_or(0, |at: usize| at + 1));
+        }
+        let is_blank = line.trim().is_empty();
+        let is_comment = line.trim_start().starts_with('#');
+        let is_of_kept = entry.is_none_or(|at| is_kept.get(at).copied().unwrap_or(true));
+        let doubles_a_gap = is_blank && (rest.is_empty() || rest.ends_with("\n\n"));
+        if is_of_kept || is_comment || (is_blank && !doubles_a_gap) {
+            rest.push_str(line);
+        }
+    }
+    rest
 }
 
 /// The day, here.
@@ -141,6 +180,38 @@ mod tests {
         let read = QuarantineFile::of(folder.path()).unwrap();
         assert_eq!(read.entries, [entry("a"), entry("b[*]")]);
         assert!(std::fs::read_to_string(&path).unwrap().contains("# keep me"));
+    }
+
+    #[test]
+    fn what_is_removed_is_gone_and_everything_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = || QuarantineFile::of(folder.path()).unwrap();
+        for id in ["a", "b", "a", "c"] {
+            file().add(entry(id)).unwrap();
+        }
+        let path = folder.path().join(NAME);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replacen("[[test]]", "# keep me\n[[test]]", 4)).unwrap();
+        file().remove("a").unwrap();
+        assert_eq!(file().entries, [entry("b"), entry("c")]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches("# keep me").count(), 4);
+        assert!(text.starts_with(HEAD), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_left_to_people() {
+        let folder = tempfile::tempdir().unwrap();
+        let confusing = entry("a");
+        let reason = "reason = \"\"\"\n[[test]]\n\"\"\"";
+        let block = toml::to_string(&Content { test: vec![confusing, entry("b")] }).unwrap();
+        let text = block.replacen("reason = 'the \"port\" is taken'", reason, 1);
+        assert_ne!(text, block);
+        let path = folder.path().join(NAME);
+        std::fs::write(&path, &text).unwrap();
+        let problem = QuarantineFile::of(folder.path()).unwrap().remove("b").unwrap_err();
+        assert!(problem.next.contains("by hand"), "{problem:?}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(crate) use plan::{Against, BudgetLine, Everywhere, PlanEvaluation, plan_eval
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
 pub(crate) use quarantine::{
-    Checked, Release, quarantine, quarantine_check, quarantine_json, quarantined,
+    Checked, Release, quarantine, quarantine_check, quarantine_json, quarantined, unquarantined,
 };
 pub(crate) use replays::{Replays, replay_begins, replayed, replays_end};
 pub(crate) use report::report_written;

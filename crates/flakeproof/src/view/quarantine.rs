@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use flakeproof_core::foreign_text::on_one_line;
-use flakeproof_core::{QuarantineEntry, Tally};
+use flakeproof_core::{QuarantineEntry, Tally, TestId};
 use serde_json::json;
 
 use super::predictions::count;
@@ -60,6 +60,16 @@ pub(crate) fn quarantined(entry: &QuarantineEntry, path: &Path) {
         "{STRONG}{}{STRONG:#} is in quarantine until {}\n{DIM}written to {}; commit it{DIM:#}\n",
         on_one_line(&entry.id),
         entry.expires,
+        path.display()
+    );
+    let _ = printed::out(&text);
+}
+
+/// Say that a test has no entry any more.
+pub(crate) fn unquarantined(test: &TestId, path: &Path) {
+    let text = format!(
+        "{STRONG}{}{STRONG:#} is no longer in quarantine\n{DIM}removed from {}; commit it{DIM:#}\n",
+        test.shown(),
         path.display()
     );
     let _ = printed::out(&text);

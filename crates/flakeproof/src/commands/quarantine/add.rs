@@ -1,5 +1,6 @@
 //! `flakeproof quarantine add`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use flakeproof_core::{ExitCode, History, Notice, QuarantineEntry};
@@ -22,7 +23,7 @@ pub(super) fn run(
     }
     let today = today();
     let entry = QuarantineEntry {
-        id: typed.test.clone(),
+        id: meant(&typed.test, folder)?,
         owner: owner(typed, folder)?,
         reason: typed.reason.clone(),
         issue: typed.issue.clone(),
@@ -48,6 +49,22 @@ pub(super) fn run(
     view::quarantined(&entry, &file.path);
     view::notices(doubt.as_slice());
     Ok(ExitCode::Clean)
+}
+
+/// The id that was typed, or that of the only test of the history that ends like it.
+fn meant(typed: &str, folder: &Path) -> Result<String, Problem> {
+    let Some(history) = known::history(None, folder)? else { return Ok(typed.to_owned()) };
+    let timeline = history.timeline().map_err(|error| known::unreadable(&error))?;
+    let (stem, parameters) = typed.strip_suffix("[*]").map_or((typed, ""), |stem| (stem, "[*]"));
+    let stems = timeline.tests.iter().map(|it| match parameters {
+        "" => it.test.as_str(),
+        _ => it.test.as_str().split('[').next().unwrap_or_default(),
+    });
+    let ends: BTreeSet<&str> = stems.filter(|id| id.ends_with(stem)).collect();
+    match ends.iter().next() {
+        Some(only) if ends.len() == 1 => Ok(format!("{only}{parameters}")),
+        _ => Ok(typed.to_owned()),
+    }
 }
 
 /// What to say about an entry that covers no test of the history: a slip of the pen excuses nobody.

@@ -2,6 +2,7 @@
 
 mod add;
 mod check;
+mod remove;
 
 use flakeproof_core::ExitCode;
 
@@ -17,6 +18,7 @@ pub(crate) fn run(typed: &QuarantineArguments) -> Result<ExitCode, Problem> {
     let file = QuarantineFile::of(&project)?;
     match &typed.action {
         QuarantineAction::Add(typed) => add::run(typed, &file, &folder),
+        QuarantineAction::Remove(typed) => remove::run(typed, &file),
         QuarantineAction::List(typed) => {
             match typed.output_format {
                 ListFormat::Text => view::quarantine(&file.entries, &today()),
