@@ -73,8 +73,9 @@ pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool
             Shown::OrderDependent => !record_of(case, experiments).is_order_dependent(),
             Shown::Broken => match touch(case, experiments.since_pass) {
                 Touch::Touches(..) => false,
-                Touch::Disjoint(facts, _) => !facts.change.base.is_known_to_pass(),
-                Touch::Silent(_) => true,
+                // Also where nothing it uses has changed: it may be chance after all, or the change
+                // in a way that is not seen.
+                Touch::Disjoint(..) | Touch::Silent(_) => true,
             },
             Shown::Flaky(_) => match touch(case, experiments.since_base) {
                 Touch::Touches(..) | Touch::Silent(_) => {
@@ -207,6 +208,7 @@ fn judge_broken(
         // It passed before, and something that cannot be seen may have changed since.
         let is_open = matches!(touch, Touch::Silent(_)) && was_seen_to_pass(case, experiments);
         if fails_there && !is_open {
+            evidence.extend(touch.evidence().filter(|_| matches!(touch, Touch::Disjoint(..))));
             return Verdict::Unrelated;
         }
     }
