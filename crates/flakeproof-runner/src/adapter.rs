@@ -30,12 +30,12 @@ pub trait Adapter: Sync {
     fn open(&self, how: Isolation) -> Result<Box<dyn Environment>>;
 
     /// Open the environment of the user's own command once more, in new processes and from the very
-    /// start, with this beginning of the suite's order announced. Where the runner cannot be told
-    /// where to stop, it runs the whole suite.
+    /// start, with this beginning of the suite's order announced, and what comes then. Where the
+    /// runner cannot be told where to stop, it runs the whole suite.
     ///
     /// # Errors
     /// When it cannot be opened, or finds other tests than before.
-    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>>;
+    fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>>;
 
     /// What this adapter can do, known after [`discover`](Self::discover).
     fn can(&self) -> Capabilities;

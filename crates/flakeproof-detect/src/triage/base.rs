@@ -172,7 +172,6 @@ impl BaseStage<'_> {
         let Some(last) = order.iter().rposition(is_wanted).filter(|_| !self.is_over()) else {
             return Ok(());
         };
-        let order = &order[..=last];
         let walk = Walk::Measured;
         let is_measured = walk.is_measured(&*self.base.adapter);
         let dependencies = if is_measured { Granularity::File } else { Granularity::Off };
@@ -181,6 +180,7 @@ impl BaseStage<'_> {
         let walked = walk.through(
             &*self.base.adapter,
             order,
+            last,
             self.head.cancel,
             &|_| probe,
             &mut |place, there| {

@@ -89,7 +89,7 @@ impl OrderStage<'_> {
             let Some(last) = share.iter().rposition(|test| wanted.contains_key(test)) else {
                 continue;
             };
-            self.rerun_share(&share[..=last], &mut wanted, sink)?;
+            self.rerun_share(share, last, &mut wanted, sink)?;
         }
         Ok(())
     }
@@ -97,6 +97,7 @@ impl OrderStage<'_> {
     fn rerun_share(
         &self,
         order: &[TestId],
+        last: usize,
         wanted: &mut HashMap<TestId, &mut Case>,
         sink: &mut dyn FnMut(Event),
     ) -> Result<()> {
@@ -106,6 +107,7 @@ impl OrderStage<'_> {
         let walked = Walk::AsTheSuite.through(
             self.adapter,
             order,
+            last,
             self.cancel,
             &|test| Probe::attempt(number(test)),
             &mut |place, execution| {

@@ -13,8 +13,10 @@ pub(super) enum Walk {
 }
 
 impl Walk {
-    /// Run an order. A test that ends its process takes nothing else with it: as in the suite, the rest
-    /// runs in another one. What is not there, or not any more, is passed over.
+    /// Run an order up to its `last` test. A test that ends its process takes nothing else with it: as in the suite, the rest
+    /// runs in another one. What is not there, or not any more, is passed over. The test after the last
+    /// is announced too: what the last one shares with it stays, and everything else is torn down, whose
+    /// failures are the last one's.
     ///
     /// `probe` says how closely to look at a test, `each` hears its place in the order and what it came
     /// to.
@@ -25,18 +27,21 @@ impl Walk {
         self,
         adapter: &dyn Adapter,
         order: &[TestId],
+        last: usize,
         cancel: &Cancel,
         probe: &dyn Fn(&TestId) -> Probe,
         each: &mut dyn FnMut(usize, Execution),
     ) -> Result<()> {
         let mut environment: Option<Box<dyn Environment>> = None;
-        for (at, test) in order.iter().enumerate() {
+        let announced = &order[..order.len().min(last + 2)];
+        let then = if announced.len() > last + 1 { Then::Open } else { Then::End };
+        for (at, test) in announced.iter().take(last + 1).enumerate() {
             if cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             let live = match &mut environment {
                 Some(live) => live,
-                None => environment.insert(self.open(adapter, &order[at..])?),
+                None => environment.insert(self.open(adapter, &announced[at..], then)?),
             };
             let execution = match live.run(test, probe(test)) {
                 Ok(execution) => execution,
@@ -62,12 +67,17 @@ impl Walk {
         self == Self::Measured && adapter.can().orders != Orders::Apart
     }
 
-    fn open(self, adapter: &dyn Adapter, order: &[TestId]) -> Result<Box<dyn Environment>> {
+    fn open(
+        self,
+        adapter: &dyn Adapter,
+        order: &[TestId],
+        then: Then,
+    ) -> Result<Box<dyn Environment>> {
         if !self.is_measured(adapter) {
-            return adapter.reopen(order);
+            return adapter.reopen(order, then);
         }
         let mut opened = adapter.open(flakeproof_core::Isolation::Spawn)?;
-        opened.expect(order, Then::Open)?;
+        opened.expect(order, then)?;
         Ok(opened)
     }
 }

@@ -130,6 +130,8 @@ fn command(folder: &Path) -> Command {
         .args(["--no-pager", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false"])
         // Otherwise a diff rewrites the index to remember that a touched file is the same.
         .args(["-c", "diff.autoRefreshIndex=false"])
+        // A file whose time was set back is another one all the same.
+        .args(["-c", "core.trustctime=true", "-c", "core.checkStat=default"])
         // Also `git status` fails if the user's order file does not exist.
         .args(["-c", "diff.orderFile=/dev/null"])
         .args(["-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false"])

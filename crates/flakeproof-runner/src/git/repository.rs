@@ -59,6 +59,14 @@ impl Repository {
         (!name.is_empty()).then_some(name)
     }
 
+    /// Whether git takes a file whose mode changed for another one. It is told not to where a file
+    /// system keeps no modes.
+    #[must_use]
+    pub fn looks_at_modes(&self) -> bool {
+        let asked = ["config", "--type=bool", "--default", "true", "core.fileMode"];
+        ask(&self.root, &asked).is_ok_and(|told| told.starts_with(b"true"))
+    }
+
     /// Where HEAD left the default branch; HEAD itself if it is on that branch.
     ///
     /// The default branch is the one `origin/HEAD` points to, else the first that exists of

@@ -99,9 +99,9 @@ impl Adapter for CargoAdapter {
         }
     }
 
-    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+    fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
         let mut environment = self.open(Isolation::Same)?;
-        environment.expect(order, Then::Open)?;
+        environment.expect(order, then)?;
         Ok(environment)
     }
 

@@ -97,7 +97,7 @@ impl Adapter for CommandAdapter {
         }
     }
 
-    fn reopen(&self, _: &[TestId]) -> Result<Box<dyn Environment>> {
+    fn reopen(&self, _: &[TestId], _: Then) -> Result<Box<dyn Environment>> {
         let again = Self::new(self.session.settings.clone())?;
         let suite = again.discover()?;
         let mut environment = again.open(Isolation::Same)?;

@@ -160,9 +160,9 @@ impl Adapter for JvmAdapter {
         }
     }
 
-    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+    fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
         let mut environment = self.open(Isolation::Same)?;
-        environment.expect(order, Then::Open)?;
+        environment.expect(order, then)?;
         Ok(environment)
     }
 

@@ -144,9 +144,9 @@ impl Adapter for PytestAdapter {
         }
     }
 
-    fn reopen(&self, order: &[TestId]) -> Result<Box<dyn Environment>> {
+    fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
         let mut environment = SpawnedEnvironment::of_all(&self.session);
-        environment.expect(order, Then::Open)?;
+        environment.expect(order, then)?;
         Ok(Box::new(environment))
     }
 

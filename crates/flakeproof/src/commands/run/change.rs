@@ -72,6 +72,10 @@ impl<'a> ChangeSince<'a> {
         };
         if let Some(pass) = &pass {
             facts.new_surroundings = new_surroundings(&pass.surroundings, &self.now);
+            if !repository.looks_at_modes() {
+                let blind = "git is told not to look at the modes of files (core.fileMode)";
+                facts.new_surroundings.push(blind.to_owned());
+            }
             facts.new_variables = differing(&pass.surroundings.variables, &self.now.variables);
             facts.unversioned = self.newer_and_unversioned(repository, touched, pass)?;
         }
