@@ -33,6 +33,8 @@ class Environment:
         self.order = []
         #: Whether something comes after the order that is not decided yet.
         self.is_open = False
+        #: The item that would come after the order, if that is known.
+        self.next = None
         self.reports = []
         self.is_silent = False
         self.is_copy = False
@@ -84,7 +86,7 @@ class Environment:
             self._leave_if_unguarded()
             verb = command["do"] if command else "bye"
             if verb == "order":
-                self._begin_order(command["tests"], command["open"])
+                self._begin_order(command["tests"], command["open"], command["next"])
             elif verb == "run":
                 self._measure_if(command["measure"])
                 self._run_in_order(command["from"], command["attempt"])
@@ -118,9 +120,10 @@ class Environment:
 
             self._measure = Measure(self.session.config)
 
-    def _begin_order(self, tests, is_open):
+    def _begin_order(self, tests, is_open, next_test):
         self.order = tests
         self.is_open = is_open
+        self.next = next_test
         if not tests or self._leave_what_is_not_shared_with(self.session.items[tests[0]]):
             self.agent.link.send({"say": "ready"})
 
@@ -145,7 +148,7 @@ class Environment:
                 self.agent.link.send({"say": "stopped", "reason": self._is_stopping()})
                 return
             here = self.order[position]
-            then = self.order[position + 1] if position + 1 < len(self.order) else None
+            then = self.order[position + 1] if position + 1 < len(self.order) else self.next
             if not self._execute(here, then):
                 return
 

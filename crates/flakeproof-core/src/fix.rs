@@ -12,8 +12,10 @@ use crate::{
     TestId,
 };
 
-/// So many failures in a row, and no pass, are a test that is broken rather than flaky.
+/// So many failures in a row, and no pass, may be a test that is broken rather than flaky.
 pub const ALWAYS: u32 = 3;
+/// More failures in a row are not waited for, however often the test failed before.
+const MOST_FAILURES: u32 = 20;
 
 /// What clean and failed runs say about a fix.
 ///
@@ -66,6 +68,12 @@ impl FixTest {
     #[must_use]
     pub fn needed(&self) -> u32 {
         self.needed_in_each().saturating_mul(self.orders)
+    }
+
+    /// So many failures in a row are too many for a test that fails as often as it did: it is broken.
+    #[must_use]
+    pub fn failures_of_a_broken_test(&self) -> u32 {
+        clean_runs_needed(1.0 - self.was, self.confidence).clamp(ALWAYS, MOST_FAILURES)
     }
 
     /// Take in the outcome of the next run; orders take turns.

@@ -147,10 +147,13 @@ pub trait Environment: Send {
 }
 
 /// What comes after the tests of an announced order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Then {
     /// Nothing: everything is torn down after the last of them.
     End,
+    /// This test, which is not run: what it shares with the last of them stays set up, and everything else
+    /// is torn down as a part of that one.
+    Next(TestId),
     /// Something that is not decided yet: what tests share stays set up, as far as the last of
     /// them uses it.
     Open,

@@ -81,7 +81,7 @@ def test_fails(shared):
 
 def test_later(shared):
     assert (shared / "file").exists()
-    with open("kept", "w") as kept:
+    with open("kept", "x") as kept:
         kept.write(str(shared / "file"))
 "#;
     let project = project().file("test_a.py", content);
@@ -89,9 +89,11 @@ def test_later(shared):
     let _ = std::fs::create_dir(&base);
     let given = format!("--basetemp={}", base.display());
     for arguments in [&[][..], &[given.as_str()]] {
+        let path = project.path().join("kept");
+        let _ = std::fs::remove_file(&path);
         let ran = project.run(&FORKED, arguments);
         assert_eq!(ran.outcome("test_later"), "passed", "{}", ran.text());
-        let kept = std::fs::read_to_string(project.path().join("kept")).expect("written");
+        let kept = std::fs::read_to_string(&path).expect("written");
         assert!(std::path::Path::new(&kept).exists(), "{kept} is gone\n{}", ran.text());
     }
 }

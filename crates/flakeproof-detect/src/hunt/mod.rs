@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flakeproof_core::{
     FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Orders as AdapterOrders, Result};
 
 pub use settings::{
     HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
@@ -176,6 +176,7 @@ impl Hunt<'_, '_> {
         self.name_the_unconfirmed();
         self.name_the_disturbed();
         self.name_the_unclassified();
+        self.name_the_lonely();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
         Ok(Hunted { tests, cost: self.lab.cost, end, hidden: self.hidden, notices })
     }
@@ -215,6 +216,19 @@ impl Hunt<'_, '_> {
             &tests,
             "passed and failed, and there was no time to say why",
             "go on with `--resume`, or give a longer `--budget`",
+        );
+    }
+
+    /// Tests that fail whenever they run, which here is always alone.
+    fn name_the_lonely(&mut self) {
+        if self.lab.adapter.can().orders != AdapterOrders::Apart {
+            return;
+        }
+        let tests = self.ledger.all(HuntedTest::always_fails);
+        self.remark_on_some(
+            &tests,
+            "failed alone; each test has a process of its own here, and in the suite it may pass",
+            "`flakeproof run` tells whether it does: then it is brittle and needs another test first",
         );
     }
 

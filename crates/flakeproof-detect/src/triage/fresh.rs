@@ -56,10 +56,13 @@ fn isolation_of_further_reruns(
     match (settings.isolation, adapter.can().fork) {
         (Isolation::Fork, Ok(())) => Isolation::Fork,
         (Isolation::Fork, Err(why)) => {
-            notices.push(Notice {
+            let notice = Notice {
                 what: format!("fresh environments are spawned, not forked: {why}"),
                 next: "nothing is lost but time; `--isolation spawn` says that you know".into(),
-            });
+            };
+            if !notices.contains(&notice) {
+                notices.push(notice);
+            }
             Isolation::Spawn
         }
         // The suite's own environment is never fresh.

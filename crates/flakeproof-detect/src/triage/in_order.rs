@@ -21,6 +21,10 @@ const MOST_RUNS: u32 = 3;
 /// So often a test is tried alone that failed in every rerun in the suite.
 const SURE_ENOUGH: u32 = 2;
 
+/// Why the order was run once more and tells nothing.
+const ANOTHER_SUITE: &str = "it passes alone; in another process tests of the suite are missing or have \
+                             other names, and so its order cannot be run once more";
+
 /// What is the same for all runs of the order.
 pub(super) struct OrderStage<'a> {
     pub(super) adapter: &'a dyn Adapter,
@@ -127,7 +131,13 @@ impl OrderStage<'_> {
                 wanted.values_mut().for_each(|case| case.undecided = Some(why.clone()));
                 Ok(())
             }
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                let did_not_run = |case: &&mut &mut Case| case.next_number() == number(&case.test);
+                for case in wanted.values_mut().filter(did_not_run) {
+                    case.undecided = Some(ANOTHER_SUITE.to_owned());
+                }
+                Ok(())
+            }
         }
     }
 

@@ -92,12 +92,17 @@ pub fn triage(
         let mut reruns = || {
             fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
             let needs_the_base = |case: &Case| verdict::needs_the_base(case, experiments);
-            if are_too_many {
+            if are_too_many && !do_all_pass_alone(&cases) {
                 // One tells for all that fail like it, where none is known to be real without.
                 let mut tried: Vec<&mut Case> =
                     cases.iter_mut().filter(|it| it.is_open()).collect();
                 tried.truncate(usize::from(tried.iter().all(|case| needs_the_base(case))));
                 return compare_with_base(&head, tried, experiments, sink);
+            }
+            // It is no broken change then: something came and went, or one test disturbs the others.
+            let deadline = (experiments.clock)() + settings.evidence.order(suite_took);
+            while (experiments.clock)() < deadline && take_up(&mut cases, limit) {
+                fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
             }
             head.rerun(&mut cases, sink)?;
             let open = cases.iter_mut().filter(|case| needs_the_base(case)).collect();
@@ -174,6 +179,23 @@ fn leave_representatives(cases: &mut [Case], why: &Evidence) {
             case.give_up(why.clone());
         }
     }
+}
+
+/// Whether every failure that was tried passed in a process of its own.
+fn do_all_pass_alone(cases: &[Case]) -> bool {
+    let mut tried = cases.iter().filter(|case| case.is_failure() && case.gave_up.is_none());
+    tried.all(|case| case.forbidden.is_none() && case.passed_in_spawn())
+}
+
+/// Try some more of those for which others stood; whether there are any.
+fn take_up(cases: &mut [Case], at_a_time: usize) -> bool {
+    let is_left = |case: &&mut Case| matches!(case.gave_up, Some(Evidence::TooManyFailures { .. }));
+    let mut some = 0;
+    for case in cases.iter_mut().filter(is_left).take(at_a_time.max(REPRESENTATIVES)) {
+        case.gave_up = None;
+        some += 1;
+    }
+    some > 0
 }
 
 /// How a run with these verdicts ends.

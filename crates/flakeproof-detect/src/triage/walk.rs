@@ -13,10 +13,11 @@ pub(super) enum Walk {
 }
 
 impl Walk {
-    /// Run an order up to its `last` test. A test that ends its process takes nothing else with it: as in the suite, the rest
-    /// runs in another one. What is not there, or not any more, is passed over. The test after the last
-    /// is announced too: what the last one shares with it stays, and everything else is torn down, whose
-    /// failures are the last one's.
+    /// Run an order up to its `last` test. A test that ends its process takes nothing else with it: as in
+    /// the suite, the rest runs in another one. What is not there, or not any more, is passed over; what
+    /// passes after that is not told, because what is missing may be what makes it fail. The test
+    /// after the last is named, though not run: what the last one shares with it stays, and everything else
+    /// is torn down, whose failures are the last one's.
     ///
     /// `probe` says how closely to look at a test, `each` hears its place in the order and what it came
     /// to.
@@ -33,27 +34,34 @@ impl Walk {
         each: &mut dyn FnMut(usize, Execution),
     ) -> Result<()> {
         let mut environment: Option<Box<dyn Environment>> = None;
-        let announced = &order[..order.len().min(last + 2)];
-        let then = if announced.len() > last + 1 { Then::Open } else { Then::End };
-        for (at, test) in announced.iter().take(last + 1).enumerate() {
+        let mut is_whole = true;
+        let announced = &order[..order.len().min(last + 1)];
+        let next = order.get(last + 1).cloned();
+        let then = next.map_or(Then::End, Then::Next);
+        for (at, test) in announced.iter().enumerate() {
             if cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             let live = match &mut environment {
                 Some(live) => live,
-                None => environment.insert(self.open(adapter, &announced[at..], then)?),
+                None => environment.insert(self.open(adapter, &announced[at..], then.clone())?),
             };
             let execution = match live.run(test, probe(test)) {
                 Ok(execution) => execution,
                 // This one is not there in another process, which the others may not need.
-                Err(Error::UnknownTest { .. }) => continue,
+                Err(Error::UnknownTest { .. }) => {
+                    is_whole = false;
+                    continue;
+                }
                 Err(Error::EnvironmentLost { .. } | Error::Stopped { .. }) => return Ok(()),
                 Err(error) => return Err(error),
             };
             if execution.outcome.ends_environment() {
                 environment = None;
             }
-            each(at, execution);
+            if is_whole || execution.outcome.is_failure() {
+                each(at, execution);
+            }
         }
         if let Some(environment) = environment {
             // Its teardown says nothing about the tests.

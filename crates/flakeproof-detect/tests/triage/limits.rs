@@ -51,6 +51,29 @@ fn above_the_limit_the_base_tells_of_one_failure_where_nothing_else_does() {
 }
 
 #[test]
+fn above_the_limit_an_outage_that_is_over_is_found_for_all() {
+    let out = ["a", "b", "c"].iter().fold(suite(["a", "b", "c", "d"]), |it, test| {
+        it.fails_times(test, 1).says(test, "ConnectionError")
+    });
+    let triaged = triaged_with(&out, &at_most(2), &Since::Pass("changed.py"));
+    let flaky = Some(Verdict::Flaky);
+    assert_eq!(verdicts(&triaged), [flaky, flaky, flaky, None]);
+}
+
+#[test]
+fn above_the_limit_a_new_polluter_is_real_for_all_that_it_disturbs() {
+    let tests = ["setter", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"];
+    let polluted =
+        tests[1..].iter().fold(suite(tests), |it, test| it.with_polluter(test, "setter"));
+    let before = Before {
+        base: Some(|| suite(["setter", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"])),
+        ..Before::default()
+    };
+    let triaged = triaged_after(&polluted, &Since::MergeBase("b.py"), &before);
+    assert!(verdicts(&triaged)[1..].iter().all(|it| *it == Some(Verdict::Real)));
+}
+
+#[test]
 fn at_the_limit_everything_is_tried() {
     let scripted = suite(["a", "b"]).fails_times("a", 1).always_fails("b");
     let triaged = triaged_with(&scripted, &at_most(2), &Since::Pass("changed.py"));

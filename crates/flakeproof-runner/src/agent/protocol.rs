@@ -23,6 +23,8 @@ pub enum ToAgent {
         tests: Vec<usize>,
         /// Whether something comes after them that is not decided yet.
         open: bool,
+        /// What would come after them, which decides what is torn down with the last of them.
+        next: Option<usize>,
     },
     /// Run the announced order from here until a test fails.
     Run {

@@ -45,7 +45,7 @@ fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
     let what = "failed at times and passed at times; of what kind is not known";
     listed(&mut text, &format!("{OPEN}OPEN{OPEN:#}"), what, &rest.open);
     let broken: Vec<&HuntedTest> = findings.always_failing().collect();
-    let what = "failed every time: broken rather than flaky";
+    let what = "failed every time, and so nothing shows them to be flaky";
     listed(&mut text, &format!("{BAD}SET ASIDE{BAD:#}"), what, &broken);
     for notice in &findings.notices {
         let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);

@@ -111,6 +111,9 @@ fn a_rare_failure_refutes_a_fix() {
     let ran = verify(&failing_each(1, 0), &["test_network", "--was", "10%"]);
     assert_says(&ran, 1, &["fails every time: broken, not flaky (failed 3 of 3)"]);
     assert_eq!(ran.json["verdict"], "always_fails");
+    // Three failures in a row are nothing new for one that failed two times in three.
+    let ran = verify(&failing_each(1, 0), &["test_network", "--was", "2/3"]);
+    assert_says(&ran, 1, &["fails every time: broken, not flaky (failed 8 of 8)"]);
 }
 
 #[test]

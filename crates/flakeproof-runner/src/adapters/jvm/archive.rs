@@ -145,7 +145,7 @@ fn run_samples(session: &Session, ready: &ReadyModule, options: Vec<String>) -> 
 /// Run all tests that were collected; say how many passed.
 fn run_all(started: &mut Started, count: usize) -> Result<usize> {
     let connection = &mut started.connection;
-    connection.send(&ToAgent::Order { tests: (0..count).collect(), open: false })?;
+    connection.send(&ToAgent::Order { tests: (0..count).collect(), open: false, next: None })?;
     connection.send(&ToAgent::Run { from: 0, attempt: 1, measure: false })?;
     let (mut results, mut passed) = (0, 0);
     while results < count {

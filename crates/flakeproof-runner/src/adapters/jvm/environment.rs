@@ -128,7 +128,7 @@ impl JvmEnvironment {
             end += 1;
         }
         let upcoming = self.order[position..end].to_vec();
-        let then = if end < self.order.len() { Then::End } else { self.then };
+        let then = if end < self.order.len() { Then::End } else { self.then.clone() };
         self.make_room(module, class.as_ref());
         let jvm = self.jvm(module, class, probe)?;
         if jvm.left() != upcoming {

@@ -91,7 +91,11 @@ impl Jvm {
     pub(super) fn announce(&mut self, order: &[TestId], then: Then) -> Result<()> {
         self.know(order)?;
         let tests = order.iter().map(|test| self.number(test)).collect::<Result<Vec<_>>>()?;
-        self.started.connection.send(&ToAgent::Order { tests, open: then == Then::Open })?;
+        self.started.connection.send(&ToAgent::Order {
+            tests,
+            open: then == Then::Open,
+            next: None,
+        })?;
         match self.answer()? {
             FromAgent::Ready => {}
             other => return Err(unexpected(other)),

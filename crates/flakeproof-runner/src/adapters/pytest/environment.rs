@@ -208,7 +208,13 @@ impl Environment for PytestEnvironment {
         let tests = upcoming.iter().map(|test| self.index(test)).collect::<Result<Vec<_>>>()?;
         self.order.clone_from(&tests);
         self.next = 0;
-        self.connection.send(&ToAgent::Order { tests, open: then == Then::Open })?;
+        // One that is not there in this process shares nothing with the last of them for sure.
+        let (open, next) = match &then {
+            Then::End => (false, None),
+            Then::Open => (true, None),
+            Then::Next(test) => (true, self.index(test).ok()),
+        };
+        self.connection.send(&ToAgent::Order { tests, open, next })?;
         match self.answer(self.session.settings.timeout.unwrap_or(SETTLING))? {
             FromAgent::Ready => Ok(()),
             other => Err(unexpected(other)),

@@ -49,26 +49,31 @@ impl SpawnedEnvironment {
     fn start(&self, test: &TestId, probe: Probe) -> Result<Box<PytestEnvironment>> {
         let upcoming =
             if self.upcoming.is_empty() { std::slice::from_ref(test) } else { &self.upcoming };
-        let mut live = self.start_with(upcoming, probe, HashSeed::Own)?;
+        let next = if let Then::Next(test) = &self.then { Some(test) } else { None };
+        let needed: Vec<&TestId> = upcoming.iter().chain(next).collect();
+        let mut live = self.start_with(&needed, probe, HashSeed::Own)?;
         // The names of parametrized tests may follow the order of a set.
         if !upcoming.iter().all(|test| live.has(test)) {
             drop(live);
-            live = self.start_with(upcoming, probe, HashSeed::OfMain)?;
+            live = self.start_with(&needed, probe, HashSeed::OfMain)?;
         }
-        if !self.upcoming.is_empty() {
-            live.expect(&self.upcoming, self.then)?;
+        // Or of objects by their address, which no seed decides.
+        let there: Vec<TestId> =
+            self.upcoming.iter().filter(|test| live.has(test)).cloned().collect();
+        if !there.is_empty() {
+            live.expect(&there, self.then.clone())?;
         }
         Ok(live)
     }
 
     fn start_with(
         &self,
-        upcoming: &[TestId],
+        needed: &[&TestId],
         probe: Probe,
         seed: HashSeed,
     ) -> Result<Box<PytestEnvironment>> {
         let session = &self.session;
-        let wanted = upcoming.iter().map(|test| self.wanted(test)).collect::<Result<Vec<_>>>()?;
+        let wanted = needed.iter().map(|test| self.wanted(test)).collect::<Result<Vec<_>>>()?;
         let name = session.next_name();
         let scratch = session.scratch.folder(&name)?;
         let launch = Launch::fresh(session, &name, &scratch, probe.dependencies, seed);
