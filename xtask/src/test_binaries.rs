@@ -26,24 +26,37 @@ struct TestBinary {
     folder: PathBuf,
 }
 
-/// Build and run all tests, and tell which binaries failed.
+/// How many of the slowest binaries are named at the end.
+const NAMED: usize = 12;
+
+/// Build and run all tests, and tell which binaries failed and which took longest.
 pub(crate) fn run() -> Result<(), String> {
     let mut binaries = built()?;
     let place = |name: &str| LONGEST.iter().position(|it| *it == name).unwrap_or(LONGEST.len());
     binaries.sort_by_key(|binary| place(&binary.name));
     let queue = Mutex::new(VecDeque::from(binaries));
     let failed = Mutex::new(Vec::new());
+    let times = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..LANES {
             scope.spawn(|| {
                 while let Some(binary) = next(&queue) {
-                    if !binary.passes() {
+                    let begin = Instant::now();
+                    let passes = binary.passes();
+                    lock(&times).push((begin.elapsed().as_secs(), binary.name.clone()));
+                    if !passes {
                         lock(&failed).push(binary.name);
                     }
                 }
             });
         }
     });
+    println!("where the time went, {LANES} binaries at a time:");
+    let mut times = lock(&times);
+    times.sort_unstable_by(|one, other| other.cmp(one));
+    for (seconds, name) in times.iter().take(NAMED) {
+        println!("{seconds:6} s  {name}");
+    }
     let failed = lock(&failed).join(", ");
     if !failed.is_empty() {
         return Err(format!("these tests failed, as told above: {failed}"));

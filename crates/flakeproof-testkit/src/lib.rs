@@ -11,6 +11,7 @@
     reason = "test support fails a test by panicking"
 )]
 
+pub mod campaign;
 pub mod conformance;
 mod lock;
 pub mod node;

@@ -5,9 +5,11 @@ use std::process::Command;
 
 use crate::lock::Lock;
 
-/// What most tests run on: the packages of a typical project of today.
-pub const USUAL: [&str; 4] =
-    ["pytest==8.3.5", "pytest-asyncio==0.26.0", "anyio==4.9.0", "pytest-subtests==0.14.1"];
+/// What most tests run on. Every plugin is loaded at every start, of which there are thousands.
+pub const USUAL: [&str; 2] = ["pytest==8.3.5", "pytest-subtests==0.14.1"];
+
+/// What asynchronous tests run on.
+const ASYNCHRONOUS: [&str; 4] = [USUAL[0], USUAL[1], "pytest-asyncio==0.26.0", "anyio==4.9.0"];
 
 /// The interpreter that most tests run on.
 ///
@@ -17,6 +19,15 @@ pub const USUAL: [&str; 4] =
 #[must_use]
 pub fn usual() -> PathBuf {
     with("python3", &USUAL).unwrap_or_else(|why| panic!("no Python to test with: {why}"))
+}
+
+/// The interpreter that asynchronous tests run on.
+///
+/// # Panics
+/// As [`usual`] does.
+#[must_use]
+pub fn asynchronous() -> PathBuf {
+    with("python3", &ASYNCHRONOUS).unwrap_or_else(|why| panic!("no Python to test with: {why}"))
 }
 
 /// An interpreter of some version (`python3.12`) with some packages, or why there is none.

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use flakeproof_testkit::Project;
+use flakeproof_testkit::{Project, campaign};
 
-/// How often something is killed. The moments are drawn from a fixed seed.
+/// How often something is killed, and how many of these each day. The moments are drawn from a fixed seed.
 const KILLS: usize = 200;
+const KILLS_TODAY: usize = 50;
 /// How many runs go on at the same time.
 const AT_ONCE: usize = 4;
 /// How long the program and its processes may take to be gone after a kill.
@@ -52,14 +53,16 @@ enum Target {
 
 #[test]
 fn a_kill_at_any_moment_leaves_a_whole_history_and_no_process() {
+    let kills = campaign::today(KILLS, KILLS_TODAY);
     std::thread::scope(|scope| {
         for worker in 0..AT_ONCE {
+            let kills = &kills;
             scope.spawn(move || {
                 let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
                     .file("test_suite.py", SUITE)
                     .file("pytest.ini", "[pytest]\naddopts = -p no:cacheprovider\n");
-                for kill in (worker..KILLS).step_by(AT_ONCE) {
-                    kill_once(&project, kill);
+                for kill in kills.iter().skip(worker).step_by(AT_ONCE) {
+                    kill_once(&project, *kill);
                 }
             });
         }

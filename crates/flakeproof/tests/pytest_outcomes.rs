@@ -239,6 +239,7 @@ def wrong():
 #[test]
 fn async_tests_subtests_and_doctests_have_plain_pytests_outcomes() {
     let project = project()
+        .with_python(python::asynchronous())
         .file("test_async.py", ASYNC)
         .file("documented.py", DOCTESTS)
         .file("notes.txt", ">>> 2 * 2\n5\n");

@@ -1,7 +1,7 @@
 //! A rerun in the same environment is a first run: fixtures, instances, output and reports are
 //! as if the test had not run before.
 
-use flakeproof_testkit::Project;
+use flakeproof_testkit::{Project, python};
 
 /// One rerun at once, none later; a pass is still confirmed by a spawned environment.
 const AT_ONCE: [&str; 6] = ["--retries", "1", "--postponed", "0", "--fresh", "0"];
@@ -199,7 +199,10 @@ def documented():
 
 #[test]
 fn nothing_of_the_first_run_is_left_in_the_rerun() {
-    let project = project().file("test_a.py", LEFT_BEHIND).file("documented.py", DOCTEST);
+    let project = project()
+        .with_python(python::asynchronous())
+        .file("test_a.py", LEFT_BEHIND)
+        .file("documented.py", DOCTEST);
     let ran = project.run(&AT_ONCE, &["--doctest-modules"]);
     for test in [
         "test_attributes",

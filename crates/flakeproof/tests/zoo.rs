@@ -11,7 +11,7 @@ use flakeproof_testkit::{python, skipped};
 #[test]
 fn every_animal_of_the_zoo_gets_its_right_verdict() {
     let python = python::usual().to_string_lossy().into_owned();
-    drive("pytest", "2", &[&python, "-m", "pytest", "-q"]);
+    drive("pytest", "1", &[&python, "-m", "pytest", "-q"]);
 }
 
 #[test]

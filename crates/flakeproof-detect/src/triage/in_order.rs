@@ -59,7 +59,7 @@ impl OrderStage<'_> {
             self.rerun_once(wanted.collect(), sink)?;
             costs = (self.clock)().saturating_sub(begin + spent);
             if run == 0 {
-                self.rerun_alone(cases, sink)?;
+                self.rerun_alone(cases, begin + budget, sink)?;
             }
             if !cases.iter().any(|case| needs_the_order(case) && may_be_chance(case)) {
                 return Ok(());
@@ -141,13 +141,21 @@ impl OrderStage<'_> {
         }
     }
 
-    /// Try what fails in order alone, until it fails there too.
-    fn rerun_alone(&self, cases: &mut [Case], sink: &mut dyn FnMut(Event)) -> Result<()> {
+    /// Try what fails in order alone, until it fails there too or there is no more time.
+    fn rerun_alone(
+        &self,
+        cases: &mut [Case],
+        deadline: Duration,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
         for case in cases.iter_mut().filter(|case| needs_the_order(case)) {
             let most = self.settings.confirmations;
             for _ in 0..if may_be_chance(case) { most } else { most.min(SURE_ENOUGH) } {
                 if self.cancel.is_cancelled() {
                     return Err(Error::Cancelled);
+                }
+                if (self.clock)() >= deadline {
+                    return Ok(());
                 }
                 let number = case.next_number();
                 let probe = Probe::attempt(number);

@@ -10,7 +10,7 @@ use flakeproof_core::{
 use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
 use super::base::BaseStage;
-use super::case::Case;
+use super::case::{Case, Shown};
 use super::experiments::Experiments;
 use super::in_order::OrderStage;
 use super::suite_run::SuiteRun;
@@ -92,17 +92,22 @@ pub fn triage(
         let mut reruns = || {
             fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
             let needs_the_base = |case: &Case| verdict::needs_the_base(case, experiments);
-            if are_too_many && !do_all_pass_alone(&cases) {
-                // One tells for all that fail like it, where none is known to be real without.
-                let mut tried: Vec<&mut Case> =
-                    cases.iter_mut().filter(|it| it.is_open()).collect();
-                tried.truncate(usize::from(tried.iter().all(|case| needs_the_base(case))));
-                return compare_with_base(&head, tried, experiments, sink);
-            }
-            // It is no broken change then: something came and went, or one test disturbs the others.
-            let deadline = (experiments.clock)() + settings.evidence.order(suite_took);
-            while (experiments.clock)() < deadline && take_up(&mut cases, limit) {
-                fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
+            if are_too_many {
+                if do_all_pass_alone(&cases) {
+                    head.rerun(&mut cases, sink)?;
+                }
+                if still_fails(&cases) {
+                    // One tells for all that fail like it, where none is known to be real without.
+                    let mut tried: Vec<&mut Case> =
+                        cases.iter_mut().filter(|it| it.is_open()).collect();
+                    tried.truncate(usize::from(tried.iter().all(|case| needs_the_base(case))));
+                    return compare_with_base(&head, tried, experiments, sink);
+                }
+                // Something came and went, and the others may be well by now.
+                let deadline = (experiments.clock)() + settings.evidence.order(suite_took);
+                while (experiments.clock)() < deadline && take_up(&mut cases, limit) {
+                    fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
+                }
             }
             head.rerun(&mut cases, sink)?;
             let open = cases.iter_mut().filter(|case| needs_the_base(case)).collect();
@@ -185,6 +190,12 @@ fn leave_representatives(cases: &mut [Case], why: &Evidence) {
 fn do_all_pass_alone(cases: &[Case]) -> bool {
     let mut tried = cases.iter().filter(|case| case.is_failure() && case.gave_up.is_none());
     tried.all(|case| case.forbidden.is_none() && case.passed_in_spawn())
+}
+
+/// Whether a failure that was tried is there as before: alone, or in the suite's order.
+fn still_fails(cases: &[Case]) -> bool {
+    let mut tried = cases.iter().filter(|case| case.is_failure() && case.gave_up.is_none());
+    tried.any(|case| case.forbidden.is_some() || !matches!(case.shows(), Shown::Flaky(_)))
 }
 
 /// Try some more of those for which others stood; whether there are any.

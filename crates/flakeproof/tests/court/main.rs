@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Instant;
 
 use case::Case;
 use flakeproof_testkit::{node, python, skipped};
@@ -109,7 +110,10 @@ fn hear(runner: &str, tools: impl FnOnce() -> Result<Tools, String>) {
             scope.spawn(|| {
                 while let Some(path) = next(&waiting) {
                     let _seat = Seat::take();
-                    if let Err(why) = hear_one(path, &tools) {
+                    let begin = Instant::now();
+                    let heard = hear_one(path, &tools);
+                    println!("{:6.1} s  {}", begin.elapsed().as_secs_f64(), name(path));
+                    if let Err(why) = heard {
                         let said = format!("--- {}\n{why}", name(path));
                         wrong.lock().unwrap_or_else(PoisonError::into_inner).push(said);
                     }
