@@ -47,6 +47,8 @@ class Environment:
         self._brought = set()
         self._streams = _pipes_of_output()
         self._seeded_by = random.getstate()[1][:-1]
+        #: The descriptor that stacks of a hanging test are written to.
+        self._stacks = None
         self._watch_for_hangs(agent.order["scratch"])
 
     # What pytest calls.
@@ -339,9 +341,13 @@ class Environment:
 
     def _watch_for_hangs(self, scratch):
         if STACKS_SIGNAL is not None:
-            # Kept open for the signal handler, which cannot open files.
-            self._stacks = open(os.path.join(scratch, "stacks"), "w")
+            # Kept open for the signal handler, which cannot open files. No file object: a suite that
+            # makes errors of warnings would hear of it when it is collected.
+            path = os.path.join(scratch, "stacks")
+            before, self._stacks = self._stacks, os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
             faulthandler.register(STACKS_SIGNAL, file=self._stacks, all_threads=True)
+            if before is not None:
+                os.close(before)
 
 
 def _fork_away():

@@ -5,6 +5,8 @@
 //! whose name has that text (or one of several, with commas), `COURT_PROGRAM` names another program
 //! to be judged, and with `COURT_KEEP` the projects stay under `target/tmp/court`.
 
+#![expect(clippy::print_stdout, reason = "says how long each case takes, with `--nocapture`")]
+
 mod case;
 mod scene;
 

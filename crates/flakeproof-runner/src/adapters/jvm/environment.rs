@@ -132,7 +132,7 @@ impl JvmEnvironment {
         self.make_room(module, class.as_ref());
         let jvm = self.jvm(module, class, probe)?;
         if jvm.left() != upcoming {
-            jvm.announce(&upcoming, then)?;
+            jvm.announce(&upcoming, &then)?;
         }
         Ok(module)
     }

@@ -88,12 +88,12 @@ impl Jvm {
     }
 
     /// Announce an order.
-    pub(super) fn announce(&mut self, order: &[TestId], then: Then) -> Result<()> {
+    pub(super) fn announce(&mut self, order: &[TestId], then: &Then) -> Result<()> {
         self.know(order)?;
         let tests = order.iter().map(|test| self.number(test)).collect::<Result<Vec<_>>>()?;
         self.started.connection.send(&ToAgent::Order {
             tests,
-            open: then == Then::Open,
+            open: *then == Then::Open,
             next: None,
         })?;
         match self.answer()? {
