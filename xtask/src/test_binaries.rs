@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use crate::cargo;
 
-/// Binaries at a time.
-const LANES: usize = 3;
+/// Binaries at a time; most of them run tests side by side themselves.
+const LANES: usize = 2;
 
 /// Those that take longest begin first, so that none is left alone at the end.
 const LONGEST: [&str; 7] =

@@ -1,7 +1,9 @@
 //! Real interpreters with real packages, made once and kept under `target/`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use crate::lock::Lock;
 
@@ -57,8 +59,15 @@ pub fn with(interpreter: &str, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The real path of an interpreter, past shims that only some folders configure.
+/// The real path of an interpreter; a process looks for it once.
 fn find(interpreter: &str) -> Result<PathBuf, String> {
+    static FOUND: Mutex<BTreeMap<String, Result<PathBuf, String>>> = Mutex::new(BTreeMap::new());
+    let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    found.entry(interpreter.to_owned()).or_insert_with(|| look_for(interpreter)).clone()
+}
+
+/// The real path of an interpreter, past shims that only some folders configure.
+fn look_for(interpreter: &str) -> Result<PathBuf, String> {
     let ask = |program: &Path| {
         let output =
             Command::new(program).args(["-c", "import sys; print(sys.executable)"]).output();

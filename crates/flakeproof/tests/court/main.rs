@@ -66,14 +66,12 @@ fn node_test_gets_the_verdicts_it_must() {
 
 #[test]
 fn jest_gets_the_verdicts_it_must() {
-    hear("jest", || Ok(Tools { modules: Some(node::modules(&[node::JEST])?), ..Tools::default() }));
+    hear("jest", || with_modules(node::JEST));
 }
 
 #[test]
 fn vitest_gets_the_verdicts_it_must() {
-    hear("vitest", || {
-        Ok(Tools { modules: Some(node::modules(&["vitest@3"])?), ..Tools::default() })
-    });
+    hear("vitest", || with_modules("vitest@3"));
 }
 
 #[test]
@@ -157,6 +155,12 @@ fn name(path: &Path) -> String {
     };
     let runner = part(path.parent().and_then(Path::file_name));
     format!("{runner}/{}", part(path.file_stem()))
+}
+
+/// A package of Node and its programs: `npx` would take as long to start as they do.
+fn with_modules(package: &str) -> Result<Tools, String> {
+    let modules = node::modules(&[package])?;
+    Ok(Tools { path: vec![modules.join(".bin")], modules: Some(modules), ..Tools::default() })
 }
 
 /// No tools but what is installed, or what is missing.

@@ -11,8 +11,8 @@ use crate::node;
 pub(super) fn jest() -> Subject {
     Subject {
         name: "jest",
-        tools: &["node", "npm", "npx"],
-        command: ["npx", "jest"].map(str::to_owned).to_vec(),
+        tools: &["node", "npm"],
+        command: vec!["node_modules/.bin/jest".to_owned()],
         prepare: |project| {
             let modules = node::modules(&[node::JEST])?;
             link(&modules, &project.join("node_modules"))
@@ -69,7 +69,7 @@ fn javascript() -> Subject {
         touched: "shop.js",
         written: &["node_modules"],
         discovery: Discovery::Cheap,
-        limit: Duration::from_secs(8),
+        limit: Duration::from_secs(15),
         // A failing hook before a test is a failing test to it.
         // And who exits in good order is only missing from the report.
         differing: &[(Role::ErrorsInSetup, Outcome::Failed), (Role::Exits, Outcome::Errored)],
