@@ -1,4 +1,4 @@
-//! What a steered hunt expects of its next step.
+//! What a hunt with a strategy expects of its next step.
 //!
 //! Two ways to look compete: another order of the whole suite, which shows tests that depend on it and
 //! gives every test one more run, and single tests alone. Whichever promises more flaky tests per
@@ -6,7 +6,7 @@
 
 use flakeproof_core::{Hidden, Tally};
 
-use super::steer::Forecast;
+use super::strategy::Forecast;
 use crate::plan::{Candidate, FailureRates, Kinship, Pick, Planner};
 
 /// What is believed by now, and what a step costs.

@@ -17,7 +17,7 @@ pub(crate) const BALANCED_RERUN: (f64, f64) = (0.07, Thresholds::UNREACHED);
 /// What decides where a hunt looks next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Steerer {
+pub(crate) enum StrategyName {
     /// Nothing: every test gets the same.
     Off,
     /// Models say which tests are rerun, and which pairs are tried.
@@ -29,7 +29,7 @@ pub(crate) enum Steerer {
 /// What decides where a hunt looks next, with its numbers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Steering {
+pub(crate) enum StrategyOptions {
     #[default]
     Off,
     Cannier {
@@ -44,32 +44,32 @@ pub(crate) enum Steering {
     },
 }
 
-impl Steering {
+impl StrategyOptions {
     /// What was asked for; where nobody said anything, what `usual` says.
     pub(super) fn of(
         typed: &HuntArguments,
         settings: &RawSettings,
-        usual: Steerer,
+        usual: StrategyName,
     ) -> Result<Self, Problem> {
         if typed.victim.is_some() {
             // One test is looked at: there is nothing to choose.
             return Ok(Self::Off);
         }
-        let steerer = match (typed.steer, &typed.diff) {
-            (Some(Steerer::Off | Steerer::Cannier), Some(_)) => {
+        let name = match (typed.steer, &typed.diff) {
+            (Some(StrategyName::Off | StrategyName::Cannier), Some(_)) => {
                 return Err(Problem::usage(
                     "`--diff` looks at some tests only, which only `--steer plan` can",
                     "leave out `--steer`",
                 ));
             }
-            (_, Some(_)) => Steerer::Plan,
+            (_, Some(_)) => StrategyName::Plan,
             (typed, None) => typed.or(settings.steer).unwrap_or(usual),
         };
-        refuse_what_is_without_effect(typed, steerer)?;
-        Ok(match steerer {
-            Steerer::Off => Self::Off,
-            Steerer::Cannier => Self::Cannier { thresholds: thresholds(settings)? },
-            Steerer::Plan => Self::Plan {
+        refuse_what_is_without_effect(typed, name)?;
+        Ok(match name {
+            StrategyName::Off => Self::Off,
+            StrategyName::Cannier => Self::Cannier { thresholds: thresholds(settings)? },
+            StrategyName::Plan => Self::Plan {
                 may_stay_hidden: settings.hidden.map_or(MAY_STAY_HIDDEN, |share| share.0),
                 rates: Vec::new(),
             },
@@ -77,11 +77,11 @@ impl Steering {
     }
 
     /// What decides, without its numbers.
-    pub(crate) fn steerer(&self) -> Steerer {
+    pub(crate) fn name(&self) -> StrategyName {
         match self {
-            Self::Off => Steerer::Off,
-            Self::Cannier { .. } => Steerer::Cannier,
-            Self::Plan { .. } => Steerer::Plan,
+            Self::Off => StrategyName::Off,
+            Self::Cannier { .. } => StrategyName::Cannier,
+            Self::Plan { .. } => StrategyName::Plan,
         }
     }
 
@@ -99,7 +99,7 @@ impl Steering {
             Self::Off | Self::Cannier { .. } => None,
         };
         let options = [
-            ("--steer", typed.steer.is_some_and(|it| it != self.steerer())),
+            ("--steer", typed.steer.is_some_and(|it| it != self.name())),
             ("--lower", is_other(typed.lower, thresholds.map(Thresholds::lower))),
             ("--upper", is_other(typed.upper, thresholds.map(Thresholds::upper))),
             ("--hidden", is_other(typed.hidden.map(|share| share.0), hidden)),
@@ -109,14 +109,14 @@ impl Steering {
 }
 
 /// An option that changes nothing is a mistake.
-fn refuse_what_is_without_effect(typed: &HuntArguments, steerer: Steerer) -> Result<(), Problem> {
+fn refuse_what_is_without_effect(typed: &HuntArguments, name: StrategyName) -> Result<(), Problem> {
     let options = [
-        ("--lower", typed.lower.is_some(), Steerer::Cannier, "cannier"),
-        ("--upper", typed.upper.is_some(), Steerer::Cannier, "cannier"),
-        ("--hidden", typed.hidden.is_some(), Steerer::Plan, "plan"),
+        ("--lower", typed.lower.is_some(), StrategyName::Cannier, "cannier"),
+        ("--upper", typed.upper.is_some(), StrategyName::Cannier, "cannier"),
+        ("--hidden", typed.hidden.is_some(), StrategyName::Plan, "plan"),
     ];
     let without_effect =
-        options.into_iter().find(|(_, is_typed, whose, _)| *is_typed && *whose != steerer);
+        options.into_iter().find(|(_, is_typed, whose, _)| *is_typed && *whose != name);
     match without_effect {
         // A hunt that goes on knows by its record what steers it.
         Some((option, _, _, whose)) if !typed.resume => Err(Problem::usage(

@@ -8,13 +8,13 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Whose turn it is.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct TurnLock {
     /// So many are done.
     done: Mutex<usize>,
     changed: Condvar,
 }
 
-impl Turns {
+impl TurnLock {
     /// Wait until so many are done.
     pub(super) fn wait_for(&self, number: usize) {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +31,7 @@ impl Turns {
 /// A place among trials that take turns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn<'a> {
-    pub(super) turns: &'a Turns,
+    pub(super) turns: &'a TurnLock,
     pub(super) number: usize,
 }
 
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn everybody_waits_for_those_before() {
-        let (turns, order) = (Turns::default(), Mutex::new(Vec::new()));
+        let (turns, order) = (TurnLock::default(), Mutex::new(Vec::new()));
         std::thread::scope(|scope| {
             for number in (0..5).rev() {
                 let (turns, order) = (&turns, &order);

@@ -10,7 +10,7 @@ use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then
 
 use super::settings::Workplace;
 use super::trial::{Step, Trial, Until};
-use super::turns::Turn;
+use super::turn_lock::Turn;
 
 /// So many failures of one trial are kept with their text, which is cut after so many characters.
 const MOST_FAILURES: usize = 200;
@@ -18,7 +18,7 @@ const LONGEST_TEXT: usize = 4000;
 
 /// Where trials are run.
 #[derive(Clone, Copy)]
-pub(super) struct Bench<'a> {
+pub(super) struct TrialRunner<'a> {
     pub(super) adapter: &'a dyn Adapter,
     /// The tests of the suite, by position.
     pub(super) tests: &'a [TestId],
@@ -32,7 +32,7 @@ pub(super) struct Bench<'a> {
     pub(super) turn: Option<Turn<'a>>,
 }
 
-impl Bench<'_> {
+impl TrialRunner<'_> {
     /// Run a trial.
     pub(super) fn run(&self, trial: &Trial) -> Result<TrialRecord> {
         let begin = (self.workplace.clock)();

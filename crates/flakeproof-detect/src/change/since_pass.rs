@@ -7,11 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId, TreeState};
-use flakeproof_detect::intersect::Facts;
 use flakeproof_runner::git::Repository;
 
+use crate::intersect::Facts;
+
 /// Answers for one run what changed since a test passed.
-pub(super) struct ChangeSince<'a> {
+#[derive(Debug)]
+pub struct ChangeSince<'a> {
     repository: &'a Result<Repository, String>,
     named: Option<&'a str>,
     now: Surroundings,
@@ -25,7 +27,7 @@ pub(super) struct ChangeSince<'a> {
 
 impl<'a> ChangeSince<'a> {
     /// Against a named revision, or the last pass of each test.
-    pub(super) fn new(
+    pub fn new(
         repository: &'a Result<Repository, String>,
         named: Option<&'a str>,
         now: Surroundings,
@@ -36,8 +38,11 @@ impl<'a> ChangeSince<'a> {
         Self { repository, named, now, tree, tracked, since, begun }
     }
 
-    /// What changed since this test passed, or why that is not known.
-    pub(super) fn facts(
+    /// What changed since this test passed.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub fn facts(
         &self,
         history: &dyn History,
         test: &TestId,
@@ -83,7 +88,10 @@ impl<'a> ChangeSince<'a> {
     }
 
     /// What changed in the code since a revision.
-    pub(super) fn facts_since(&self, base: Base) -> Result<Facts, String> {
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub fn facts_since(&self, base: Base) -> Result<Facts, String> {
         if let Some((known, facts)) = self.since.borrow().as_ref()
             && *known == base
         {

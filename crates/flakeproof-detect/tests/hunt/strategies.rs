@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use flakeproof_core::{FlakyKind, HuntEnd, Region, Seed};
-use flakeproof_detect::hunt::{Candidates, Forecast, HuntSettings, PolluterSearch, Steer};
+use flakeproof_detect::hunt::{Candidates, Forecast, HuntSettings, PolluterSearch, Strategy};
 use flakeproof_detect::plan::FailureRates;
 use flakeproof_runner::Cancel;
 use flakeproof_testkit::scripted::{Moment, Scripted, suite};
@@ -35,7 +35,7 @@ fn forecast() -> Forecast {
 }
 
 fn planned() -> HuntSettings {
-    HuntSettings { runs: 2, orders: 20, steer: Steer::Plan(forecast()), ..settings() }
+    HuntSettings { runs: 2, orders: 20, strategy: Strategy::Plan(forecast()), ..settings() }
 }
 
 fn kinds(suite: &Scripted, settings: &HuntSettings) -> Vec<(String, FlakyKind)> {
@@ -72,12 +72,12 @@ fn a_plan_never_takes_chance_for_an_order() {
 
 #[test]
 fn a_failure_that_stays_for_good_is_not_called_flaky() {
-    for steer in [Steer::Off, Steer::Plan(two_tests())] {
+    for strategy in [Strategy::Off, Strategy::Plan(two_tests())] {
         // From its eighth run on, the test fails in every environment: something is left on disk.
         let runs = AtomicU32::new(0);
         let stays = move |_: &Moment<'_>| runs.fetch_add(1, Ordering::Relaxed) >= 7;
         let suite = suite(["a", "b"]).fails_if("a", stays);
-        let settings = HuntSettings { orders: 0, max_reruns: 30, steer, ..settings() };
+        let settings = HuntSettings { orders: 0, max_reruns: 30, strategy, ..settings() };
         let found = hunted(&suite, &settings);
         let changed = of(&found, "a");
         assert!(changed.alone.failures > 0 && changed.alone.is_inconsistent(), "{changed:?}");
@@ -99,7 +99,7 @@ fn who_is_not_asked_about_is_not_run_alone() {
         (forecast.flaky[at], forecast.victim[at]) = (0.0, 0.0);
     }
     let suite = flaky_suite();
-    let settings = HuntSettings { steer: Steer::Plan(forecast), ..planned() };
+    let settings = HuntSettings { strategy: Strategy::Plan(forecast), ..planned() };
     let found = hunted(&suite, &settings);
     assert_eq!(of(&found, "k").kind, Some(FlakyKind::Nod));
     assert_eq!(of(&found, "a").alone.runs, 0);
@@ -131,9 +131,9 @@ fn cannier_reruns_what_is_ambiguous_and_pairs_candidates() {
         victims: only(&["c"]),
         polluters: only(&["r", "s"]),
     };
-    let steer = Steer::Cannier(candidates);
+    let strategy = Strategy::Cannier(candidates);
     let polluters = PolluterSearch::All;
-    let found = hunted(&suite, &HuntSettings { steer, polluters, ..settings() });
+    let found = hunted(&suite, &HuntSettings { strategy, polluters, ..settings() });
     assert_eq!(of(&found, "g").alone.runs, settings().max_reruns);
     assert_eq!(of(&found, "h").alone.runs, 1);
     assert_eq!(of(&found, "c").polluters, sets(&[&["r"]]));
@@ -144,7 +144,7 @@ fn cannier_believes_a_sure_model_about_the_kind() {
     let suite = suite(TESTS).with_polluter("c", "r");
     let above =
         Candidates { kinds: Some(vec![Region::Above; TESTS.len()]), ..Candidates::default() };
-    let found = hunted(&suite, &HuntSettings { steer: Steer::Cannier(above), ..settings() });
+    let found = hunted(&suite, &HuntSettings { strategy: Strategy::Cannier(above), ..settings() });
     assert_eq!(of(&found, "c").kind, Some(FlakyKind::Nod));
 }
 
@@ -181,6 +181,6 @@ fn a_large_suite_with_a_polluter_is_planned_in_no_time() {
     let (flaky, victim) = (vec![0.0001; 3000], vec![0.01; 3000]);
     let kin = vec![vec!["suite".to_owned()]; 3000];
     let forecast = Forecast { flaky, victim, kin, may_stay_hidden: 0.5, ..forecast() };
-    let settings = HuntSettings { runs: 1, steer: Steer::Plan(forecast), ..planned() };
+    let settings = HuntSettings { runs: 1, strategy: Strategy::Plan(forecast), ..planned() };
     assert_eq!(of(&hunted(&suite, &settings), "test_7").polluters, sets(&[&["test_2900"]]));
 }

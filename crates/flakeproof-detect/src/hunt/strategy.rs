@@ -6,7 +6,7 @@ use crate::plan::FailureRates;
 
 /// Where a hunt spends its time.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Steer {
+pub enum Strategy {
     /// Every test gets the same.
     #[default]
     Off,

@@ -122,8 +122,8 @@ fn cannier_reruns_only_the_tests_between_its_thresholds() {
     let most = tests.iter().map(probability).fold(0.0, f64::max);
     let few = ["--runs", "2", "--orders", "1", "--order-kind", "reverse", "--max-reruns", "4"];
     let lower = most.to_string();
-    let steered = ["--steer", "cannier", "--lower", &lower, "--upper", "1.01", "--seed", "7"];
-    let ran = hunt_as_typed(&project, &[&few[..], &steered].concat());
+    let chosen = ["--steer", "cannier", "--lower", &lower, "--upper", "1.01", "--seed", "7"];
+    let ran = hunt_as_typed(&project, &[&few[..], &chosen].concat());
     assert_says(&ran, 1, &["CANNIER steers this hunt"]);
     for test in tests {
         let id = test["id"].as_str().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! From what was asked for to what steers the detector, and what the reader should know about it.
+//! From what was asked for to the strategy of the hunt, and what the reader should know about it.
 
 use std::path::Path;
 
 use flakeproof_core::{History, Notice, Suite};
-use flakeproof_detect::hunt::Steer;
+use flakeproof_detect::hunt::Strategy;
 use flakeproof_learn::cannier::Problem as Question;
 
 use super::super::changed_tests::ChangedTests;
@@ -14,12 +14,12 @@ use super::candidates;
 use super::priors::Priors;
 use super::targets::Targets;
 use crate::problem::Problem;
-use crate::settings::{Asked, Steerer, Steering};
+use crate::settings::{Asked, StrategyName, StrategyOptions};
 
-/// What steers a hunt.
+/// The strategy of a hunt, and what comes with it.
 #[derive(Debug, Default)]
-pub(super) struct Steered {
-    pub(super) steer: Steer,
+pub(super) struct ChosenStrategy {
+    pub(super) strategy: Strategy,
     /// The only tests that are looked at, if not all are.
     pub(super) targets: Option<Targets>,
     /// What the reader should know before it begins: which models steer, and which tests are looked at.
@@ -28,12 +28,12 @@ pub(super) struct Steered {
     pub(super) notices: Vec<Notice>,
 }
 
-/// What steers where nobody says anything: a plan, if the project has a model of its own.
-pub(super) fn usual(folder: &Path) -> Steerer {
-    if kept_models::is_any_in(folder) { Steerer::Plan } else { Steerer::Off }
+/// The strategy where nobody says anything: a plan, if the project has a model of its own.
+pub(super) fn usual(folder: &Path) -> StrategyName {
+    if kept_models::is_any_in(folder) { StrategyName::Plan } else { StrategyName::Off }
 }
 
-impl Steered {
+impl ChosenStrategy {
     /// Ask the models about the suite. The places of its tests are relative to `root`; models are
     /// looked for in `folder`.
     pub(super) fn of(
@@ -43,23 +43,23 @@ impl Steered {
         folder: &Path,
         history: &dyn History,
     ) -> Result<Self, Problem> {
-        if asked.steering == Steering::Off {
+        if asked.strategy == StrategyOptions::Off {
             return Ok(Self::default());
         }
         let by_source = BySource::of(suite, root, folder)?;
         let by_features = ByFeatures::of(suite, folder, history)?;
-        let mut steered = Self {
-            first: vec![models(&asked.steering, &by_source, &by_features)],
+        let mut chosen = Self {
+            first: vec![models(&asked.strategy, &by_source, &by_features)],
             ..Self::default()
         };
-        match &asked.steering {
-            Steering::Off => {}
-            Steering::Cannier { thresholds } => {
-                let chosen = candidates::choose(suite, &by_source, &by_features, *thresholds);
-                steered.steer = Steer::Cannier(chosen.candidates);
-                steered.notices = chosen.notices;
+        match &asked.strategy {
+            StrategyOptions::Off => {}
+            StrategyOptions::Cannier { thresholds } => {
+                let few = candidates::choose(suite, &by_source, &by_features, *thresholds);
+                chosen.strategy = Strategy::Cannier(few.candidates);
+                chosen.notices = few.notices;
             }
-            Steering::Plan { may_stay_hidden, rates } => {
+            StrategyOptions::Plan { may_stay_hidden, rates } => {
                 let mut priors = Priors::of(&by_source, &by_features);
                 // Without a history nobody is known.
                 priors.recall(suite, &history.known_flaky().unwrap_or_default());
@@ -67,14 +67,14 @@ impl Steered {
                     let changed = ChangedTests::since(base, root)?;
                     let targets = Targets::of(suite, &by_source, &changed);
                     targets.narrow(&mut priors);
-                    steered.first.push(looked_at(&targets, base));
-                    steered.targets = Some(targets);
+                    chosen.first.push(looked_at(&targets, base));
+                    chosen.targets = Some(targets);
                 }
-                steered.steer = Steer::Plan(priors.forecast(suite, rates, *may_stay_hidden));
+                chosen.strategy = Strategy::Plan(priors.forecast(suite, rates, *may_stay_hidden));
             }
         }
-        steered.notices.extend(by_source.notices);
-        Ok(steered)
+        chosen.notices.extend(by_source.notices);
+        Ok(chosen)
     }
 }
 
@@ -95,19 +95,19 @@ fn looked_at(targets: &Targets, base: &str) -> Notice {
     }
 }
 
-fn models(steering: &Steering, by_source: &BySource, by_features: &ByFeatures) -> Notice {
-    let questions: &[Question] = match steering {
-        Steering::Off => &[],
-        Steering::Plan { .. } => &[Question::Nod, Question::Victim],
-        Steering::Cannier { .. } => &Question::ALL,
+fn models(options: &StrategyOptions, by_source: &BySource, by_features: &ByFeatures) -> Notice {
+    let questions: &[Question] = match options {
+        StrategyOptions::Off => &[],
+        StrategyOptions::Plan { .. } => &[Question::Nod, Question::Victim],
+        StrategyOptions::Cannier { .. } => &Question::ALL,
     };
     let forests = questions.iter().filter_map(|question| by_features.on(*question));
     let mut names = vec![by_source.model.as_str()];
     names.extend(forests.map(|said| said.name.as_str()));
-    let (how, next) = match steering {
-        Steering::Off => ("nothing", ""),
-        Steering::Cannier { .. } => ("CANNIER", "`--steer off` reruns every test"),
-        Steering::Plan { .. } => ("a plan", "`--steer off` treats every test alike"),
+    let (how, next) = match options {
+        StrategyOptions::Off => ("nothing", ""),
+        StrategyOptions::Cannier { .. } => ("CANNIER", "`--steer off` reruns every test"),
+        StrategyOptions::Plan { .. } => ("a plan", "`--steer off` treats every test alike"),
     };
     let say = if names.len() == 1 { "says" } else { "say" };
     let what = format!("{how} steers this hunt, by what {} {say}", names.join(" and "));

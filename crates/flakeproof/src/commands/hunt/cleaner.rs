@@ -15,13 +15,13 @@ use crate::settings::{HuntSettings, Store};
 const NAMED: usize = 5;
 
 /// Removes what tests leave on disk, and remembers what that was.
-pub(super) struct Broom {
+pub(super) struct DiskCleaner {
     /// `None` if nobody asked for it.
     tidying: Option<Tidying>,
     removed: Mutex<BTreeSet<String>>,
 }
 
-impl Broom {
+impl DiskCleaner {
     /// Look at what is there, before the first test runs and after all were collected.
     pub(super) fn of(
         session: &Session,

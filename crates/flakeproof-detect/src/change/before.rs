@@ -6,18 +6,29 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use flakeproof_core::{Base, Dependencies, History, Signature, TestId, TreeState};
-use flakeproof_detect::triage::{BaseProject, Record};
 use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Checkout, Repository};
 
-use crate::settings::CompareBase;
+use crate::triage::{BaseProject, Record};
 
 /// A base must be collected, and built where that is needed, within this time or twice the suite's.
 const LONGEST_PREPARATION: Duration = Duration::from_secs(120);
 
+/// Whether what reruns leave open is run on the code before the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompareBase {
+    /// On what git says was there before the change.
+    Auto,
+    /// Not at all.
+    Off,
+    /// On this revision.
+    Revision(String),
+}
+
 /// The code from before the change.
-pub(super) struct BeforeTheChange<'a> {
+#[derive(Debug)]
+pub struct BeforeTheChange<'a> {
     repository: Result<&'a Repository, String>,
     base: Option<Base>,
     compare: &'a CompareBase,
@@ -26,7 +37,7 @@ pub(super) struct BeforeTheChange<'a> {
 
 impl<'a> BeforeTheChange<'a> {
     /// What `--compare-base` or `--base` names, or where git says that the change began.
-    pub(super) fn new(
+    pub fn new(
         repository: &'a Result<Repository, String>,
         named: Option<&str>,
         compare: &'a CompareBase,
@@ -46,14 +57,17 @@ impl<'a> BeforeTheChange<'a> {
     }
 
     /// The revision before the change.
-    pub(super) fn base(&self) -> Result<(&'a Repository, Base), String> {
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn base(&self) -> Result<(&'a Repository, Base), String> {
         let repository = self.repository.clone()?;
         let base = self.base.clone().ok_or("there is no default branch to compare with")?;
         Ok((repository, base))
     }
 
     /// How a test fared before the change, as far as it failed like this.
-    pub(super) fn record(
+    pub fn record(
         &self,
         history: &dyn History,
         test: &TestId,
@@ -82,7 +96,10 @@ impl<'a> BeforeTheChange<'a> {
     }
 
     /// The base, checked out beside the project and collected.
-    pub(super) fn project(
+    ///
+    /// # Errors
+    /// Why it cannot be had.
+    pub fn project(
         &self,
         request: &RunRequest,
         changed: Vec<String>,

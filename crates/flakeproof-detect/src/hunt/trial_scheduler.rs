@@ -17,10 +17,10 @@ use flakeproof_core::{
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
-use super::bench::Bench;
 use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
 use super::trial::Trial;
-use super::turns::{Turn, Turns};
+use super::trial_runner::TrialRunner;
+use super::turn_lock::{Turn, TurnLock};
 
 /// Why a hunt stops before its end.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ const ERROR: f64 = 0.02;
 const MOST_REPETITIONS: u32 = 12;
 
 /// Where trials are run, and what they cost so far.
-pub(crate) struct Lab<'a, 'j> {
+pub(crate) struct TrialScheduler<'a, 'j> {
     pub(crate) adapter: &'a dyn Adapter,
     pub(super) tests: &'a [TestId],
     pub(super) jobs: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Lab<'a, 'j> {
     pub(super) isolation: Isolation,
 }
 
-impl Lab<'_, '_> {
+impl TrialScheduler<'_, '_> {
     /// Tell that a stage begins.
     pub(crate) fn begin(&mut self, stage: HuntStage, trials: usize) {
         self.cost.begin(stage.words());
@@ -130,26 +130,26 @@ impl Lab<'_, '_> {
         if self.workplace.tidy.is_some() {
             return self.one_by_one(trials.into_iter(), take);
         }
-        self.side_by_side(trials.len(), Some(&Turns::default()), trials.into_iter(), take)
+        self.side_by_side(trials.len(), Some(&TurnLock::default()), trials.into_iter(), take)
     }
 
     fn side_by_side(
         &mut self,
         jobs: usize,
-        turns: Option<&Turns>,
+        turns: Option<&TurnLock>,
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
         let (adapter, tests, workplace) = (self.adapter, self.tests, self.workplace);
         let can = adapter.can();
         let (can_copy, orders) = (can.snapshot && workplace.tidy.is_none(), can.orders);
-        let bench = Bench { adapter, tests, can_copy, orders, workplace, turn: None };
+        let runner = TrialRunner { adapter, tests, can_copy, orders, workplace, turn: None };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
             for _ in 0..jobs {
                 let (work, done) = (work.clone(), done.clone());
-                scope.spawn(move || run_all(bench, turns, &work, &done));
+                scope.spawn(move || run_all(runner, turns, &work, &done));
             }
             drop((work, done));
             let (next, given, running, is_closed) = (0, 0, 0, false);
@@ -357,11 +357,16 @@ impl<I: Iterator<Item = Trial>> Queue<I> {
 }
 
 /// A worker: run trials as long as there are any.
-fn run_all(bench: Bench<'_>, turns: Option<&Turns>, work: &Receiver<Work>, done: &Sender<Done>) {
+fn run_all(
+    runner: TrialRunner<'_>,
+    turns: Option<&TurnLock>,
+    work: &Receiver<Work>,
+    done: &Sender<Done>,
+) {
     for (number, given, trial) in work {
         let turn = turns.map(|turns| Turn { turns, number: given });
         // A fault of ours must reach the one who waits for the result.
-        let result = catch_unwind(AssertUnwindSafe(|| Bench { turn, ..bench }.run(&trial)))
+        let result = catch_unwind(AssertUnwindSafe(|| TrialRunner { turn, ..runner }.run(&trial)))
             .unwrap_or_else(|panic| Err(Error::Agent(words_of(&*panic))));
         if let Some(turns) = turns {
             turns.pass_on();
