@@ -30,12 +30,12 @@ struct Group {
 
 /// The groups of all tests.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Kinship {
+pub struct GroupPrior {
     groups: Vec<Group>,
     known: HashMap<Vec<String>, u32>,
 }
 
-impl Kinship {
+impl GroupPrior {
     /// The number of a group with these names, the outermost first. A test without a name around it
     /// stands for itself.
     pub fn group_of<Name: AsRef<str>>(&mut self, names: &[Name]) -> u32 {
@@ -114,37 +114,37 @@ mod tests {
 
     #[test]
     fn what_was_expected_and_came_changes_nothing() {
-        let mut kinship = Kinship::default();
-        let class = kinship.group_of(&["class"]);
-        kinship.expect(class, 1.0);
-        assert!(kinship.factor(class) < 0.3, "nothing came");
-        kinship.show(class);
-        assert!((kinship.factor(class) - 1.0).abs() < 1e-12);
+        let mut prior = GroupPrior::default();
+        let class = prior.group_of(&["class"]);
+        prior.expect(class, 1.0);
+        assert!(prior.factor(class) < 0.3, "nothing came");
+        prior.show(class);
+        assert!((prior.factor(class) - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_surprise_counts_most_for_the_nearest() {
-        let mut kinship = Kinship::default();
-        let [class, other] = ["A", "B"].map(|class| kinship.group_of(&["project", class]));
-        let stranger = kinship.group_of(&["another"]);
-        let alone = kinship.group_of::<String>(&[]);
-        kinship.expect(class, 0.01);
-        kinship.show(class);
-        assert!(kinship.factor(class) > kinship.factor(other));
-        assert!(kinship.factor(other) > 1.0);
-        assert!((kinship.factor(stranger) - 1.0).abs() < 1e-12);
-        kinship.show(alone);
-        assert!((kinship.factor(alone) - 1.0).abs() < 1e-9);
+        let mut prior = GroupPrior::default();
+        let [class, other] = ["A", "B"].map(|class| prior.group_of(&["project", class]));
+        let stranger = prior.group_of(&["another"]);
+        let alone = prior.group_of::<String>(&[]);
+        prior.expect(class, 0.01);
+        prior.show(class);
+        assert!(prior.factor(class) > prior.factor(other));
+        assert!(prior.factor(other) > 1.0);
+        assert!((prior.factor(stranger) - 1.0).abs() < 1e-12);
+        prior.show(alone);
+        assert!((prior.factor(alone) - 1.0).abs() < 1e-9);
     }
 
     #[test]
     fn a_class_is_one_sign_to_its_project() {
-        let mut kinship = Kinship::default();
-        let project = kinship.group_of(&["project"]);
-        let class = kinship.group_of(&["project", "class"]);
-        kinship.show(class);
-        let after_one = kinship.factor(project);
-        kinship.show(class);
-        assert!((kinship.factor(project) - after_one).abs() < 1e-12);
+        let mut prior = GroupPrior::default();
+        let project = prior.group_of(&["project"]);
+        let class = prior.group_of(&["project", "class"]);
+        prior.show(class);
+        let after_one = prior.factor(project);
+        prior.show(class);
+        assert!((prior.factor(project) - after_one).abs() < 1e-12);
     }
 }

@@ -39,7 +39,7 @@ impl CannierPoint {
 }
 
 /// Tests by falling probability, summed up to each place.
-pub struct Yardstick {
+pub struct Baseline {
     /// Falling.
     probabilities: Vec<f64>,
     /// How many of the first tests are flaky, what reruns of them cost and show.
@@ -57,7 +57,7 @@ struct Sum {
 /// Hundredths, as in the paper; 101 of them are an upper threshold that nothing reaches.
 const UNREACHED: u32 = 101;
 
-impl Yardstick {
+impl Baseline {
     /// Measure with these tests, and the probability that a model gave to each.
     #[must_use]
     pub fn new(subjects: &[Subject], probabilities: &[f64], max_reruns: MaxReruns) -> Self {
@@ -150,15 +150,15 @@ mod tests {
 
     use super::*;
 
-    fn yardstick() -> Yardstick {
+    fn baseline() -> Baseline {
         let subject = |failures| Subject { outcomes: Tally { runs: 10, failures }, cost: 1.0 };
         let subjects = [subject(5), subject(0), subject(5), subject(0)];
         let probabilities = [0.9, 0.6, 0.3, 0.0];
-        Yardstick::new(&subjects, &probabilities, MaxReruns::new(3).expect("more than one"))
+        Baseline::new(&subjects, &probabilities, MaxReruns::new(3).expect("more than one"))
     }
 
     fn at(lower: u32, upper: u32) -> CannierPoint {
-        yardstick().point(lower, upper).expect("in order")
+        baseline().point(lower, upper).expect("in order")
     }
 
     #[test]
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn no_point_of_the_front_is_beaten() {
-        let grid = yardstick().grid();
+        let grid = baseline().grid();
         let front = front(grid.clone());
         assert!(front.is_sorted_by(|a, b| a.cost < b.cost && a.mcc < b.mcc));
         let beaten = |point: &CannierPoint| {
