@@ -1,14 +1,14 @@
-//! A jury that has learned, and what it says.
+//! An ensemble that has learned, and what it says.
 
 use std::sync::{Arc, OnceLock};
 
 use flakeproof_core::Seed;
 use serde::{Deserialize, Serialize};
 
+use super::base_model::{BaseModel, BaseModels, odds};
 use super::blend::Blend;
-use super::company::Company;
-use super::member::{Member, Members, odds};
 use super::readings::Reading;
+use super::sibling_model::SiblingModel;
 use crate::boost::Boosted;
 use crate::evaluate::Isotonic;
 use crate::flast::{Corpus, HoldOut, Neighbourhood, Opinion, Recipe, Space, Thresholds};
@@ -19,7 +19,7 @@ use crate::network::Network;
 /// The kind of these model files.
 pub const KIND: &str = "jury";
 
-/// What a jury says about itself.
+/// What an ensemble says about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct About {
     /// What people call it.
@@ -39,7 +39,7 @@ pub struct About {
     /// What was held out to measure it and to choose weights and thresholds.
     pub hold_out: HoldOut,
     /// Who sits in it.
-    pub members: Vec<Member>,
+    pub members: Vec<BaseModel>,
     /// The area under its precision-recall curve on held-out tests.
     pub average_precision: Option<f64>,
     /// From which score on a test is called flaky.
@@ -50,28 +50,28 @@ pub struct About {
     pub blend: Blend,
 }
 
-/// What a jury says of a test.
+/// What an ensemble says of a test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct EnsembleScore {
     /// How flaky it looks, from 0 to 1; compared with thresholds.
     pub score: f64,
     /// What each member adds to the logarithmic odds of the score.
-    pub shares: Vec<(Member, f64)>,
+    pub shares: Vec<(BaseModel, f64)>,
 }
 
-/// A jury that has learned.
+/// An ensemble that has learned.
 #[derive(Debug)]
-pub struct Jury<'a> {
+pub struct Ensemble<'a> {
     /// What it says about itself.
     pub about: About,
-    members: Members,
+    members: BaseModels,
     corpus: Corpus<'a>,
     /// Made when neighbours are first asked for.
     space: OnceLock<Arc<Space>>,
 }
 
-impl<'a> Jury<'a> {
-    pub(super) fn new(about: About, members: Members, corpus: Corpus<'a>) -> Self {
+impl<'a> Ensemble<'a> {
+    pub(super) fn new(about: About, members: BaseModels, corpus: Corpus<'a>) -> Self {
         Self { about, members, corpus, space: OnceLock::new() }
     }
 
@@ -89,16 +89,16 @@ impl<'a> Jury<'a> {
         &self.corpus
     }
 
-    /// The member that reads paths, if it sits in this jury.
+    /// The member that reads paths, if it sits in this ensemble.
     #[must_use]
     pub fn network(&self) -> Option<&Network> {
         self.members.paths.as_ref()
     }
 
-    /// What the jury says of a test, given what its neighbours and its paths say. Who has nothing to
+    /// What the ensemble says of a test, given what its neighbours and its paths say. Who has nothing to
     /// say does not weigh.
     #[must_use]
-    pub fn say(&self, near: &Opinion, reading: &Reading, paths: Option<f64>) -> Said {
+    pub fn score(&self, near: &Opinion, reading: &Reading, paths: Option<f64>) -> EnsembleScore {
         let [words, smells] = self.members.ask(reading);
         let mut said = vec![Some(odds(near.flaky_share)), Some(words), Some(smells)];
         if self.members.paths.is_some() {
@@ -109,7 +109,7 @@ impl<'a> Jury<'a> {
             said.push(company.ask(&self.corpus, near, reading, &others));
         }
         let (score, shares) = self.about.blend.ask(&said);
-        Said { score, shares: self.about.members.iter().copied().zip(shares).collect() }
+        EnsembleScore { score, shares: self.about.members.iter().copied().zip(shares).collect() }
     }
 
     /// What each smell adds to the suspicion of the member that smells.
@@ -146,16 +146,16 @@ impl<'a> Jury<'a> {
         let file = ModelFile::open(bytes, KIND)?;
         let about: About = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
-        let paths = match about.members.contains(&Member::Paths) {
+        let paths = match about.members.contains(&BaseModel::Paths) {
             true => Some(network_of(file.bytes("network")?)?),
             false => None,
         };
-        let company = match about.members.contains(&Member::Siblings) {
-            true => Some(Company::of_file(file.bytes("company")?)?),
+        let company = match about.members.contains(&BaseModel::Siblings) {
+            true => Some(SiblingModel::of_file(file.bytes("company")?)?),
             false => None,
         };
         let (words, smells) = (Linear::load(&file)?, Boosted::load(&file)?);
-        let members = Members { words, smells, paths, company };
+        let members = BaseModels { words, smells, paths, company };
         let corpus = Corpus::load(&file)?;
         Ok(Self::new(about, members, corpus))
     }

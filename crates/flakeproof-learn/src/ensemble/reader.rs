@@ -1,4 +1,4 @@
-//! From source to what a jury reads.
+//! From source to what an ensemble reads.
 
 use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::Project;
@@ -6,7 +6,7 @@ use flakeproof_syntax::smells::SmellReader;
 use flakeproof_syntax::words::{self, Comments, parts};
 
 use super::readings::Reading;
-use super::siblings::Standing;
+use super::siblings::SiblingPosition;
 use crate::linear::{WordBag, WordSpace};
 
 /// Reads the tests of a project. What it finds out about a file it keeps: make one for all tests.
@@ -46,9 +46,9 @@ impl<'p> SourceReader<'p> {
     }
 
     /// Where a test stands; what others call this project is not known here.
-    fn standing(&self, test: Declared, class: &str) -> Option<Standing> {
+    fn standing(&self, test: Declared, class: &str) -> Option<SiblingPosition> {
         let function = self.project.function(test)?;
-        Some(Standing {
+        Some(SiblingPosition {
             project: String::new(),
             class: class.to_owned(),
             name: function.name.clone(),

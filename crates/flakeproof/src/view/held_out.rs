@@ -1,4 +1,4 @@
-//! What a jury or a network said of tests that it had not learned from, as a person reads it and as
+//! What an ensemble or a network said of tests that it had not learned from, as a person reads it and as
 //! a program does.
 
 use std::fmt::Write as _;
@@ -55,7 +55,7 @@ pub(crate) struct HeldOutEvaluation {
     pub(crate) timing: Timing,
 }
 
-/// What one member of a jury is worth.
+/// What one member of an ensemble is worth.
 pub(crate) struct MemberLine {
     pub(crate) name: &'static str,
     /// Asked alone.

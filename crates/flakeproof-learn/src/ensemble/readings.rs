@@ -1,8 +1,8 @@
-//! What a jury reads of tests.
+//! What an ensemble reads of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::siblings::{Sibling, Siblings, Standing};
+use super::siblings::{Sibling, SiblingPosition, Siblings};
 use crate::flast::HoldOut;
 use crate::forest::{Table, TableError};
 use crate::labelled::LabelledTest;
@@ -17,7 +17,7 @@ pub struct Reading {
     /// How much smells around it; empty where the project's source is not known.
     pub smells: Vec<f32>,
     /// Where it stands, if that is known.
-    pub standing: Option<Standing>,
+    pub standing: Option<SiblingPosition>,
 }
 
 /// Labelled tests with what was read of them.

@@ -1,4 +1,4 @@
-//! What a jury is to be like, and how it learns.
+//! What an ensemble is to be like, and how it learns.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -6,11 +6,11 @@ use std::ops::ControlFlow;
 use flakeproof_core::Seed;
 use rayon::prelude::*;
 
+use super::base_model::{BaseModels, importance, odds};
 use super::blend::Blend;
-use super::company::{self, Company};
-use super::member::{Members, importance, odds};
-use super::model::{About, Jury};
+use super::model::{About, Ensemble};
 use super::readings::Readings;
+use super::sibling_model::{self, SiblingModel};
 use crate::boost::BoostParams;
 use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
 use crate::flast::{Aim, Corpus, HoldOut, Level, Neighbourhood, Opinion, Recipe, Thresholds};
@@ -18,9 +18,9 @@ use crate::labelled;
 use crate::linear::LinearParams;
 use crate::network::{Embeddings, Network, NetworkParams, PretrainParams, TrainingSet};
 
-/// What a jury is to be like.
+/// What an ensemble is to be like.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JuryParams {
+pub struct EnsembleParams {
     /// What is held out to learn what each member's word is worth.
     pub hold_out: HoldOut,
     /// In how many parts.
@@ -42,9 +42,9 @@ pub struct JuryParams {
     pub seed: Seed,
 }
 
-/// Why no jury can be trained.
+/// Why no ensemble can be trained.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum JuryError {
+pub enum EnsembleError {
     /// There are too few tests, classes or projects, or too few flaky ones.
     #[error("{tests} tests, {flaky} of them flaky, are too few to learn from and to hold out")]
     TooFew {
@@ -66,8 +66,8 @@ pub(super) struct HeldOutWords {
     pub(super) around: Vec<Vec<f32>>,
 }
 
-impl JuryParams {
-    /// The jury that does best on held-out parts of the labelled tests.
+impl EnsembleParams {
+    /// The ensemble that does best on held-out parts of the labelled tests.
     #[must_use]
     pub fn new(hold_out: HoldOut, seed: Seed) -> Self {
         Self {
@@ -87,11 +87,11 @@ impl JuryParams {
     ///
     /// # Errors
     /// When there are too few of them.
-    pub fn fit(&self, readings: &Readings, name: &str) -> Result<Jury<'static>, JuryError> {
+    pub fn fit(&self, readings: &Readings, name: &str) -> Result<Ensemble<'static>, EnsembleError> {
         let corpus = Corpus::of_tests(&readings.tests, self.recipe.cut);
         let all: Vec<u32> = (0..u32::try_from(readings.tests.len()).unwrap_or(u32::MAX)).collect();
         let (members, about) = self.learn(readings, &corpus, &all, name)?;
-        Ok(Jury::new(about, members, corpus))
+        Ok(Ensemble::new(about, members, corpus))
     }
 
     /// Learn from some of the tests.
@@ -101,9 +101,9 @@ impl JuryParams {
         corpus: &Corpus<'_>,
         rows: &[u32],
         name: &str,
-    ) -> Result<(Members, About), JuryError> {
+    ) -> Result<(BaseModels, About), EnsembleError> {
         let flaky = rows.iter().filter(|row| readings.tests[**row as usize].flaky).count();
-        let too_few = JuryError::TooFew { tests: rows.len(), flaky };
+        let too_few = EnsembleError::TooFew { tests: rows.len(), flaky };
         let mut held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
         let with_source = readings.with_source(rows);
         let network = self.network(readings, &with_source);
@@ -111,7 +111,7 @@ impl JuryParams {
             held_out.said.push(held_out.rows.iter().map(|row| odds(scores[row])).collect());
         }
         let company = match self.hold_out {
-            HoldOut::Test => Company::fit(readings, &held_out, rows, self.parts, self.seed),
+            HoldOut::Test => SiblingModel::fit(readings, &held_out, rows, self.parts, self.seed),
             HoldOut::Class | HoldOut::Project => None,
         };
         let company = company.map(|(company, scores)| {
@@ -136,7 +136,7 @@ impl JuryParams {
             .collect();
         let others = labels.iter().filter(|flaky| !**flaky).count();
         let scored = HeldOut::new(scored, others);
-        let mut members = Members::fit(self, readings, &with_source).ok_or(too_few)?;
+        let mut members = BaseModels::fit(self, readings, &with_source).ok_or(too_few)?;
         members.paths = network.map(|(network, _)| network);
         members.company = company;
         let tests: Vec<_> = rows.iter().map(|row| readings.tests[*row as usize].clone()).collect();
@@ -186,7 +186,7 @@ impl JuryParams {
                 };
                 let (train, test) = (of(&part.train), of(&part.test));
                 let test = readings.with_source(&test);
-                let members = Members::fit(self, readings, &readings.with_source(&train))?;
+                let members = BaseModels::fit(self, readings, &readings.with_source(&train))?;
                 let opinions = self.neighbours(corpus, &train, &test);
                 let said = members.ask_rows(readings, &opinions, &test);
                 let around = self.around(readings, &opinions, &train, &test);
@@ -217,7 +217,7 @@ impl JuryParams {
         }
         let siblings = readings.siblings(known);
         let asked = test.iter().zip(opinions);
-        asked.map(|(row, it)| company::around(&siblings, readings, it, *row)).collect()
+        asked.map(|(row, it)| sibling_model::around(&siblings, readings, it, *row)).collect()
     }
 
     /// What the neighbours of some tests among known ones say.
@@ -231,7 +231,7 @@ impl JuryParams {
     }
 
     /// The network, and what each of its parts says of the tests that it did not learn from. It parts
-    /// the tests itself, as the jury does, so that it need not learn once more for each part.
+    /// the tests itself, as the ensemble does, so that it need not learn once more for each part.
     fn network(&self, readings: &Readings, rows: &[u32]) -> Option<(Network, BTreeMap<u32, f64>)> {
         let params = self.network.as_ref()?;
         let groups = readings.groups_of(self.hold_out);

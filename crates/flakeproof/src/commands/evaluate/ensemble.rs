@@ -4,22 +4,24 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
+use flakeproof_learn::ensemble::{
+    BaseModel, EnsembleValidation, EnsembleValidationParams, Readings,
+};
 use flakeproof_learn::flast::Protocol;
-use flakeproof_learn::jury::{JuryValidation, JuryValidationParams, Member, Readings};
 
-use super::super::train::jury_params;
+use super::super::train::ensemble_params;
 use super::held_out::{self, PredictionLine};
-use crate::cli::EvaluateJury;
+use crate::cli::EvaluateEnsemble;
 use crate::problem::Problem;
 use crate::view::{self, HeldOutEvaluation, MemberLine, Timing};
 
 /// Run the command.
-pub(super) fn run(typed: &EvaluateJury) -> Result<ExitCode, Problem> {
+pub(super) fn run(typed: &EvaluateEnsemble) -> Result<ExitCode, Problem> {
     let read = held_out::read(&typed.labelled, &typed.code)?;
     let protocol = Protocol::from(typed.labelled.protocol);
     let network = (!typed.no_paths).then_some(&typed.network);
-    let params = JuryValidationParams {
-        jury: jury_params(&read, network, held_out::hold_out(protocol), typed.seed)?,
+    let params = EnsembleValidationParams {
+        ensemble: ensemble_params(&read, network, held_out::hold_out(protocol), typed.seed)?,
         protocol,
         folds: typed.labelled.folds,
     };
@@ -50,7 +52,7 @@ pub(super) fn run(typed: &EvaluateJury) -> Result<ExitCode, Problem> {
     Ok(ExitCode::Clean)
 }
 
-fn write(file: &Path, validation: &JuryValidation, readings: &Readings) -> Result<(), Problem> {
+fn write(file: &Path, validation: &EnsembleValidation, readings: &Readings) -> Result<(), Problem> {
     let lines = validation.asked.iter().map(|asked| PredictionLine {
         id: &readings.tests()[asked.row as usize].id,
         flaky: asked.flaky,
@@ -62,10 +64,10 @@ fn write(file: &Path, validation: &JuryValidation, readings: &Readings) -> Resul
     held_out::write_predictions(file, lines)
 }
 
-/// What each member that sat in a jury is worth.
-fn members(validation: &JuryValidation) -> Vec<MemberLine> {
+/// What each member that sat in an ensemble is worth.
+fn members(validation: &EnsembleValidation) -> Vec<MemberLine> {
     let folds = view::real(validation.weights.len().max(1));
-    let line = |(at, member): (usize, &Member)| MemberLine {
+    let line = |(at, member): (usize, &BaseModel)| MemberLine {
         name: member.name(),
         average_precision: validation.average_precision_of(*member),
         weight: validation.weights.iter().filter_map(|it| it.get(at)).sum::<f64>() / folds,

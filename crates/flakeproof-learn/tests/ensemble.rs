@@ -1,14 +1,14 @@
-//! A jury, from readings to a file and back.
+//! An ensemble, from readings to a file and back.
 
 use std::collections::BTreeMap;
 
 use flakeproof_core::Seed;
 use flakeproof_learn::boost::BoostParams;
-use flakeproof_learn::flast::{HoldOut, Opinion, Protocol};
-use flakeproof_learn::jury::{
-    Jury, JuryError, JuryParams, JuryValidationParams, Member, Reading, Readings, SourceReader,
-    Standing,
+use flakeproof_learn::ensemble::{
+    BaseModel, Ensemble, EnsembleError, EnsembleParams, EnsembleValidationParams, Reading,
+    Readings, SiblingPosition, SourceReader,
 };
+use flakeproof_learn::flast::{HoldOut, Opinion, Protocol};
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_learn::network::{Methods, NetworkParams, PathCorpus, PathStep};
 use flakeproof_syntax::project::Project;
@@ -50,8 +50,8 @@ fn near(flaky_share: f64) -> Opinion {
     Opinion { flaky_share, neighbours: Vec::new() }
 }
 
-fn params(hold_out: HoldOut) -> JuryParams {
-    let params = JuryParams::new(hold_out, Seed(7));
+fn params(hold_out: HoldOut) -> EnsembleParams {
+    let params = EnsembleParams::new(hold_out, Seed(7));
     let boost = BoostParams { trees: 30, fewest_rows: 5, ..params.boost.clone() };
     let network = NetworkParams {
         dimension: 8,
@@ -60,14 +60,14 @@ fn params(hold_out: HoldOut) -> JuryParams {
         members: 2,
         ..NetworkParams::new(Seed(7))
     };
-    JuryParams { parts: 4, boost, network: Some(network), ..params }
+    EnsembleParams { parts: 4, boost, network: Some(network), ..params }
 }
 
 #[test]
 fn what_flaky_tests_have_in_common_is_found_in_projects_that_were_never_seen() {
     let readings = readings();
-    let validation = JuryValidationParams {
-        jury: params(HoldOut::Project),
+    let validation = EnsembleValidationParams {
+        ensemble: params(HoldOut::Project),
         protocol: Protocol::Project,
         folds: 8,
     };
@@ -81,18 +81,19 @@ fn what_flaky_tests_have_in_common_is_found_in_projects_that_were_never_seen() {
 #[test]
 fn the_same_seed_gives_the_same_file_and_the_file_the_same_answers() {
     let readings = readings();
-    let jury = params(HoldOut::Class).fit(&readings, "ours").expect("enough tests");
+    let ensemble = params(HoldOut::Class).fit(&readings, "ours").expect("enough tests");
     let again = params(HoldOut::Class).fit(&readings, "ours").expect("enough tests");
-    let file = jury.to_file().expect("it can be written down");
+    let file = ensemble.to_file().expect("it can be written down");
     assert_eq!(file, again.to_file().expect("it can be written down"));
-    let read = Jury::of_file(&file).expect("it was not changed");
-    assert_eq!(read.about, jury.about);
-    assert_eq!(read.about.members, Member::ALL[..4]);
+    let read = Ensemble::of_file(&file).expect("it was not changed");
+    assert_eq!(read.about, ensemble.about);
+    assert_eq!(read.about.members, BaseModel::ALL[..4]);
     let source = "@Test void other() { Thread.sleep(1); socket.connect(); }";
     let reading = Reading::of_text(source, "x.NewTest", Comments::Slashes);
-    let [said, of_file] = [&jury, &read].map(|jury| jury.say(&near(0.4), &reading, Some(0.9)));
+    let [said, of_file] =
+        [&ensemble, &read].map(|ensemble| ensemble.score(&near(0.4), &reading, Some(0.9)));
     assert_eq!(said, of_file);
-    assert!(said.score > jury.say(&near(0.0), &Reading::default(), Some(0.1)).score);
+    assert!(said.score > ensemble.score(&near(0.0), &Reading::default(), Some(0.1)).score);
 }
 
 /// Two classes of tests that all read alike; of each, those fail that were written between two lines.
@@ -105,7 +106,7 @@ fn bursts() -> Readings {
         let source = format!("@Test void {name}() {{ assertEquals(1, sum); }}");
         let mut reading = Reading::of_text(&source, &class, Comments::Slashes);
         reading.smells.iter_mut().filter(|it| it.is_nan()).for_each(|it| *it = 0.0);
-        reading.standing = Some(Standing { line: Some(row), ..Standing::default() });
+        reading.standing = Some(SiblingPosition { line: Some(row), ..SiblingPosition::default() });
         readings.push(reading);
         paths.push_test::<[_; 0]>([]);
         let (id, project, flaky) = (format!("{class}#{name}"), "p".into(), row / 40 % 3 == 1);
@@ -117,24 +118,29 @@ fn bursts() -> Readings {
 #[test]
 fn a_jury_that_knows_the_siblings_sees_bursts_that_no_source_shows() {
     let readings = bursts();
-    let jury = JuryParams { network: None, ..params(HoldOut::Test) };
-    let validation =
-        JuryValidationParams { jury: jury.clone(), protocol: Protocol::Random, folds: 4 };
+    let ensemble = EnsembleParams { network: None, ..params(HoldOut::Test) };
+    let validation = EnsembleValidationParams {
+        ensemble: ensemble.clone(),
+        protocol: Protocol::Random,
+        folds: 4,
+    };
     let found = validation.run(&readings, &mut |_, _| ()).expect("enough tests");
-    assert_eq!(found.members.last(), Some(&Member::Siblings));
-    assert!(found.average_precision_of(Member::Words).is_some_and(|it| it < 0.6));
+    assert_eq!(found.members.last(), Some(&BaseModel::Siblings));
+    assert!(found.average_precision_of(BaseModel::Words).is_some_and(|it| it < 0.6));
     assert!(found.confusion().f1() > 0.9, "{:?}", found.confusion());
 
-    let jury = jury.fit(&readings, "ours").expect("enough tests");
-    let file = jury.to_file().expect("it can be written down");
-    let read = Jury::of_file(&file).expect("it was not changed");
+    let ensemble = ensemble.fit(&readings, "ours").expect("enough tests");
+    let file = ensemble.to_file().expect("it can be written down");
+    let read = Ensemble::of_file(&file).expect("it was not changed");
     let score = |line: u32| {
         let source = "@Test void fresh() { assertEquals(1, sum); }";
         let mut reading = Reading::of_text(source, "p.C1Test", Comments::Slashes);
         let (class, name) = ("p.C1Test".to_owned(), "fresh".to_owned());
-        let standing = Standing { class, name, line: Some(line), ..Standing::default() };
+        let standing =
+            SiblingPosition { class, name, line: Some(line), ..SiblingPosition::default() };
         reading.standing = Some(standing);
-        let [said, of_file] = [&jury, &read].map(|jury| jury.say(&near(0.3), &reading, None));
+        let [said, of_file] =
+            [&ensemble, &read].map(|ensemble| ensemble.score(&near(0.3), &reading, None));
         assert_eq!(said, of_file);
         said.score
     };
@@ -143,11 +149,11 @@ fn a_jury_that_knows_the_siblings_sees_bursts_that_no_source_shows() {
 
 #[test]
 fn a_changed_byte_is_noticed() {
-    let jury = params(HoldOut::Test).fit(&readings(), "ours").expect("enough tests");
-    let mut file = jury.to_file().expect("it can be written down");
+    let ensemble = params(HoldOut::Test).fit(&readings(), "ours").expect("enough tests");
+    let mut file = ensemble.to_file().expect("it can be written down");
     let middle = file.len() / 2;
     file[middle] ^= 1;
-    assert!(Jury::of_file(&file).is_err());
+    assert!(Ensemble::of_file(&file).is_err());
 }
 
 #[test]
@@ -159,7 +165,7 @@ fn a_jury_of_one_kind_of_tests_cannot_learn() {
     readings = Readings::of(tests, empty, readings.paths().clone(), BTreeMap::<_, Methods>::new())
         .expect("readings of one width");
     let refused = params(HoldOut::Test).fit(&readings, "ours").err();
-    assert_eq!(refused, Some(JuryError::TooFew { tests: 240, flaky: 0 }));
+    assert_eq!(refused, Some(EnsembleError::TooFew { tests: 240, flaky: 0 }));
 }
 
 #[test]

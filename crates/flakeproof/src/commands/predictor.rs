@@ -1,11 +1,11 @@
-//! Asking a model about tests.
+//! What a model predicts of tests.
 
 use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
 use flakeproof_learn::flast::{Field, HoldOut, Level, Neighbourhood, Opinion, SharedTerm};
 use flakeproof_learn::knn::Neighbour;
 use flakeproof_syntax::Language;
 
-use super::hearing::{self, Heard};
+use super::ensemble_scores::{self, ScoredTest};
 use super::model::{Model, ModelSource};
 use super::project_source::ProjectSource;
 use super::sources::SourceTest;
@@ -32,38 +32,41 @@ pub(super) enum Detail {
 ///
 /// # Errors
 /// When the source is needed and cannot be read.
-pub(super) fn ask(
+pub(super) fn predict(
     source: &ModelSource,
     model: &Model<'_>,
     tests: &[SourceTest],
-    threshold: ThresholdChoice,
+    choice: ThresholdChoice,
     detail: Detail,
     project: impl FnOnce() -> Result<ProjectSource, Problem>,
 ) -> Result<Predictions, Problem> {
     let known = model.neighbourhood();
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
     let opinions = known.ask_tests(&texts);
-    let line = Line::of(model, threshold);
-    let asker = Asker { model, known: &known, line: &line, detail };
+    let threshold = Threshold::of(model, choice);
+    let predictor = Predictor { model, known: &known, threshold: &threshold, detail };
     let mut notices: Vec<Notice> = Vec::new();
-    let heard: Vec<Heard> = match model {
-        Model::Flast(_) => opinions.iter().map(|opinion| Heard::of(opinion.flaky_share)).collect(),
-        Model::Jury(jury) => {
+    let scored: Vec<ScoredTest> = match model {
+        Model::Flast(_) => {
+            opinions.iter().map(|opinion| ScoredTest::of(opinion.flaky_share)).collect()
+        }
+        Model::Ensemble(ensemble) => {
             let project = project()?;
-            let deserves = |score: f64| asker.is_told(score);
-            let heard = hearing::hear(jury, &project, tests, &opinions, &deserves);
+            let deserves = |score: f64| predictor.is_told(score);
+            let scored = ensemble_scores::score(ensemble, &project, tests, &opinions, &deserves);
             notices.extend(project.notices);
-            heard
+            scored
         }
     };
-    let asked = tests.iter().zip(&opinions).zip(heard);
-    let predictions = asked.map(|((test, opinion), heard)| asker.prediction(test, opinion, heard));
+    let asked = tests.iter().zip(&opinions).zip(scored);
+    let predictions =
+        asked.map(|((test, opinion), scored)| predictor.prediction(test, opinion, scored));
     let predictions = predictions.collect();
-    notices.splice(0..0, line.notice.iter().cloned().chain(foreign(source, tests)));
+    notices.splice(0..0, threshold.notice.iter().cloned().chain(foreign(source, tests)));
     Ok(Predictions {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         tests: predictions,
-        model: facts(source, model, &line, threshold),
+        model: facts(source, model, &threshold, choice),
         notices,
     })
 }
@@ -88,23 +91,23 @@ fn foreign(source: &ModelSource, tests: &[SourceTest]) -> Option<Notice> {
 }
 
 /// Where "flaky" begins.
-struct Line {
+struct Threshold {
     level: Option<Level>,
     /// The lowest probability, where that was asked for.
     probability: Option<f64>,
     notice: Option<Notice>,
 }
 
-impl Line {
-    fn of(model: &Model<'_>, threshold: ThresholdChoice) -> Self {
+impl Threshold {
+    fn of(model: &Model<'_>, choice: ThresholdChoice) -> Self {
         let thresholds = model.thresholds();
-        let (level, probability) = match threshold {
+        let (level, probability) = match choice {
             ThresholdChoice::Balanced => (thresholds.balanced, None),
             ThresholdChoice::Careful => (thresholds.careful, None),
             ThresholdChoice::Probability(lowest) => (None, Some(lowest)),
         };
         let notice = (level.is_none() && probability.is_none()).then(|| Notice {
-            what: match threshold {
+            what: match choice {
                 ThresholdChoice::Careful => format!(
                     "no test is called flaky: on held-out tests, no threshold of this model has \
                      {:.0} % of its alarms right",
@@ -216,7 +219,7 @@ fn facts(
     source: &ModelSource,
     model: &Model<'_>,
     line: &Line,
-    threshold: ThresholdChoice,
+    choice: ThresholdChoice,
 ) -> ModelFacts {
     let (tests, flaky) = model.tests();
     let (recipe, projects, data) = model.origin();
@@ -236,7 +239,7 @@ fn facts(
         .to_owned(),
         precision: line.level.and_then(|level| level.precision),
         recall: line.level.and_then(|level| level.recall),
-        threshold: match threshold {
+        threshold: match choice {
             ThresholdChoice::Balanced => "balanced".to_owned(),
             ThresholdChoice::Careful => "careful".to_owned(),
             ThresholdChoice::Probability(lowest) => lowest.to_string(),

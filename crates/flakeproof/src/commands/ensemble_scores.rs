@@ -1,8 +1,8 @@
-//! A jury hears tests: what is read of each in its project's source, and what the jury says of it.
+//! How an ensemble scores tests: what is read of each in its project's source, and what it comes to.
 
 use flakeproof_core::{DataPath, DataStep, Reason};
+use flakeproof_learn::ensemble::{BaseModel, Ensemble, EnsembleScore, Reading, SourceReader};
 use flakeproof_learn::flast::Opinion;
-use flakeproof_learn::jury::{Jury, Member, Reading, Said, SourceReader};
 use flakeproof_learn::network::PathWriter;
 use flakeproof_syntax::dependence::{ContextualPath, EdgeId, Graph, NodeId, PathLimits};
 use flakeproof_syntax::flow::Declared;
@@ -22,38 +22,38 @@ const PATHS: usize = 3;
 const LONGEST_VALUE: usize = 60;
 const LONGEST_LINE: usize = 160;
 
-/// What a jury says of a test.
-pub(super) struct Heard {
+/// What an ensemble says of a test.
+pub(super) struct ScoredTest {
     pub(super) score: f64,
     pub(super) reasons: Vec<Reason>,
     pub(super) paths: Vec<DataPath>,
 }
 
-impl Heard {
+impl ScoredTest {
     /// A score without reasons.
     pub(super) fn of(score: f64) -> Self {
         Self { score, reasons: Vec::new(), paths: Vec::new() }
     }
 }
 
-/// What the jury says of the tests, given what their neighbours say. Reasons and paths are told of
+/// What the ensemble says of the tests, given what their neighbours say. Reasons and paths are told of
 /// those whose score deserves it.
-pub(super) fn hear(
-    jury: &Jury<'_>,
+pub(super) fn score(
+    ensemble: &Ensemble<'_>,
     source: &ProjectSource,
     tests: &[SourceTest],
     opinions: &[Opinion],
     deserves: &(dyn Fn(f64) -> bool + Sync),
-) -> Vec<Heard> {
+) -> Vec<ScoredTest> {
     let reader = SourceReader::new(&source.project);
     let names = SmellReader::names();
-    let hearing = Hearing { jury, source, reader, names, deserves };
+    let scorer = EnsembleScorer { ensemble, source, reader, names, deserves };
     let chunks = tests.chunks(AT_ONCE).zip(opinions.chunks(AT_ONCE));
-    chunks.flat_map(|(tests, opinions)| hearing.chunk(tests, opinions)).collect()
+    chunks.flat_map(|(tests, opinions)| scorer.chunk(tests, opinions)).collect()
 }
 
-struct Hearing<'h, 'm> {
-    jury: &'h Jury<'m>,
+struct EnsembleScorer<'h, 'm> {
+    ensemble: &'h Ensemble<'m>,
     source: &'h ProjectSource,
     reader: SourceReader<'h>,
     names: Vec<String>,
@@ -66,8 +66,8 @@ struct Drawn {
     paths: Vec<ContextualPath>,
 }
 
-impl Hearing<'_, '_> {
-    fn chunk(&self, tests: &[SourceTest], opinions: &[Opinion]) -> Vec<Heard> {
+impl EnsembleScorer<'_, '_> {
+    fn chunk(&self, tests: &[SourceTest], opinions: &[Opinion]) -> Vec<ScoredTest> {
         let declared: Vec<Option<Declared>> =
             tests.iter().map(|test| self.source.find(&test.id)).collect();
         let drawn: Vec<Option<Drawn>> =
@@ -78,10 +78,10 @@ impl Hearing<'_, '_> {
             .map(|at| {
                 let reading = self.read(&tests[at], declared[at]);
                 let paths = attention[at].as_ref();
-                let said = self.jury.say(&opinions[at], &reading, paths.map(|it| it.score));
+                let said = self.ensemble.score(&opinions[at], &reading, paths.map(|it| it.score));
                 let told = (self.deserves)(said.score);
                 let drawn = drawn[at].as_ref().zip(paths).filter(|_| told);
-                Heard {
+                ScoredTest {
                     score: said.score,
                     reasons: if told { self.reasons(&said, &reading) } else { Vec::new() },
                     paths: drawn.map_or_else(Vec::new, |(drawn, opinion)| {
@@ -103,7 +103,7 @@ impl Hearing<'_, '_> {
         &self,
         drawn: &[Option<Drawn>],
     ) -> Vec<Option<flakeproof_learn::network::Opinion>> {
-        let Some(network) = self.jury.network() else {
+        let Some(network) = self.ensemble.network() else {
             return vec![None; drawn.len()];
         };
         let mut writer = PathWriter::new(&self.source.project);
@@ -126,12 +126,12 @@ impl Hearing<'_, '_> {
         }
     }
 
-    /// What smells the most, as far as the jury listens to who smells it.
-    fn reasons(&self, said: &Said, reading: &Reading) -> Vec<Reason> {
-        if said.shares.iter().all(|(member, share)| *member != Member::Smells || *share <= 0.0) {
+    /// What smells the most, as far as the ensemble listens to who smells it.
+    fn reasons(&self, said: &EnsembleScore, reading: &Reading) -> Vec<Reason> {
+        if said.shares.iter().all(|(member, share)| *member != BaseModel::Smells || *share <= 0.0) {
             return Vec::new();
         }
-        let smells = self.jury.smells(reading);
+        let smells = self.ensemble.smells(reading);
         let mut reasons: Vec<Reason> = self
             .names
             .iter()

@@ -13,14 +13,14 @@ pub(super) const WHILE_SOMEBODY_WAITS: Duration = Duration::from_secs(2);
 pub(super) const FOR_TRAINING: Duration = Duration::from_secs(120);
 
 /// A finder that gives up on a file after a while.
-pub(super) struct PatientFinder {
+pub(super) struct FinderWithDeadline {
     finder: Finder,
     begin: Instant,
     deadline: Arc<AtomicU64>,
     longest: Duration,
 }
 
-impl PatientFinder {
+impl FinderWithDeadline {
     /// One for each thread, for somebody who waits.
     pub(super) fn new() -> Self {
         Self::giving_up_after(WHILE_SOMEBODY_WAITS)

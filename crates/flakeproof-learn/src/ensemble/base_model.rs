@@ -1,22 +1,22 @@
-//! The members of a jury, each trained.
+//! The members of an ensemble, each trained.
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::company::Company;
-use super::params::JuryParams;
+use super::params::EnsembleParams;
 use super::readings::{Reading, Readings};
+use super::sibling_model::SiblingModel;
 use crate::boost::Boosted;
 use crate::flast::Opinion as NeighbourOpinion;
 use crate::linear::Linear;
 use crate::network::Network;
 
-/// Who sits in a jury.
+/// Who sits in an ensemble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Member {
+pub enum BaseModel {
     /// Known tests with similar words.
     Neighbours,
     /// The words of the test and of the code around it.
@@ -29,7 +29,7 @@ pub enum Member {
     Siblings,
 }
 
-impl Member {
+impl BaseModel {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Neighbours, Self::Words, Self::Smells, Self::Paths, Self::Siblings];
@@ -49,18 +49,18 @@ impl Member {
 
 /// The members that learn weights; neighbours are asked where they live.
 #[derive(Debug, Clone)]
-pub struct Members {
+pub struct BaseModels {
     pub(super) words: Linear,
     pub(super) smells: Boosted,
-    /// Missing while a jury learns, and where it was left out.
+    /// Missing while an ensemble learns, and where it was left out.
     pub(super) paths: Option<Network>,
     /// Missing where no sibling of a test is known when it is asked about.
-    pub(super) company: Option<Company>,
+    pub(super) company: Option<SiblingModel>,
 }
 
-impl Members {
+impl BaseModels {
     /// Let all but the network learn from some of the tests.
-    pub(super) fn fit(params: &JuryParams, readings: &Readings, rows: &[u32]) -> Option<Self> {
+    pub(super) fn fit(params: &EnsembleParams, readings: &Readings, rows: &[u32]) -> Option<Self> {
         let flaky: Vec<bool> = rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
         let importance = importance(readings, rows);
         let (words, smells) = rayon::join(
@@ -71,10 +71,10 @@ impl Members {
     }
 
     /// Who sits there.
-    pub(super) fn names(&self) -> Vec<Member> {
-        let paths = self.paths.is_some().then_some(Member::Paths);
-        let company = self.company.is_some().then_some(Member::Siblings);
-        let always = [Member::Neighbours, Member::Words, Member::Smells];
+    pub(super) fn names(&self) -> Vec<BaseModel> {
+        let paths = self.paths.is_some().then_some(BaseModel::Paths);
+        let company = self.company.is_some().then_some(BaseModel::Siblings);
+        let always = [BaseModel::Neighbours, BaseModel::Words, BaseModel::Smells];
         always.into_iter().chain(paths).chain(company).collect()
     }
 
@@ -84,7 +84,7 @@ impl Members {
     }
 }
 
-impl Members {
+impl BaseModels {
     /// What they say of some tests whose neighbours among the known tests say this; a list for each
     /// member.
     pub(super) fn ask_rows(

@@ -21,13 +21,13 @@ pub(crate) struct LabelledSourcesArguments {
     pub(crate) only_ids: Option<PathBuf>,
 }
 
-/// Several models that read a test's source, and what each is worth (JURY).
+/// Several models that read a test's source, and what each is worth (ENSEMBLE).
 ///
 /// Neighbours (FLAST), words, smells, and the paths of the test's graph (PEELER). Learns from JSON
 /// Lines with `source`, `flaky`, `project`, `class` and `method`; with `--sources` also from the
 /// code around the tests.
 #[derive(Debug, Args)]
-pub(crate) struct TrainJury {
+pub(crate) struct TrainEnsemble {
     /// A file of labelled tests, JSON Lines, also compressed (`.zst`). Repeatable.
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) data: Vec<PathBuf>,
@@ -62,9 +62,9 @@ pub(crate) struct TrainJury {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Several models that read a test's source, and what each is worth (JURY).
+/// Several models that read a test's source, and what each is worth (ENSEMBLE).
 #[derive(Debug, Args)]
-pub(crate) struct EvaluateJury {
+pub(crate) struct EvaluateEnsemble {
     #[command(flatten)]
     pub(crate) labelled: LabelledFolds,
     #[command(flatten)]

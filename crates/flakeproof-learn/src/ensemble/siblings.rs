@@ -18,7 +18,7 @@ const SILENCE: f64 = 0.2;
 /// A test whose flakiness is known, by where it stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sibling {
-    pub(super) standing: Standing,
+    pub(super) standing: SiblingPosition,
     /// Whether it is flaky.
     pub(super) flaky: bool,
     /// How often it failed when it was run again and again.
@@ -30,13 +30,13 @@ impl Sibling {
     pub(super) fn of(test: &LabelledTest, line: Option<u32>) -> Self {
         let LabelledTest { project, class, name, flaky, .. } = test.clone();
         let failures = test.runs.map_or(0, |runs| runs.failures);
-        Self { standing: Standing { project, class, name, line }, flaky, failures }
+        Self { standing: SiblingPosition { project, class, name, line }, flaky, failures }
     }
 }
 
 /// Where a test stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct SiblingPosition {
     /// Its project; nothing where nobody knows what others call it.
     pub project: String,
     /// Its class, module or file.
@@ -61,7 +61,7 @@ enum Order {
 impl Order {
     const ALL: [Self; 3] = [Self::Hash, Self::Written, Self::Name];
 
-    fn place(self, standing: &Standing) -> (i64, &str) {
+    fn place(self, standing: &SiblingPosition) -> (i64, &str) {
         let number = match self {
             Self::Hash => i64::from(java_hash(&standing.name)),
             Self::Written => standing.line.map_or(i64::MAX, i64::from),
@@ -92,7 +92,7 @@ impl Siblings {
     pub(super) fn of<'s>(known: impl IntoIterator<Item = &'s Sibling>) -> Self {
         let mut siblings = Self::default();
         for sibling in known {
-            let Standing { project, class, .. } = &sibling.standing;
+            let SiblingPosition { project, class, .. } = &sibling.standing;
             let classes = siblings.classes.entry(class.clone()).or_default();
             classes.entry(project.clone()).or_default().push(sibling.clone());
             let package = (project.clone(), package(class).to_owned());
@@ -103,7 +103,7 @@ impl Siblings {
     }
 
     /// Numbers that tell what is known around a test, which is not asked itself.
-    pub(super) fn around(&self, test: &Standing) -> Vec<f32> {
+    pub(super) fn around(&self, test: &SiblingPosition) -> Vec<f32> {
         let (project, class) = self.class(test);
         let others: Vec<&Sibling> =
             class.iter().filter(|it| it.standing.name != test.name).collect();
@@ -124,7 +124,7 @@ impl Siblings {
 
     /// The known tests of its class, and their project. Where its project has no name, another with a
     /// class of that name is taken for it, if there is only one.
-    fn class<'s>(&'s self, test: &'s Standing) -> (&'s str, &'s [Sibling]) {
+    fn class<'s>(&'s self, test: &'s SiblingPosition) -> (&'s str, &'s [Sibling]) {
         let Some(classes) = self.classes.get(test.class.as_str()) else {
             return (&test.project, &[]);
         };
@@ -152,7 +152,7 @@ impl Circle {
 /// What the other tests of a class say along an order: the flaky share among those near by, each with
 /// less weight the farther away it is; the tests right before and after, and how often they failed; how
 /// far away the next flaky and the next other test are. What cannot be told is no number.
-fn along(order: Order, test: &Standing, others: &[&Sibling]) -> [f64; REACHES.len() + 7] {
+fn along(order: Order, test: &SiblingPosition, others: &[&Sibling]) -> [f64; REACHES.len() + 7] {
     let mut numbers = [f64::NAN; REACHES.len() + 7];
     if others.is_empty() || order == Order::Written && test.line.is_none() {
         return numbers;
@@ -215,9 +215,9 @@ mod tests {
         Sibling { standing: standing(name, line), flaky, failures: u32::from(flaky) }
     }
 
-    fn standing(name: &str, line: u32) -> Standing {
+    fn standing(name: &str, line: u32) -> SiblingPosition {
         let (project, class) = ("p".to_owned(), "a.BTest".to_owned());
-        Standing { project, class, name: name.to_owned(), line: Some(line) }
+        SiblingPosition { project, class, name: name.to_owned(), line: Some(line) }
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_class_is_found_without_its_project_if_only_one_has_it() {
         let known = [sibling("a", 1, true)];
-        let nameless = Standing { project: String::new(), ..standing("b", 2) };
+        let nameless = SiblingPosition { project: String::new(), ..standing("b", 2) };
         assert!(Siblings::of(&known).around(&nameless)[0] > 0.5);
         let mut other = known[0].clone();
         other.standing.project = "q".to_owned();

@@ -5,17 +5,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{ExitCode, Notice, Seed};
+use flakeproof_learn::ensemble::{About, BaseModel, EnsembleParams, Readings};
 use flakeproof_learn::flast::HoldOut;
-use flakeproof_learn::jury::{About, JuryParams, Member, Readings};
 
 use super::super::labelled_sources::{self, LabelledSources};
 use super::super::{kept_models, training_data, word_vectors};
-use crate::cli::{NetworkArguments, TrainJury, share};
+use crate::cli::{NetworkArguments, TrainEnsemble, share};
 use crate::problem::Problem;
 use crate::view::{self, TrainedReader};
 
 /// Run the command.
-pub(super) fn run(typed: &TrainJury) -> Result<ExitCode, Problem> {
+pub(super) fn run(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
     let careful_precision = share(typed.precision, "--precision")?;
     let tests = training_data::of_files(&typed.data, &typed.without)?;
     let tests = labelled_sources::chosen(&typed.code, tests)?;
@@ -24,31 +24,33 @@ pub(super) fn run(typed: &TrainJury) -> Result<ExitCode, Problem> {
         files => training_data::of_files(files, &typed.without)?,
     };
     let read = labelled_sources::read(&typed.code, tests, texts)?;
-    let output = typed.output.clone().unwrap_or_else(|| kept_models::JURY.into());
+    let output = typed.output.clone().unwrap_or_else(|| kept_models::ENSEMBLE.into());
     let name = kept_models::name(typed.name.as_deref(), &output);
     let begin = Instant::now();
     let hold_out = typed.hold_out.map_or_else(|| largest_hold_out(&read.readings), HoldOut::from);
     let network = (!typed.no_paths).then_some(&typed.network);
-    let params =
-        JuryParams { careful_precision, ..jury_params(&read, network, hold_out, typed.seed)? };
-    let jury = params.fit(&read.readings, &name).map_err(|error| {
+    let params = EnsembleParams {
+        careful_precision,
+        ..ensemble_params(&read, network, hold_out, typed.seed)?
+    };
+    let ensemble = params.fit(&read.readings, &name).map_err(|error| {
         Problem::usage(
             error.to_string(),
             "add labelled tests, or hold out less at a time: `--hold-out test`",
         )
     })?;
-    let bytes = jury
+    let bytes = ensemble
         .to_file()
         .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
     kept_models::write(&output, &bytes, typed.output.is_none())?;
-    show(&jury.about, &output, bytes.len(), begin.elapsed());
+    show(&ensemble.about, &output, bytes.len(), begin.elapsed());
     Ok(ExitCode::Clean)
 }
 
 fn show(about: &About, path: &Path, bytes: usize, time: Duration) {
     let weights = about.members.iter().zip(about.blend.weights());
     let line =
-        |(member, weight): (&Member, &f64)| format!("{:<10} weight {weight:.2}", member.name());
+        |(member, weight): (&BaseModel, &f64)| format!("{:<10} weight {weight:.2}", member.name());
     view::trained_reader(&TrainedReader {
         path,
         bytes,
@@ -63,14 +65,14 @@ fn show(about: &About, path: &Path, bytes: usize, time: Duration) {
     });
 }
 
-/// The jury that is meant. Nobody reads paths where there is none.
-pub(in super::super) fn jury_params(
+/// The ensemble that is meant. Nobody reads paths where there is none.
+pub(in super::super) fn ensemble_params(
     read: &LabelledSources,
     network: Option<&NetworkArguments>,
     hold_out: HoldOut,
     seed: Seed,
-) -> Result<JuryParams, Problem> {
-    let mut params = JuryParams { network: None, ..JuryParams::new(hold_out, seed) };
+) -> Result<EnsembleParams, Problem> {
+    let mut params = EnsembleParams { network: None, ..EnsembleParams::new(hold_out, seed) };
     let Some(typed) = network else { return Ok(params) };
     if read.with_path == 0 {
         view::notices(&[Notice {

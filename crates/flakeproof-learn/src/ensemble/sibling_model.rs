@@ -5,7 +5,7 @@ use flakeproof_core::Seed;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::member::odds;
+use super::base_model::odds;
 use super::params::HeldOutWords;
 use super::readings::{Reading, Readings};
 use super::siblings::{Sibling, Siblings, short};
@@ -22,7 +22,7 @@ const TREES: usize = 300;
 
 /// The member, and the tests that it knows.
 #[derive(Debug, Clone)]
-pub(super) struct Company {
+pub(super) struct SiblingModel {
     forest: Forest,
     /// By their rows.
     known: Vec<Sibling>,
@@ -35,7 +35,7 @@ struct Kept {
     known: Vec<Sibling>,
 }
 
-impl Company {
+impl SiblingModel {
     /// Learn from what others said of tests they had not seen and what was known around them then; and
     /// what is said of each of these tests by company that did not learn from it.
     pub(super) fn fit(

@@ -1,45 +1,45 @@
-//! What a jury is worth on tests it has not learned from.
+//! What an ensemble is worth on tests it has not learned from.
 
 use std::collections::BTreeMap;
 
-use super::member::Member;
-use super::params::{JuryError, JuryParams};
+use super::base_model::BaseModel;
+use super::params::{EnsembleError, EnsembleParams};
 use super::readings::Readings;
 use crate::evaluate::{Confusion, average_precision};
 use crate::flast::{Corpus, Protocol};
 
-/// How a jury is measured.
+/// How an ensemble is measured.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JuryValidationParams {
-    /// What the jury is like. What it holds out inside is what the protocol holds out outside.
-    pub jury: JuryParams,
+pub struct EnsembleValidationParams {
+    /// What the ensemble is like. What it holds out inside is what the protocol holds out outside.
+    pub ensemble: EnsembleParams,
     /// Which tests are asked, and which may be learned from.
     pub protocol: Protocol,
     /// How many folds.
     pub folds: usize,
 }
 
-/// What a jury said of tests that it had not learned from.
+/// What an ensemble said of tests that it had not learned from.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct JuryValidation {
+pub struct EnsembleValidation {
     /// How many folds there were.
     pub folds: usize,
     /// One entry for each test, by row.
-    pub asked: Vec<JuryAsked>,
-    /// Who sat in the jury.
-    pub members: Vec<Member>,
+    pub asked: Vec<ScoredTest>,
+    /// Who sat in the ensemble.
+    pub members: Vec<BaseModel>,
     /// The weights of the members in each fold.
     pub weights: Vec<Vec<f64>>,
 }
 
 /// What was said of one test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct JuryAsked {
+pub struct ScoredTest {
     /// The row of the test.
     pub row: u32,
     /// The fold it was asked in.
     pub fold: usize,
-    /// The score of the jury.
+    /// The score of the ensemble.
     pub score: f64,
     /// The probability that it is flaky.
     pub probability: f64,
@@ -51,7 +51,7 @@ pub struct JuryAsked {
     pub flaky: bool,
 }
 
-impl JuryValidationParams {
+impl EnsembleValidationParams {
     /// Measure. `progress` is told the number of folds that are done, and of all.
     ///
     /// # Errors
@@ -60,22 +60,23 @@ impl JuryValidationParams {
         &self,
         readings: &Readings,
         progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<JuryValidation, JuryError> {
-        let corpus = Corpus::of_tests(&readings.tests, self.jury.recipe.cut);
-        let folds = self.protocol.folds(&corpus, self.folds, self.jury.seed);
-        let jury = JuryParams { hold_out: self.protocol.inner(), ..self.jury.clone() };
-        let mut validation = JuryValidation { folds: folds.len(), ..JuryValidation::default() };
+    ) -> Result<EnsembleValidation, EnsembleError> {
+        let corpus = Corpus::of_tests(&readings.tests, self.ensemble.recipe.cut);
+        let folds = self.protocol.folds(&corpus, self.folds, self.ensemble.seed);
+        let ensemble = EnsembleParams { hold_out: self.protocol.inner(), ..self.ensemble.clone() };
+        let mut validation =
+            EnsembleValidation { folds: folds.len(), ..EnsembleValidation::default() };
         for (number, fold) in folds.iter().enumerate() {
             progress(number, folds.len());
-            let (members, about) = jury.learn(readings, &corpus, &fold.train, "")?;
+            let (members, about) = ensemble.learn(readings, &corpus, &fold.train, "")?;
             let tests = &fold.test;
-            let opinions = jury.neighbours(&corpus, &fold.train, tests);
+            let opinions = ensemble.neighbours(&corpus, &fold.train, tests);
             let said = members.ask_rows(readings, &opinions, tests);
             let from = about.thresholds.balanced.map_or(f64::INFINITY, |level| level.from);
             for (at, row) in tests.iter().enumerate() {
                 let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
                 let score = about.blend.ask(&said.iter().copied().map(Some).collect::<Vec<_>>()).0;
-                validation.asked.push(JuryAsked {
+                validation.asked.push(ScoredTest {
                     row: *row,
                     fold: number,
                     score,
@@ -94,7 +95,7 @@ impl JuryValidationParams {
     }
 }
 
-impl JuryValidation {
+impl EnsembleValidation {
     /// What was said against what is true.
     #[must_use]
     pub fn confusion(&self) -> Confusion {
@@ -113,7 +114,7 @@ impl JuryValidation {
 
     /// The same for one member alone.
     #[must_use]
-    pub fn average_precision_of(&self, member: Member) -> Option<f64> {
+    pub fn average_precision_of(&self, member: BaseModel) -> Option<f64> {
         let at = self.members.iter().position(|it| *it == member)?;
         let scored: Vec<(f64, bool)> = self
             .asked
