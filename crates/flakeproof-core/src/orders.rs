@@ -120,11 +120,11 @@ impl Orders {
     #[must_use]
     pub fn nearest(&self, test: u32) -> Vec<u32> {
         let of = |groups: &[u32], other: u32| groups[other as usize] != groups[test as usize];
-        let kinship = self.kinship(self.files[test as usize]);
+        let closeness = self.closeness(self.files[test as usize]);
         let mut others = self.original();
         others.retain(|other| *other != test);
         others.sort_by_key(|other| {
-            let kin = kinship[self.files[*other as usize] as usize];
+            let kin = closeness[self.files[*other as usize] as usize];
             let is_far = (of(&self.classes, *other), of(&self.files, *other));
             (is_far, Reverse(kin), other.abs_diff(test), *other)
         });
@@ -133,7 +133,7 @@ impl Orders {
 
     /// How much each file has in common with one: what their paths share in words, each of which counts
     /// the less the more files have it.
-    fn kinship(&self, file: u32) -> Vec<u32> {
+    fn closeness(&self, file: u32) -> Vec<u32> {
         let mut files_with: BTreeMap<&str, u32> = BTreeMap::new();
         for word in self.words.iter().flatten() {
             *files_with.entry(word).or_default() += 1;

@@ -3,9 +3,10 @@
 //! [`triage`] is the technique of the rerun thesis (Eloussi 2015, Figures 3.1 and 3.2), written
 //! against [`Adapter`](flakeproof_runner::Adapter) and
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
-//! what a test touches and what changed meet. [`hunt`] looks for flaky tests before they fail a build,
+//! what a test touches and what changed meet, and [`change`] says what did. [`hunt`] looks for flaky tests before they fail a build,
 //! [`plan`] says where to look next, and [`verify`] proves that a flaky test is mended.
 
+pub mod change;
 pub mod hunt;
 pub mod intersect;
 mod partition;

@@ -11,11 +11,11 @@ use std::ops::ControlFlow;
 use flakeproof_core::{Decision, FlakyKind};
 
 use super::Hunt;
-use super::lab::{Stop, last_failed};
 use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
-use super::steer::Steer;
+use super::strategy::Strategy;
 use super::trial::Trial;
+use super::trial_scheduler::{Stop, last_failed};
 
 /// The most further failures of a test that are checked again.
 const MOST_RECHECKS: usize = 5;
@@ -35,7 +35,7 @@ impl Hunt<'_, '_> {
     pub(super) fn classify(&mut self) -> Result<(), Stop> {
         let suspicions: Vec<Suspicion> =
             self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
-        self.lab.begin(HuntStage::Classification, suspicions.len());
+        self.scheduler.begin(HuntStage::Classification, suspicions.len());
         for suspicion in suspicions {
             let passed_alone = always_passed(self.ledger.test(suspicion.test).alone);
             match self.kind_of(&suspicion)? {
@@ -80,19 +80,20 @@ impl Hunt<'_, '_> {
     /// What a test is; `None` if it fails only when environments run side by side.
     fn kind_of(&mut self, suspicion: &Suspicion) -> Result<Option<FlakyKind>, Stop> {
         let test = suspicion.test;
-        if let Steer::Cannier(candidates) = &self.settings.steer
+        if let Strategy::Cannier(candidates) = &self.settings.strategy
             && let Some(is_nod) = candidates.says_nod(test)
         {
             return Ok(Some(if is_nod { FlakyKind::Nod } else { suspicion.kind }));
         }
-        let failing = self.lab.observe(&format!("fails/{test}"), &suspicion.failing)?;
-        let passing = self.lab.observe(&format!("passes/{test}"), &suspicion.passing)?;
+        let failing = self.scheduler.observe(&format!("fails/{test}"), &suspicion.failing)?;
+        let passing = self.scheduler.observe(&format!("passes/{test}"), &suspicion.passing)?;
         let depends_on_order =
             (failing.decision, passing.decision) == (Decision::High, Decision::Low);
         if depends_on_order && self.fails_in_further_orders(test)? {
             return Ok(Some(suspicion.kind));
         }
-        let was_disturbed = self.lab.jobs > 1 && (failing.tally + passing.tally).failures == 0;
+        let was_disturbed =
+            self.scheduler.jobs > 1 && (failing.tally + passing.tally).failures == 0;
         Ok((!was_disturbed).then_some(FlakyKind::Nod))
     }
 
@@ -106,7 +107,7 @@ impl Hunt<'_, '_> {
             reason = "a share of a small number"
         )]
         let wanted = (further.len() as f64 * self.settings.recheck).ceil() as usize;
-        let isolation = self.lab.isolation();
+        let isolation = self.scheduler.isolation();
         let trials: Vec<Trial> = further
             .into_iter()
             .take(wanted.min(MOST_RECHECKS))
@@ -116,7 +117,7 @@ impl Hunt<'_, '_> {
             })
             .collect();
         let (mut failures, mut passes) = (0, 0);
-        self.lab.one_by_one(trials.into_iter(), &mut |_, record| {
+        self.scheduler.one_by_one(trials.into_iter(), &mut |_, record| {
             match last_failed(record) {
                 Some(true) => failures += 1,
                 Some(false) => passes += 1,

@@ -8,10 +8,10 @@ use flakeproof_core::{
 };
 
 use super::Hunt;
-use super::lab::{Stop, last_failed};
 use super::settings::{HuntEvent, HuntStage, PolluterSearch};
-use super::steer::Steer;
+use super::strategy::Strategy;
 use super::trial::Trial;
+use super::trial_scheduler::{Stop, last_failed};
 use crate::pollution::pairs::{self, PairOutcome};
 use crate::pollution::{cleaners, left_behind, prefix};
 
@@ -31,7 +31,7 @@ impl Hunt<'_, '_> {
     /// Find polluters, state-setters and cleaners, and confirm them.
     pub(super) fn find_influences(&mut self) -> Result<(), Stop> {
         let search = self.settings.polluters;
-        let is_planned = matches!(self.settings.steer, Steer::Plan(_));
+        let is_planned = matches!(self.settings.strategy, Strategy::Plan(_));
         // A plan has tried the pairs that may tell something before it called anybody a victim.
         if search == PolluterSearch::All || search == PolluterSearch::Pairs && !is_planned {
             self.try_pairs(search)?;
@@ -64,14 +64,16 @@ impl Hunt<'_, '_> {
             );
             return Ok(());
         }
-        self.lab.begin(HuntStage::Pollution, all.len());
-        let steer = &self.settings.steer;
-        let is_tried = |first, second| match steer {
-            Steer::Cannier(candidates) => candidates.is_pair(first, second),
-            Steer::Off | Steer::Plan(_) => true,
+        self.scheduler.begin(HuntStage::Pollution, all.len());
+        let strategy = &self.settings.strategy;
+        let is_tried = |first, second| match strategy {
+            Strategy::Cannier(candidates) => candidates.is_pair(first, second),
+            Strategy::Off | Strategy::Plan(_) => true,
         };
-        for pair in pairs::surprising(&mut self.lab, &all, &targets, &is_tried)? {
-            if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed {
+        for pair in pairs::surprising(&mut self.scheduler, &all, &targets, &is_tried)? {
+            if prefix::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
+                == pair.has_failed
+            {
                 self.note_pair(pair);
             }
         }
@@ -112,16 +114,16 @@ impl Hunt<'_, '_> {
         if victims.is_empty() && brittle.is_empty() {
             return Ok(());
         }
-        self.lab.begin(HuntStage::Pollution, victims.len() + brittle.len());
+        self.scheduler.begin(HuntStage::Pollution, victims.len() + brittle.len());
         for test in victims {
             let before = without_last(self.failing_order.get(&test));
-            if let Some(set) = prefix::polluters(&mut self.lab, &before, test)? {
+            if let Some(set) = prefix::polluters(&mut self.scheduler, &before, test)? {
                 self.note_influence(set, test);
             }
         }
         for test in brittle {
             let before = without_last(self.passing_order.get(&test));
-            if let Some(set) = prefix::setters(&mut self.lab, &before, test)? {
+            if let Some(set) = prefix::setters(&mut self.scheduler, &before, test)? {
                 self.note_influence(set, test);
             }
         }
@@ -141,15 +143,15 @@ impl Hunt<'_, '_> {
         sets.push(ids.clone());
         let id = known.id.clone();
         self.first_influence.entry(test).or_insert(set);
-        self.lab.tell(HuntEvent::Influence(ids, id));
+        self.scheduler.tell(HuntEvent::Influence(ids, id));
     }
 
     /// What was seen in copies must show itself in new processes, too.
     fn confirm(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
-        if self.lab.isolation() == Isolation::Spawn {
+        if self.scheduler.isolation() == Isolation::Spawn {
             return Ok(());
         }
-        self.lab.begin(HuntStage::Confirmation, victims.len() + brittle.len());
+        self.scheduler.begin(HuntStage::Confirmation, victims.len() + brittle.len());
         for test in victims.iter().chain(brittle) {
             let alone = vec![*test];
             let (failing, passing) = match (self.ledger.test(*test).kind, self.influenced(*test)) {
@@ -168,8 +170,8 @@ impl Hunt<'_, '_> {
                 continue;
             }
             // It passed alone before: what makes it fail now is neither in the copies nor in the code.
-            let stays =
-                !passes && self.lab.decide(&format!("again/{test}"), &[*test])? == Decision::High;
+            let stays = !passes
+                && self.scheduler.decide(&format!("again/{test}"), &[*test])? == Decision::High;
             let is_victim = self.ledger.test(*test).kind == Some(FlakyKind::Victim);
             self.take_back(*test, fails, is_victim && stays);
         }
@@ -188,7 +190,7 @@ impl Hunt<'_, '_> {
             Trial::order(format!("confirm/{test}/1"), order.to_vec(), Isolation::Spawn)
         };
         let mut seen = Vec::new();
-        self.lab.in_turns(vec![trial(failing), trial(passing)], &mut |_, record| {
+        self.scheduler.in_turns(vec![trial(failing), trial(passing)], &mut |_, record| {
             seen.push(last_failed(record));
             ControlFlow::Continue(())
         })?;
@@ -203,7 +205,7 @@ impl Hunt<'_, '_> {
             Trial::order(name, order.to_vec(), Isolation::Spawn)
         });
         let mut is_shown = false;
-        self.lab.one_by_one(trials, &mut |_, record| {
+        self.scheduler.one_by_one(trials, &mut |_, record| {
             is_shown = last_failed(record) == Some(wanted == Decision::High);
             if is_shown { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
@@ -242,17 +244,17 @@ impl Hunt<'_, '_> {
             .into_iter()
             .filter_map(|victim| Some((victim, self.first_influence.get(&victim)?.clone())))
             .collect();
-        self.lab.begin(HuntStage::Cleaning, known.len());
+        self.scheduler.begin(HuntStage::Cleaning, known.len());
         for (victim, polluters) in known {
-            let mut candidates = match self.settings.steer {
-                Steer::Plan(_) => self.may_clean(victim, &polluters),
-                Steer::Off | Steer::Cannier(_) => self.orders.original(),
+            let mut candidates = match self.settings.strategy {
+                Strategy::Plan(_) => self.may_clean(victim, &polluters),
+                Strategy::Off | Strategy::Cannier(_) => self.orders.original(),
             };
             candidates.retain(|test| *test != victim && !polluters.contains(test));
             candidates.sort_by_key(|test| (test.abs_diff(victim), *test));
             candidates.truncate(MOST_CLEANERS);
             candidates.sort_unstable();
-            let found = cleaners::cleaners(&mut self.lab, &polluters, victim, &candidates)?;
+            let found = cleaners::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?;
             let ids = found.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
             self.ledger.test_mut(victim).cleaners = ids;
         }
@@ -268,7 +270,7 @@ impl Hunt<'_, '_> {
                 None => {
                     let ids: Vec<TestId> =
                         set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
-                    left_behind::left_behind(&self.lab, &ids)?
+                    left_behind::left_behind(&self.scheduler, &ids)?
                 }
             };
             known.insert(set.clone(), left.clone());
@@ -285,8 +287,8 @@ impl Hunt<'_, '_> {
 
     /// Only one test: does it fail because of others, and which?
     pub(super) fn one_victim(&mut self, test: u32) -> Result<(), Stop> {
-        self.lab.begin(HuntStage::Classification, 1);
-        let alone = self.lab.observe("alone", &[test])?;
+        self.scheduler.begin(HuntStage::Classification, 1);
+        let alone = self.scheduler.observe("alone", &[test])?;
         let known = self.ledger.test_mut(test);
         known.alone = alone.tally;
         let is_found = match alone.decision {
@@ -299,7 +301,7 @@ impl Hunt<'_, '_> {
     /// Whether a test that fails alone passes in the suite's own order.
     fn passes_in_order(&mut self, test: u32) -> Result<bool, Stop> {
         let order = self.original_up_to(test);
-        let seen = self.lab.observe("in order", &order)?;
+        let seen = self.scheduler.observe("in order", &order)?;
         self.ledger.test_mut(test).baseline = seen.tally;
         if seen.decision == Decision::High {
             self.remark_on(
@@ -333,17 +335,17 @@ impl Hunt<'_, '_> {
         let near = self.orders.nearest(test);
         let siblings = self.orders.siblings(test).min(MOST_SIBLINGS);
         let mut tried = 0;
-        if self.lab.can_copy() {
+        if self.scheduler.can_copy() {
             tried = siblings;
-            if let Some(one) = prefix::first_polluter(&mut self.lab, &near[..tried], test)? {
+            if let Some(one) = prefix::first_polluter(&mut self.scheduler, &near[..tried], test)? {
                 return Ok(Some(vec![one]));
             }
         }
-        if let Some(set) = prefix::polluters_on_the_way(&mut self.lab, &near, test)? {
+        if let Some(set) = prefix::polluters_on_the_way(&mut self.scheduler, &near, test)? {
             return Ok(Some(set));
         }
         let rest = near.get(tried..near.len().min(MOST_NEIGHBOURS)).unwrap_or_default();
-        Ok(prefix::first_polluter(&mut self.lab, rest, test)?.map(|one| vec![one]))
+        Ok(prefix::first_polluter(&mut self.scheduler, rest, test)?.map(|one| vec![one]))
     }
 
     /// The same in whole orders: the suite's own, which is what it does to its last test, and shuffled
@@ -356,7 +358,7 @@ impl Hunt<'_, '_> {
                 Some(number) => self.orders.order(OrderKind::Tests, number),
             };
             others.retain(|other| *other != test);
-            if let Some(set) = prefix::polluters_on_the_way(&mut self.lab, &others, test)? {
+            if let Some(set) = prefix::polluters_on_the_way(&mut self.scheduler, &others, test)? {
                 return Ok(Some(set));
             }
         }
@@ -365,7 +367,7 @@ impl Hunt<'_, '_> {
 
     fn note_victim(&mut self, test: u32, set: Vec<u32>) -> Result<(), Stop> {
         let order: Vec<u32> = set.iter().copied().chain([test]).collect();
-        let seen = self.lab.observe("after", &order)?;
+        let seen = self.scheduler.observe("after", &order)?;
         let known = self.ledger.test_mut(test);
         known.shuffled = seen.tally;
         self.failing_order.insert(test, order);
@@ -402,8 +404,8 @@ impl Hunt<'_, '_> {
             };
             let order: Vec<TestId> =
                 order.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
-            let command = self.lab.command_for_order(&order);
-            let isolation = self.lab.isolation();
+            let command = self.scheduler.command_for_order(&order);
+            let isolation = self.scheduler.isolation();
             let known = self.ledger.test_mut(test);
             known.reproduction = Some(Reproduction { order, isolation, command });
         }

@@ -4,8 +4,8 @@ use flakeproof_core::{
     FlakyKind, HuntedTest, Notice, OrderKind, Outcome, Suite, Tally, TrialRecord,
 };
 
-use super::lab::failed;
 use super::trial::Trial;
+use super::trial_scheduler::failed;
 
 /// So many orders in which a test failed are remembered; they can be checked again.
 const MOST_FAILING_ORDERS: usize = 64;

@@ -9,19 +9,19 @@
 //! trial is kept as soon as it is done, and read back instead of run again, so that a hunt that was
 //! killed ends as if it had not been.
 
-mod bench;
 mod classify;
 mod influence;
-pub(crate) mod lab;
 mod ledger;
 mod outlook;
 mod planned;
 mod settings;
 mod stages;
-mod steer;
+mod strategy;
 mod suspects;
 pub(crate) mod trial;
-mod turns;
+mod trial_runner;
+pub(crate) mod trial_scheduler;
+mod turn_lock;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,11 +33,11 @@ use flakeproof_runner::{Adapter, Cancel, Error, Orders as AdapterOrders, Result}
 pub use settings::{
     HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
 };
-pub use steer::{Candidates, Forecast, Steer};
+pub use strategy::{Candidates, Forecast, Strategy};
 
 use crate::room;
-use lab::{Lab, Stop};
 use ledger::Ledger;
+use trial_scheduler::{Stop, TrialScheduler};
 
 /// Find the flaky tests of a suite.
 ///
@@ -59,7 +59,7 @@ pub fn hunt(
     if let Some(notice) = too_many {
         ledger.remark(notice.what, &notice.next);
     }
-    let lab = Lab {
+    let scheduler = TrialScheduler {
         adapter,
         tests: &tests,
         jobs: if workplace.tidy.is_some() { 1 } else { jobs },
@@ -73,7 +73,7 @@ pub fn hunt(
         isolation,
     };
     let mut hunt = Hunt {
-        lab,
+        scheduler,
         ledger,
         orders: Orders::new(suite, settings.seed),
         settings,
@@ -96,9 +96,9 @@ pub fn hunt(
     }
     let stages = match &settings.victim {
         Some(victim) => hunt.one_victim(position(&tests, victim)?),
-        None => match &settings.steer {
-            Steer::Plan(forecast) => hunt.planned_stages(forecast),
-            Steer::Off | Steer::Cannier(_) => hunt.stages(),
+        None => match &settings.strategy {
+            Strategy::Plan(forecast) => hunt.planned_stages(forecast),
+            Strategy::Off | Strategy::Cannier(_) => hunt.stages(),
         },
     };
     hunt.end(stages)
@@ -127,7 +127,7 @@ fn position(tests: &[TestId], wanted: &TestId) -> Result<u32> {
 
 /// A hunt under way.
 struct Hunt<'a, 'j> {
-    lab: Lab<'a, 'j>,
+    scheduler: TrialScheduler<'a, 'j>,
     ledger: Ledger,
     orders: Orders,
     settings: &'a HuntSettings,
@@ -169,7 +169,7 @@ impl Hunt<'_, '_> {
             Err(Stop::BudgetSpent) => HuntEnd::BudgetSpent,
             Err(Stop::Trouble(error)) => return Err(error),
         };
-        for (test, failure) in std::mem::take(&mut self.lab.told) {
+        for (test, failure) in std::mem::take(&mut self.scheduler.told) {
             self.ledger.test_mut(test).failure = Some(failure);
         }
         self.write_reproductions();
@@ -178,12 +178,12 @@ impl Hunt<'_, '_> {
         self.name_the_unclassified();
         self.name_the_lonely();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
-        Ok(Hunted { tests, cost: self.lab.cost, end, hidden: self.hidden, notices })
+        Ok(Hunted { tests, cost: self.scheduler.cost, end, hidden: self.hidden, notices })
     }
 
     /// Tests that were seen to depend on others in copies alone, because the hunt ended before.
     fn name_the_unconfirmed(&mut self) {
-        if self.lab.isolation() == Isolation::Spawn {
+        if self.scheduler.isolation() == Isolation::Spawn {
             return;
         }
         let depends =
@@ -221,7 +221,7 @@ impl Hunt<'_, '_> {
 
     /// Tests that fail whenever they run, which here is always alone.
     fn name_the_lonely(&mut self) {
-        if self.lab.adapter.can().orders != AdapterOrders::Apart {
+        if self.scheduler.adapter.can().orders != AdapterOrders::Apart {
             return;
         }
         let tests = self.ledger.all(HuntedTest::always_fails);

@@ -1,4 +1,4 @@
-//! What a steered hunt expects of its next step.
+//! What a hunt with a strategy expects of its next step.
 //!
 //! Two ways to look compete: another order of the whole suite, which shows tests that depend on it and
 //! gives every test one more run, and single tests alone. Whichever promises more flaky tests per
@@ -6,8 +6,8 @@
 
 use flakeproof_core::{Hidden, Tally};
 
-use super::steer::Forecast;
-use crate::plan::{Candidate, FailureRates, Kinship, Pick, Planner};
+use super::strategy::Forecast;
+use crate::plan::{Candidate, FailureRates, GroupPrior, Pick, Planner};
 
 /// What is believed by now, and what a step costs.
 pub(super) struct Outlook {
@@ -43,8 +43,8 @@ const PICKS: usize = 20;
 
 impl Outlook {
     pub(super) fn new(forecast: &Forecast, costs: &StepCosts) -> Self {
-        let mut kinship = Kinship::default();
-        let groups: Vec<u32> = forecast.kin.iter().map(|names| kinship.group_of(names)).collect();
+        let mut prior = GroupPrior::default();
+        let groups: Vec<u32> = forecast.kin.iter().map(|names| prior.group_of(names)).collect();
         let planner = |probabilities: &[f64], costs: &[f64], rates: FailureRates| {
             let tests = probabilities.iter().zip(costs).zip(&groups);
             let candidates = tests.map(|((probability, cost), group)| Candidate {
@@ -53,7 +53,7 @@ impl Outlook {
                 group: *group,
                 rates: 0,
             });
-            Planner::new(candidates.collect(), vec![rates], kinship.clone())
+            Planner::new(candidates.collect(), vec![rates], prior.clone())
         };
         let nod = planner(&forecast.flaky, &costs.alone, forecast.rates.clone());
         let equal = vec![1.0; costs.alone.len()];

@@ -9,12 +9,12 @@ use std::ops::ControlFlow;
 use flakeproof_core::{OrderKind, Tally};
 
 use super::Hunt;
-use super::lab::{Stop, failed};
 use super::ledger::{OtherOrder, Setting};
 use super::outlook::{Next, Outlook, StepCosts};
 use super::settings::HuntStage;
-use super::steer::Forecast;
+use super::strategy::Forecast;
 use super::trial::{Step, Trial, Until};
+use super::trial_scheduler::{Stop, failed};
 use crate::plan::Pick;
 
 /// The share of the budget after which looking gives way to explaining what was seen.
@@ -26,7 +26,7 @@ const FEWEST_ORDERS: usize = 5;
 const LEAST_COST: f64 = 1e-6;
 
 impl Hunt<'_, '_> {
-    /// All stages, steered.
+    /// All stages, as the plan says.
     pub(super) fn planned_stages(&mut self, forecast: &Forecast) -> Result<(), Stop> {
         self.set_up()?;
         let asked: Vec<u32> = self.ledger.all_at(|at| forecast.is_asked(at));
@@ -48,12 +48,12 @@ impl Hunt<'_, '_> {
 
     fn take_steps(&mut self, forecast: &Forecast, outlook: &mut Outlook) -> Result<(), Stop> {
         let orders = self.promising_orders();
-        self.lab.begin(HuntStage::Running, orders.len());
+        self.scheduler.begin(HuntStage::Running, orders.len());
         let is_whole = self.ledger.all_at(|at| !forecast.is_asked(at)).is_empty();
         let fewest = if is_whole { FEWEST_ORDERS.min(orders.len()) } else { 0 };
         let mut done = 0;
         for round in 1.. {
-            if self.lab.is_spent(BUDGET_FOR_LOOKING) {
+            if self.scheduler.is_spent(BUDGET_FOR_LOOKING) {
                 self.is_cut = true;
                 break;
             }
@@ -105,9 +105,9 @@ impl Hunt<'_, '_> {
     fn run_other(&mut self, order: OtherOrder, outlook: &mut Outlook) -> Result<(), Stop> {
         let name = format!("{}/{}", order.kind.word(), order.number);
         let tests = self.orders.order(order.kind, order.number);
-        let trial = Trial::order(name, tests, self.lab.isolation());
+        let trial = Trial::order(name, tests, self.scheduler.isolation());
         let ledger = &mut self.ledger;
-        self.lab.one_by_one(std::iter::once(trial), &mut |trial, record| {
+        self.scheduler.one_by_one(std::iter::once(trial), &mut |trial, record| {
             ledger.enter(trial, record, Setting::Shuffled(order));
             for (test, outcome) in trial.branches().flatten().zip(record.outcomes.iter().flatten())
             {
@@ -124,11 +124,11 @@ impl Hunt<'_, '_> {
         let runs = picks
             .iter()
             .flat_map(|pick| (0..pick.runs).map(move |_| Step::Branch(vec![pick.test])));
-        let (name, isolation) = (format!("plan/{round}"), self.lab.isolation());
+        let (name, isolation) = (format!("plan/{round}"), self.scheduler.isolation());
         let trial = Trial { name, steps: runs.collect(), isolation, until: Until::Done };
         let ledger = &mut self.ledger;
         let mut seen = vec![Tally::default(); picks.len()];
-        self.lab.one_by_one(std::iter::once(trial), &mut |trial, record| {
+        self.scheduler.one_by_one(std::iter::once(trial), &mut |trial, record| {
             ledger.enter(trial, record, Setting::Alone);
             for (branch, outcomes) in trial.branches().zip(&record.outcomes) {
                 let at = picks.iter().position(|pick| branch == [pick.test]);

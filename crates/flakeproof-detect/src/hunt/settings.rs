@@ -8,7 +8,7 @@ use flakeproof_core::{
 };
 use flakeproof_runner::Result;
 
-use super::steer::Steer;
+use super::strategy::Strategy;
 
 /// How a hunt goes about.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +36,7 @@ pub struct HuntSettings {
     /// Look only at this test: who makes it fail?
     pub victim: Option<TestId>,
     /// Where to spend the time.
-    pub steer: Steer,
+    pub strategy: Strategy,
 }
 
 impl Default for HuntSettings {
@@ -53,7 +53,7 @@ impl Default for HuntSettings {
             budget: None,
             polluters: PolluterSearch::Pairs,
             victim: None,
-            steer: Steer::Off,
+            strategy: Strategy::Off,
         }
     }
 }

@@ -9,11 +9,11 @@ use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
 use flakeproof_runner::Orders as AdapterOrders;
 
 use super::Hunt;
-use super::lab::{Stop, last_failed};
 use super::ledger::{OtherOrder, Setting, always_passed};
 use super::settings::{HuntEvent, HuntStage};
-use super::steer::Steer;
+use super::strategy::Strategy;
 use super::trial::{Step, Trial, Until};
+use super::trial_scheduler::{Stop, last_failed};
 
 /// So many tests alone are one trial.
 const ALONE_TOGETHER: usize = 20;
@@ -35,15 +35,15 @@ impl Hunt<'_, '_> {
     /// runs is alone: tests that pass there and fail beside others disturb each other.
     pub(super) fn set_up(&mut self) -> Result<(), Stop> {
         let runs = self.settings.runs;
-        self.lab.begin(HuntStage::SetUp, runs as usize);
-        let alone = if self.lab.jobs > 1 { runs.div_ceil(2) } else { runs };
+        self.scheduler.begin(HuntStage::SetUp, runs as usize);
+        let alone = if self.scheduler.jobs > 1 { runs.div_ceil(2) } else { runs };
         self.run_in_own_order("baseline", 1..=alone, SideBySide::No)?;
         let before: Vec<Tally> = self.ledger.tests.iter().map(|test| test.baseline).collect();
         self.run_in_own_order("baseline", alone + 1..=runs, SideBySide::Yes)?;
         if self.are_disturbed(&before) {
             let tests = self.ledger.tests.iter_mut();
             tests.zip(before).for_each(|(test, tally)| test.baseline = tally);
-            self.lab.jobs = 1;
+            self.scheduler.jobs = 1;
             self.run_in_own_order("quiet", alone + 1..=runs, SideBySide::No)?;
         }
         self.call_flaky(FlakyKind::Nod, |test| test.baseline.is_inconsistent());
@@ -56,7 +56,7 @@ impl Hunt<'_, '_> {
         numbers: RangeInclusive<u32>,
         side_by_side: SideBySide,
     ) -> Result<(), Stop> {
-        let (original, isolation) = (self.orders.original(), self.lab.isolation());
+        let (original, isolation) = (self.orders.original(), self.scheduler.isolation());
         let trials = numbers
             .map(|number| Trial::order(format!("{name}/{number}"), original.clone(), isolation));
         let (ledger, seconds) = (&mut self.ledger, &mut self.seconds_in_order);
@@ -66,8 +66,8 @@ impl Hunt<'_, '_> {
             ControlFlow::Continue(())
         };
         match side_by_side {
-            SideBySide::Yes => self.lab.each(trials, &mut take),
-            SideBySide::No => self.lab.one_by_one(trials, &mut take),
+            SideBySide::Yes => self.scheduler.each(trials, &mut take),
+            SideBySide::No => self.scheduler.one_by_one(trials, &mut take),
         }
     }
 
@@ -92,12 +92,12 @@ impl Hunt<'_, '_> {
 
     /// Some tests once alone, each in a fresh environment.
     pub(super) fn alone_of(&mut self, tests: &[u32]) -> Result<(), Stop> {
-        self.lab.begin(HuntStage::Alone, tests.len().div_ceil(ALONE_TOGETHER));
+        self.scheduler.begin(HuntStage::Alone, tests.len().div_ceil(ALONE_TOGETHER));
         self.run_alone("alone", tests)
     }
 
     fn run_alone(&mut self, name: &str, tests: &[u32]) -> Result<(), Stop> {
-        let isolation = self.lab.isolation();
+        let isolation = self.scheduler.isolation();
         let trials = tests.chunks(ALONE_TOGETHER).enumerate().map(|(number, tests)| Trial {
             name: format!("{name}/{number}"),
             steps: tests.iter().map(|test| Step::Branch(vec![*test])).collect(),
@@ -105,7 +105,7 @@ impl Hunt<'_, '_> {
             until: Until::Done,
         });
         let (ledger, seconds) = (&mut self.ledger, &mut self.seconds_alone);
-        self.lab.each(trials, &mut |trial, record| {
+        self.scheduler.each(trials, &mut |trial, record| {
             ledger.enter(trial, record, Setting::Alone);
             let each = record.duration.as_secs_f64() / f64::from(record.executions.max(1));
             trial.branches().flatten().for_each(|test| seconds[*test as usize] = each);
@@ -116,10 +116,10 @@ impl Hunt<'_, '_> {
     /// Runs in other orders.
     pub(super) fn running(&mut self) -> Result<(), Stop> {
         let planned = self.planned_orders();
-        self.lab.begin(HuntStage::Running, planned.len());
-        let isolation = self.lab.isolation();
-        for some in planned.chunks(self.lab.jobs.max(1)) {
-            if self.lab.is_spent(BUDGET_FOR_ORDERS) {
+        self.scheduler.begin(HuntStage::Running, planned.len());
+        let isolation = self.scheduler.isolation();
+        for some in planned.chunks(self.scheduler.jobs.max(1)) {
+            if self.scheduler.is_spent(BUDGET_FOR_ORDERS) {
                 self.is_cut = true;
                 break;
             }
@@ -130,7 +130,7 @@ impl Hunt<'_, '_> {
             });
             let mut numbers = some.iter();
             let ledger = &mut self.ledger;
-            self.lab.each(trials, &mut |trial, record| {
+            self.scheduler.each(trials, &mut |trial, record| {
                 if let Some(order) = numbers.next() {
                     ledger.enter(trial, record, Setting::Shuffled(*order));
                 }
@@ -156,7 +156,7 @@ impl Hunt<'_, '_> {
 
     /// Whether there are other orders than the suite's own.
     pub(super) fn can_reorder(&self) -> bool {
-        match self.lab.adapter.can().orders {
+        match self.scheduler.adapter.can().orders {
             AdapterOrders::Any | AdapterOrders::Apart => true,
             AdapterOrders::Own => false,
         }
@@ -165,15 +165,15 @@ impl Hunt<'_, '_> {
     /// Run alone, again and again, what always did the same; who shows both outcomes is done.
     pub(super) fn rerun(&mut self) -> Result<(), Stop> {
         let rounds = self.settings.max_reruns;
-        self.lab.begin(HuntStage::Rerun, rounds.saturating_sub(1) as usize);
+        self.scheduler.begin(HuntStage::Rerun, rounds.saturating_sub(1) as usize);
         for round in 2..=rounds {
-            if self.lab.is_spent(BUDGET_FOR_RERUNS) {
+            if self.scheduler.is_spent(BUDGET_FOR_RERUNS) {
                 self.is_cut = true;
                 break;
             }
             let is_steady = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
             let mut steady = self.ledger.all(is_steady);
-            if let Steer::Cannier(candidates) = &self.settings.steer {
+            if let Strategy::Cannier(candidates) = &self.settings.strategy {
                 steady.retain(|test| candidates.is_rerun(*test));
             }
             self.run_alone(&format!("rerun/{round}"), &steady)?;
@@ -188,10 +188,10 @@ impl Hunt<'_, '_> {
 
     /// Whether a test that failed alone does so without other environments beside it.
     fn fails_undisturbed(&mut self, test: u32) -> Result<bool, Stop> {
-        if self.lab.jobs == 1 {
+        if self.scheduler.jobs == 1 {
             return Ok(true);
         }
-        let seen = self.lab.observe(&format!("undisturbed/{test}"), &[test])?;
+        let seen = self.scheduler.observe(&format!("undisturbed/{test}"), &[test])?;
         if seen.tally.failures == 0 {
             self.disturbed.push(test);
         }
@@ -201,11 +201,11 @@ impl Hunt<'_, '_> {
     /// Call a test NOD that passed and failed alone, unless it does nothing but fail from now on: then
     /// something that outlives every process has changed, and no chance was at work.
     pub(super) fn call_nod_unless_for_good(&mut self, test: u32) -> Result<(), Stop> {
-        let isolation = self.lab.isolation();
+        let isolation = self.scheduler.isolation();
         let trials = (1..=FAILURES_FOR_GOOD)
             .map(|number| Trial::order(format!("for good/{test}/{number}"), vec![test], isolation));
         let mut seen = Tally::default();
-        self.lab.one_by_one(trials, &mut |_, record| match last_failed(record) {
+        self.scheduler.one_by_one(trials, &mut |_, record| match last_failed(record) {
             Some(has_failed) => {
                 seen.count(has_failed);
                 if has_failed { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -234,7 +234,7 @@ impl Hunt<'_, '_> {
         let known = self.ledger.test_mut(test);
         known.kind = Some(kind);
         let id = known.id.clone();
-        self.lab.tell(HuntEvent::Flaky(id, kind));
+        self.scheduler.tell(HuntEvent::Flaky(id, kind));
     }
 
     /// The tests of the suite's own order up to and including one.

@@ -12,9 +12,9 @@ use flakeproof_core::{Decision, FlakyKind, HuntedTest};
 
 use super::Hunt;
 use super::influence::MOST_PAIRS;
-use super::lab::Stop;
 use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
+use super::trial_scheduler::Stop;
 use crate::pollution::{pairs, prefix};
 
 /// So many polluters are tried before all other tests.
@@ -29,7 +29,7 @@ impl Hunt<'_, '_> {
         if suspects.is_empty() {
             return Ok(());
         }
-        self.lab.begin(HuntStage::Pollution, all.len());
+        self.scheduler.begin(HuntStage::Pollution, all.len());
         let guilty = suspects.iter().map(|(test, fails)| (*test, self.may_change(*test, *fails)));
         let guilty = guilty.collect();
         self.try_marked(&suspects, &guilty)?;
@@ -66,8 +66,9 @@ impl Hunt<'_, '_> {
         tests: &[(u32, bool)],
         is_tried: &dyn Fn(u32, u32) -> bool,
     ) -> Result<(), Stop> {
-        for pair in pairs::surprising(&mut self.lab, candidates, tests, is_tried)? {
-            if prefix::fails_after(&mut self.lab, &[pair.first], pair.second)? == pair.has_failed
+        for pair in pairs::surprising(&mut self.scheduler, candidates, tests, is_tried)? {
+            if prefix::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
+                == pair.has_failed
                 && self.is_steady_alone(pair.second, !pair.has_failed)?
             {
                 self.note_orders(pair.first, pair.second, pair.has_failed);
@@ -100,7 +101,7 @@ impl Hunt<'_, '_> {
     fn single_polluters(&self, victim: u32) -> Vec<u32> {
         let known = &self.ledger.test(victim).polluters;
         let single = known.iter().filter_map(|set| match set.as_slice() {
-            [only] => self.lab.position(only),
+            [only] => self.scheduler.position(only),
             _ => None,
         });
         single.collect()
@@ -122,7 +123,7 @@ impl Hunt<'_, '_> {
     /// Whether a test does alone what it did alone before, decided on repeated runs.
     fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
         let wanted = if fails { Decision::High } else { Decision::Low };
-        Ok(self.lab.decide(&format!("steady/{test}"), &[test])? == wanted)
+        Ok(self.scheduler.decide(&format!("steady/{test}"), &[test])? == wanted)
     }
 
     /// The tests that may be what makes a suspect fail, or pass if it fails alone: all but those that

@@ -11,7 +11,7 @@ use std::collections::BinaryHeap;
 
 use flakeproof_core::{Hidden, Tally};
 
-use super::kinship::Kinship;
+use super::group_prior::GroupPrior;
 use super::rates::FailureRates;
 use super::remembered_rates::RememberedRates;
 
@@ -22,7 +22,7 @@ pub struct Candidate {
     pub probability: f64,
     /// What one run costs, in seconds or any other unit.
     pub cost: f64,
-    /// Its group in the [`Kinship`].
+    /// Its group in the [`GroupPrior`].
     pub group: u32,
     /// Which of the planner's distributions of failure rates it is drawn from.
     pub rates: usize,
@@ -43,7 +43,7 @@ pub struct Planner {
     candidates: Vec<Candidate>,
     beliefs: Vec<Belief>,
     rates: Vec<RememberedRates>,
-    kinship: Kinship,
+    prior: GroupPrior,
     /// The tests of each outermost group.
     members: Vec<Vec<u32>>,
     queue: BinaryHeap<Entry>,
@@ -79,10 +79,10 @@ impl Planner {
     /// # Panics
     /// When a candidate names a distribution or a group that is not there.
     #[must_use]
-    pub fn new(candidates: Vec<Candidate>, rates: Vec<FailureRates>, kinship: Kinship) -> Self {
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); kinship.len()];
+    pub fn new(candidates: Vec<Candidate>, rates: Vec<FailureRates>, prior: GroupPrior) -> Self {
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); prior.len()];
         for (test, candidate) in (0..).zip(&candidates) {
-            members[kinship.outermost(candidate.group) as usize].push(test);
+            members[prior.outermost(candidate.group) as usize].push(test);
         }
         let mut rates: Vec<RememberedRates> = rates.into_iter().map(RememberedRates::new).collect();
         let nothing = Tally::default();
@@ -91,7 +91,7 @@ impl Planner {
         let queued = vec![f64::NAN; candidates.len()];
         let is_aside = candidates.iter().map(|it| it.probability <= 0.0).collect();
         let mut planner =
-            Self { candidates, beliefs, rates, kinship, members, queue, queued, is_aside };
+            Self { candidates, beliefs, rates, prior, members, queue, queued, is_aside };
         (0..).take(planner.queued.len()).for_each(|test| planner.enqueue(test));
         planner
     }
@@ -144,10 +144,10 @@ impl Planner {
         if before.is_inconsistent() {
             return;
         }
-        self.kinship.expect(candidate.group, more);
+        self.prior.expect(candidate.group, more);
         if seen.is_inconsistent() {
             self.queued[at] = f64::NAN;
-            self.kinship.show(candidate.group);
+            self.prior.show(candidate.group);
             self.lift_kin(candidate.group);
         } else {
             self.enqueue(test);
@@ -156,7 +156,7 @@ impl Planner {
 
     /// All kin of a group may be worth more than stands in the queue.
     fn lift_kin(&mut self, group: u32) {
-        let outermost = self.kinship.outermost(group) as usize;
+        let outermost = self.prior.outermost(group) as usize;
         for kin in self.members[outermost].clone() {
             let is_queued = !self.queued[kin as usize].is_nan();
             if is_queued {
@@ -222,7 +222,7 @@ impl Planner {
     /// The prior odds of a test, as its kin have changed them.
     fn odds(&self, test: u32) -> f64 {
         let candidate = &self.candidates[test as usize];
-        candidate.odds() * self.kinship.factor(candidate.group)
+        candidate.odds() * self.prior.factor(candidate.group)
     }
 
     /// How many flaky tests that fail at least this often have not shown themselves.
@@ -302,17 +302,17 @@ mod tests {
 
     /// Tests of one class each, or all of one class.
     fn planner(probabilities: &[f64], are_kin: bool) -> Planner {
-        let mut kinship = Kinship::default();
+        let mut prior = GroupPrior::default();
         let candidates = probabilities
             .iter()
             .enumerate()
             .map(|(number, probability)| {
                 let class = if are_kin { "class".to_owned() } else { number.to_string() };
-                let group = kinship.group_of(&["suite".to_owned(), class]);
+                let group = prior.group_of(&["suite".to_owned(), class]);
                 Candidate { probability: *probability, cost: 1.0, group, rates: 0 }
             })
             .collect();
-        Planner::new(candidates, vec![FailureRates::known()], kinship)
+        Planner::new(candidates, vec![FailureRates::known()], prior)
     }
 
     #[test]

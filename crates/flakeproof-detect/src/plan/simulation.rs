@@ -34,13 +34,15 @@ pub fn simulate(
     seed: Seed,
     look: &mut dyn FnMut(usize, &Planner),
 ) {
-    let mut fates: Vec<Fate> =
-        (0..).zip(subjects).map(|(number, subject)| Fate::draw(subject, number, seed)).collect();
+    let mut tests: Vec<SimulatedTest> = (0..)
+        .zip(subjects)
+        .map(|(number, subject)| SimulatedTest::draw(subject, number, seed))
+        .collect();
     let (mut spent, mut found) = (0.0, 0);
     let mut budgets = budgets.iter().copied().peekable();
     while let Some(pick) = planner.pick() {
         let at = pick.test as usize;
-        let outcomes = fates[at].run(pick.runs);
+        let outcomes = tests[at].run(pick.runs);
         spent += f64::from(outcomes.runs) * subjects[at].cost;
         // What would cost more than there is does not happen.
         while budgets.next_if(|budget| *budget < spent).is_some() {
@@ -49,7 +51,7 @@ pub fn simulate(
         if budgets.peek().is_none() {
             return;
         }
-        found += usize::from(fates[at].has_shown());
+        found += usize::from(tests[at].has_shown());
         planner.learn(pick.test, outcomes);
     }
     budgets.for_each(|_| look(found, &planner));
@@ -57,14 +59,14 @@ pub fn simulate(
 
 /// What chance has decided about a test: its outcome changes for the first time with this run.
 #[derive(Debug, Clone, Copy)]
-struct Fate {
+struct SimulatedTest {
     fails_first: bool,
     changes_at: f64,
     done: u32,
 }
 
-impl Fate {
-    /// Each test has its own chance, so that all plans meet the same fates.
+impl SimulatedTest {
+    /// Each test has its own chance, so that all plans meet the same tests.
     fn draw(subject: &Subject, number: u32, seed: Seed) -> Self {
         let mut chance = Chance::new(seed.split(&number.to_string()));
         let fails_first = chance.unit() < subject.rate();
@@ -96,7 +98,7 @@ impl Fate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Candidate, FailureRates, Kinship};
+    use super::super::{Candidate, FailureRates, GroupPrior};
     use super::*;
 
     fn subject(failures: u32) -> Subject {
@@ -106,8 +108,8 @@ mod tests {
     #[test]
     fn chance_shows_a_test_as_often_as_its_rate_says() {
         let shown = |runs: u32| {
-            let fates = (0..4000).map(|number| Fate::draw(&subject(20), number, Seed(1)));
-            fates.filter(|fate| fate.changes_at <= f64::from(runs)).count()
+            let tests = (0..4000).map(|number| SimulatedTest::draw(&subject(20), number, Seed(1)));
+            tests.filter(|test| test.changes_at <= f64::from(runs)).count()
         };
         // 2 · 0.2 · 0.8 of 4000, and 1 − 0.8⁵ − 0.2⁵ of them.
         assert!(shown(2).abs_diff(1280) < 100, "{}", shown(2));
@@ -117,9 +119,9 @@ mod tests {
     #[test]
     fn steady_tests_never_change() {
         for failures in [0, 100] {
-            let mut fate = Fate::draw(&subject(failures), 3, Seed(1));
-            assert_eq!(fate.run(50), Tally { runs: 50, failures: failures / 2 });
-            assert!(!fate.has_shown());
+            let mut test = SimulatedTest::draw(&subject(failures), 3, Seed(1));
+            assert_eq!(test.run(50), Tally { runs: 50, failures: failures / 2 });
+            assert!(!test.has_shown());
         }
     }
 
@@ -128,13 +130,13 @@ mod tests {
         let subjects: Vec<Subject> =
             (0..200).map(|number| subject(if number % 10 == 0 { 10 } else { 0 })).collect();
         let found = |sure: f64| {
-            let mut kinship = Kinship::default();
-            let group = kinship.group_of::<String>(&[]);
+            let mut prior = GroupPrior::default();
+            let group = prior.group_of::<String>(&[]);
             let probability = |number: usize| if number.is_multiple_of(10) { sure } else { 0.1 };
             let candidate =
                 |number| Candidate { probability: probability(number), cost: 1.0, group, rates: 0 };
             let candidates = (0..200).map(candidate).collect();
-            let planner = Planner::new(candidates, vec![FailureRates::known()], kinship);
+            let planner = Planner::new(candidates, vec![FailureRates::known()], prior);
             let mut found = 0;
             simulate(planner, &subjects, &[400.0], Seed(1), &mut |so_far, _| found = so_far);
             found

@@ -3,7 +3,7 @@
 use flakeproof_core::{LeftBehind, LeftKind, State, TestId};
 use flakeproof_runner::{Error, Probe, Result, Then};
 
-use crate::hunt::lab::{Lab, Stop};
+use crate::hunt::trial_scheduler::{Stop, TrialScheduler};
 
 /// So many differences are kept; a polluter that changes more changes everything.
 const MOST_DIFFERENCES: usize = 40;
@@ -11,12 +11,15 @@ const MOST_DIFFERENCES: usize = 40;
 /// What is not as it was after these tests; nothing if the adapter cannot tell.
 ///
 /// Not a trial: it decides nothing, and it costs one run of the polluters.
-pub(crate) fn left_behind(lab: &Lab<'_, '_>, tests: &[TestId]) -> Result<Vec<LeftBehind>, Stop> {
-    if !lab.adapter.can().state {
+pub(crate) fn left_behind(
+    scheduler: &TrialScheduler<'_, '_>,
+    tests: &[TestId],
+) -> Result<Vec<LeftBehind>, Stop> {
+    if !scheduler.adapter.can().state {
         return Ok(Vec::new());
     }
-    let pictures = pictures(lab, tests);
-    lab.tidy()?;
+    let pictures = pictures(scheduler, tests);
+    scheduler.tidy()?;
     match pictures {
         Ok((before, after)) => {
             let mut left = State::left_behind(&before, &after);
@@ -40,8 +43,8 @@ fn forget_times(file: &mut LeftBehind) {
     (file.before, file.after) = (before, after);
 }
 
-fn pictures(lab: &Lab<'_, '_>, tests: &[TestId]) -> Result<(State, State)> {
-    let mut environment = lab.adapter.open(lab.isolation())?;
+fn pictures(scheduler: &TrialScheduler<'_, '_>, tests: &[TestId]) -> Result<(State, State)> {
+    let mut environment = scheduler.adapter.open(scheduler.isolation())?;
     let before = environment.look()?;
     environment.expect(tests, Then::Open)?;
     for test in tests {

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use flakeproof_core::Isolation;
 
-use crate::hunt::lab::{Lab, Stop, failed};
 use crate::hunt::trial::{Step, Trial, Until};
+use crate::hunt::trial_scheduler::{Stop, TrialScheduler, failed};
 
 /// A test before another one, and whether that one failed then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,12 +19,12 @@ pub(crate) struct PairOutcome {
 /// Run every target after every candidate that is to be tried before it; give those pairs in which it
 /// does not do as expected.
 pub(crate) fn surprising(
-    lab: &mut Lab<'_, '_>,
+    scheduler: &mut TrialScheduler<'_, '_>,
     candidates: &[u32],
     targets: &[(u32, bool)],
     is_tried: &dyn Fn(u32, u32) -> bool,
 ) -> Result<Vec<PairOutcome>, Stop> {
-    let isolation = lab.isolation();
+    let isolation = scheduler.isolation();
     let expected: HashMap<u32, bool> = targets.iter().copied().collect();
     let trials = candidates.iter().filter_map(|first| {
         let others = targets.iter().map(|(target, _)| *target).filter(|target| target != first);
@@ -32,7 +32,7 @@ pub(crate) fn surprising(
         (!tried.is_empty()).then(|| after(*first, &tried, isolation))
     });
     let mut found = Vec::new();
-    lab.each(trials, &mut |trial, record| {
+    scheduler.each(trials, &mut |trial, record| {
         let Some(Step::Run(before)) = trial.steps.first() else {
             return ControlFlow::Continue(());
         };

@@ -6,8 +6,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::hunt::lab::{Lab, Stop, failed, last_failed};
 use crate::hunt::trial::{Step, Trial, Until};
+use crate::hunt::trial_scheduler::{Stop, TrialScheduler, failed, last_failed};
 
 /// The most parts into which a walk cuts an order, but for the small ones at its start.
 const PARTS: usize = 32;
@@ -19,21 +19,23 @@ const GROWTH: usize = 8;
 /// A stretch of `before` after which the test fails, and after whose last test it begins to; `None`
 /// if it does not fail.
 pub(super) fn failing_stretch(
-    lab: &mut Lab<'_, '_>,
+    scheduler: &mut TrialScheduler<'_, '_>,
     before: &[u32],
     test: u32,
 ) -> Result<Option<Range<usize>>, Stop> {
-    if !lab.can_copy() {
-        return Ok(shortest_beginning(lab, before, test)?.map(|end| 0..end));
+    if !scheduler.can_copy() {
+        return Ok(shortest_beginning(scheduler, before, test)?.map(|end| 0..end));
     }
     let mut start = 0;
-    let Some(mut part) = walk(lab, &[], before, test)? else { return Ok(None) };
+    let Some(mut part) = walk(scheduler, &[], before, test)? else { return Ok(None) };
     while part.len() > 1 {
         // Most often the part is enough, and what came before it need not run again.
-        let mut inside = walk(lab, &[], &before[part.clone()], test)?;
+        let mut inside = walk(scheduler, &[], &before[part.clone()], test)?;
         match inside {
             Some(_) => start = part.start,
-            None => inside = walk(lab, &before[start..part.start], &before[part.clone()], test)?,
+            None => {
+                inside = walk(scheduler, &before[start..part.start], &before[part.clone()], test)?
+            }
         }
         let Some(inside) = inside else { return Ok(None) };
         part = part.start + inside.start..part.start + inside.end;
@@ -44,7 +46,7 @@ pub(super) fn failing_stretch(
 /// Run a list part by part in one environment, and try the test after each; the first part after
 /// which it fails.
 fn walk(
-    lab: &mut Lab<'_, '_>,
+    scheduler: &mut TrialScheduler<'_, '_>,
     before: &[u32],
     list: &[u32],
     test: u32,
@@ -57,10 +59,10 @@ fn walk(
     for part in &parts {
         steps.extend([Step::Run(list[part.clone()].to_vec()), Step::Try(vec![test])]);
     }
-    let isolation = lab.isolation();
+    let isolation = scheduler.isolation();
     let trial = Trial { name: "walk".into(), steps, isolation, until: Until::Failure };
     let mut found = None;
-    lab.each(std::iter::once(trial), &mut |_, record| {
+    scheduler.each(std::iter::once(trial), &mut |_, record| {
         let has_failed =
             |outcomes: &Vec<_>| failed(outcomes.last().copied().flatten()) == Some(true);
         found = record.outcomes.iter().position(has_failed);
@@ -91,12 +93,12 @@ fn parts(length: usize) -> Vec<Range<usize>> {
 /// The length of a beginning of `before` after which the test fails, while it passes after a beginning
 /// that is one shorter.
 fn shortest_beginning(
-    lab: &mut Lab<'_, '_>,
+    scheduler: &mut TrialScheduler<'_, '_>,
     before: &[u32],
     test: u32,
 ) -> Result<Option<usize>, Stop> {
     let (mut passes, mut fails) = (0, FIRST_PART.min(before.len()));
-    while !fails_once_after(lab, &before[..fails], test)? {
+    while !fails_once_after(scheduler, &before[..fails], test)? {
         if fails == before.len() {
             return Ok(None);
         }
@@ -104,7 +106,7 @@ fn shortest_beginning(
     }
     while fails - passes > 1 {
         let middle = usize::midpoint(passes, fails);
-        if fails_once_after(lab, &before[..middle], test)? {
+        if fails_once_after(scheduler, &before[..middle], test)? {
             fails = middle;
         } else {
             passes = middle;
@@ -113,11 +115,15 @@ fn shortest_beginning(
     Ok((fails > 0).then_some(fails))
 }
 
-fn fails_once_after(lab: &mut Lab<'_, '_>, before: &[u32], test: u32) -> Result<bool, Stop> {
+fn fails_once_after(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    before: &[u32],
+    test: u32,
+) -> Result<bool, Stop> {
     let order: Vec<u32> = before.iter().copied().chain([test]).collect();
-    let trial = Trial::order("beginning".into(), order, lab.isolation());
+    let trial = Trial::order("beginning".into(), order, scheduler.isolation());
     let mut has_failed = false;
-    lab.one_by_one(std::iter::once(trial), &mut |_, record| {
+    scheduler.one_by_one(std::iter::once(trial), &mut |_, record| {
         has_failed = last_failed(record) == Some(true);
         ControlFlow::Continue(())
     })?;

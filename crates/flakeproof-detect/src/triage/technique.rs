@@ -44,6 +44,24 @@ pub struct Triaged {
     pub is_interrupted: bool,
 }
 
+impl Triaged {
+    /// What passed and failed on code that changed meanwhile shows nothing.
+    pub fn doubt(&mut self, changed: &str) {
+        for test in &mut self.tests {
+            if test.verdict.is_some_and(Verdict::is_shown_flaky) {
+                test.verdict = Some(Verdict::Unknown);
+                let reason =
+                    format!("{changed} changed while the tests ran: it is not the same code");
+                test.evidence.push(Evidence::Undecided { reason });
+            }
+        }
+        self.notices.push(Notice {
+            what: format!("{changed} changed while the tests ran"),
+            next: "run again: this run proves nothing about either version".into(),
+        });
+    }
+}
+
 /// Run a suite and find out what its failures are.
 ///
 /// `sink` hears of every execution as soon as it ended.

@@ -3,4 +3,4 @@
 mod finding;
 mod going_on;
 mod hunting;
-mod steered;
+mod strategies;

@@ -7,8 +7,8 @@ use flakeproof_core::Seed;
 use flakeproof_learn::flast::Protocol;
 
 use super::cannier::EvaluateCannier;
+use super::ensemble::EvaluateEnsemble;
 use super::forest::EvaluateForest;
-use super::jury::EvaluateJury;
 use super::learning::RecipeArguments;
 use super::peeler::EvaluatePeeler;
 use super::plan::EvaluatePlan;
@@ -28,7 +28,8 @@ pub(crate) enum EvaluateModel {
     Plan(EvaluatePlan),
     Cannier(EvaluateCannier),
     Peeler(EvaluatePeeler),
-    Jury(EvaluateJury),
+    #[command(name = "jury", alias = "ensemble")]
+    Ensemble(EvaluateEnsemble),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

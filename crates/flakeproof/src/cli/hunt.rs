@@ -7,7 +7,7 @@ use flakeproof_core::Seed;
 
 use crate::settings::{
     FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings, Reporter, ReporterKind,
-    Share, Steerer,
+    Share, StrategyName,
 };
 
 /// Find the flaky tests of a suite, their kinds, and who makes whom fail.
@@ -58,7 +58,7 @@ pub(crate) struct HuntArguments {
     /// to show a flaky test, `cannier` reruns only tests of which a model is unsure [default: `plan`
     /// if the project has a model of its own, else `off`].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_STEER", help_heading = STEER)]
-    pub(crate) steer: Option<Steerer>,
+    pub(crate) steer: Option<StrategyName>,
     /// With `--steer cannier`: do not rerun tests that are NOD flaky with a smaller probability
     /// [default: kept with the model, else 0.07].
     #[arg(long, value_name = "X", env = "FLAKEPROOF_LOWER", help_heading = STEER)]

@@ -1,13 +1,13 @@
 //! What was typed.
 
 mod cannier;
+mod ensemble;
 mod evaluate;
 mod features;
 mod forest;
 mod graph;
 mod hunt;
 mod ingest;
-mod jury;
 mod known;
 mod learning;
 mod peeler;
@@ -25,6 +25,7 @@ mod verify;
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use cannier::{CannierData, EvaluateCannier, TechniqueName};
+pub(crate) use ensemble::{EvaluateEnsemble, LabelledSourcesArguments, TrainEnsemble};
 pub(crate) use evaluate::{
     EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat, LabelledFolds,
 };
@@ -33,7 +34,6 @@ pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
 pub(crate) use graph::{GraphArguments, GraphFormat};
 pub(crate) use hunt::HuntArguments;
 pub(crate) use ingest::{IngestArguments, ValidateArguments};
-pub(crate) use jury::{EvaluateJury, LabelledSourcesArguments, TrainJury};
 pub(crate) use known::{ListArguments, ListFormat, ReproArguments};
 pub(crate) use learning::share;
 pub(crate) use peeler::{AblationName, EvaluatePeeler, NetworkArguments, TrainPeeler};

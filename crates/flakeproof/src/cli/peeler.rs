@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::network::NetworkParams;
 
+use super::ensemble::LabelledSourcesArguments;
 use super::evaluate::{EvaluationFormat, LabelledFolds};
-use super::jury::LabelledSourcesArguments;
 use super::learning::HoldOutChoice;
 
 const NETWORK: &str = "The network that reads paths";

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use flakeproof_core::Seed;
 
+use super::ensemble::TrainEnsemble;
 use super::forest::TrainForest;
-use super::jury::TrainJury;
 use super::learning::{HoldOutChoice, RecipeArguments};
 use super::peeler::TrainPeeler;
 
@@ -23,7 +23,8 @@ pub(crate) enum TrainModel {
     Flast(TrainFlast),
     Forest(TrainForest),
     Peeler(TrainPeeler),
-    Jury(TrainJury),
+    #[command(name = "jury", alias = "ensemble")]
+    Ensemble(TrainEnsemble),
 }
 
 /// Nearest neighbours over the words of a test (FLAST).

@@ -3,8 +3,8 @@
 use flakeproof_core::{ExitCode, KnownFlaky};
 use serde_json::{Value, json};
 
-use super::asking::{self, Detail};
 use super::model::ModelSource;
+use super::predictor::{self, Detail};
 use super::project_source::ProjectSource;
 use super::sources;
 use super::{current_folder, explain_features, known, naming, predict};
@@ -34,7 +34,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     let project = || ProjectSource::read(&typed.paths, &folder);
     let threshold = typed.model.threshold;
     let mut predictions =
-        asking::ask(&source, &model, one, threshold, Detail::OfEveryTest, project)?;
+        predictor::predict(&source, &model, one, threshold, Detail::OfEveryTest, project)?;
     predictions.notices.extend(found.notices);
     match typed.output_format {
         PredictionFormat::Text => {

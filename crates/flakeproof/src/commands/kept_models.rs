@@ -10,8 +10,8 @@ use crate::problem::Problem;
 /// Where `train` puts a project's own FLAST, and `predict` looks for it.
 pub(super) const FLAST: &str = ".flakeproof/flast.model";
 
-/// Where `train` puts a project's own jury, and `predict` looks for it first.
-pub(super) const JURY: &str = ".flakeproof/jury.model";
+/// Where `train` puts a project's own ensemble, and `predict` looks for it first.
+pub(super) const ENSEMBLE: &str = ".flakeproof/jury.model";
 
 /// Where `train` puts a network that reads paths.
 pub(super) const PEELER: &str = ".flakeproof/peeler.model";
@@ -21,9 +21,9 @@ pub(super) fn forest(problem: cannier::Problem) -> PathBuf {
     format!(".flakeproof/{}.forest", problem.word()).into()
 }
 
-/// The project's own model for `predict`, in the folder or above it; a jury before a FLAST.
+/// The project's own model for `predict`, in the folder or above it; an ensemble before a FLAST.
 pub(super) fn predictor_in(folder: &Path) -> Option<PathBuf> {
-    let kept = |above: &Path| [JURY, FLAST].map(|file| above.join(file));
+    let kept = |above: &Path| [ENSEMBLE, FLAST].map(|file| above.join(file));
     folder.ancestors().flat_map(kept).find(|path| path.is_file())
 }
 

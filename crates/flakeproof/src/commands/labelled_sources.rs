@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::Notice;
-use flakeproof_learn::jury::{Reading, Readings, SourceReader};
+use flakeproof_learn::ensemble::{Reading, Readings, SourceReader};
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_learn::network::{Methods, PathCorpus, PathWriter};
 use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
@@ -17,7 +17,7 @@ use flakeproof_syntax::project::Project;
 use rayon::prelude::*;
 
 use super::current_folder;
-use super::patient_finder::FOR_TRAINING;
+use super::finder_with_deadline::FOR_TRAINING;
 use super::project_source::ProjectSource;
 use crate::cli::LabelledSourcesArguments;
 use crate::problem::Problem;

@@ -1,17 +1,17 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
-mod asking;
 mod changed_tests;
 mod code;
 mod drawn_graph;
+mod ensemble_scores;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 mod explain_features;
 pub(crate) mod features;
 mod files;
+mod finder_with_deadline;
 mod forest_data;
 pub(crate) mod graph;
-mod hearing;
 pub(crate) mod hunt;
 pub(crate) mod ingest;
 mod kept_models;
@@ -22,8 +22,8 @@ mod model;
 mod naming;
 mod network_teacher;
 pub(crate) mod overview;
-mod patient_finder;
 pub(crate) mod predict;
+mod predictor;
 mod project_source;
 pub(crate) mod quarantine;
 pub(crate) mod report;

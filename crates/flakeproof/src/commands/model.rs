@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use flakeproof_learn::ensemble::{self, Ensemble};
 use flakeproof_learn::flast::{self, Corpus, Flast, HoldOut, Neighbourhood, Thresholds};
-use flakeproof_learn::jury::{self, Jury};
 use flakeproof_learn::model_file;
 use memmap2::Mmap;
 
@@ -25,14 +25,14 @@ pub(super) struct ModelSource {
 /// A model that says which tests look flaky.
 pub(super) enum Model<'a> {
     Flast(Box<Flast<'a>>),
-    Jury(Box<Jury<'a>>),
+    Ensemble(Box<Ensemble<'a>>),
 }
 
 impl<'a> Model<'a> {
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Flast(_) => flast::KIND,
-            Self::Jury(_) => jury::KIND,
+            Self::Ensemble(_) => ensemble::KIND,
         }
     }
 
@@ -40,7 +40,7 @@ impl<'a> Model<'a> {
     pub(super) fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
         match self {
             Self::Flast(flast) => flast.neighbourhood(),
-            Self::Jury(jury) => jury.neighbourhood(),
+            Self::Ensemble(ensemble) => ensemble.neighbourhood(),
         }
     }
 
@@ -48,7 +48,7 @@ impl<'a> Model<'a> {
     pub(super) fn corpus(&self) -> &Corpus<'a> {
         match self {
             Self::Flast(flast) => flast.corpus(),
-            Self::Jury(jury) => jury.corpus(),
+            Self::Ensemble(ensemble) => ensemble.corpus(),
         }
     }
 
@@ -56,21 +56,21 @@ impl<'a> Model<'a> {
     pub(super) fn probability(&self, score: f64) -> f64 {
         match self {
             Self::Flast(flast) => flast.about.probability(score),
-            Self::Jury(jury) => jury.about.probability(score),
+            Self::Ensemble(ensemble) => ensemble.about.probability(score),
         }
     }
 
     pub(super) fn thresholds(&self) -> &Thresholds {
         match self {
             Self::Flast(flast) => &flast.about.thresholds,
-            Self::Jury(jury) => &jury.about.thresholds,
+            Self::Ensemble(ensemble) => &ensemble.about.thresholds,
         }
     }
 
     pub(super) fn hold_out(&self) -> HoldOut {
         match self {
             Self::Flast(flast) => flast.about.hold_out,
-            Self::Jury(jury) => jury.about.hold_out,
+            Self::Ensemble(ensemble) => ensemble.about.hold_out,
         }
     }
 
@@ -78,7 +78,7 @@ impl<'a> Model<'a> {
     pub(super) fn tests(&self) -> (usize, usize) {
         match self {
             Self::Flast(flast) => (flast.about.tests, flast.about.flaky),
-            Self::Jury(jury) => (jury.about.tests, jury.about.flaky),
+            Self::Ensemble(ensemble) => (ensemble.about.tests, ensemble.about.flaky),
         }
     }
 
@@ -89,8 +89,8 @@ impl<'a> Model<'a> {
                 let about = &flast.about;
                 (&about.recipe.name, about.projects.len(), &about.data)
             }
-            Self::Jury(jury) => {
-                let about = &jury.about;
+            Self::Ensemble(ensemble) => {
+                let about = &ensemble.about;
                 (&about.recipe.name, about.projects.len(), &about.data)
             }
         }
@@ -143,7 +143,9 @@ impl ModelSource {
     /// The model, its every byte checked.
     pub(super) fn open(&self) -> Result<Model<'_>, Problem> {
         let opened = match model_file::kind_of(self.bytes()).as_deref() {
-            Ok(jury::KIND) => Jury::of_file(self.bytes()).map(|jury| Model::Jury(Box::new(jury))),
+            Ok(ensemble::KIND) => {
+                Ensemble::of_file(self.bytes()).map(|ensemble| Model::Ensemble(Box::new(ensemble)))
+            }
             _ => Flast::of_file(self.bytes()).map(|flast| Model::Flast(Box::new(flast))),
         };
         opened.map_err(|error| {

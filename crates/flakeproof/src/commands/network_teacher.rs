@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use flakeproof_core::Seed;
+use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::HeldOut;
 use flakeproof_learn::flast::HoldOut;
-use flakeproof_learn::jury::Readings;
 use flakeproof_learn::network::{
     Embeddings, FitError, Fitted, NetworkParams, PretrainParams, Progress, TrainingSet,
 };

@@ -5,9 +5,9 @@ use std::path::Path;
 use flakeproof_core::{ExitCode, Predictions};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
 
-use super::asking::{self, Detail};
 use super::changed_tests::ChangedTests;
 use super::model::ModelSource;
+use super::predictor::{self, Detail};
 use super::project_source::ProjectSource;
 use super::{current_folder, files, sources};
 use crate::cli::{PredictArguments, PredictionFormat};
@@ -31,7 +31,7 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
     let project = || ProjectSource::read(&typed.paths, &folder);
     let threshold = typed.model.threshold;
     let mut predictions =
-        asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
+        predictor::predict(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
     predictions.notices.extend(found.notices);
     // The terminal comes first: a report that cannot be written loses nothing.
     let is_stdout_taken = typed.reporter.iter().any(|it| it.path == Path::new("-"));

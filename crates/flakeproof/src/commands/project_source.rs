@@ -10,7 +10,7 @@ use flakeproof_syntax::project::Project;
 use flakeproof_syntax::{Language, Layout, SourceFile, may_hold_tests};
 use rayon::prelude::*;
 
-use super::patient_finder::{self, PatientFinder};
+use super::finder_with_deadline::{self, FinderWithDeadline};
 use super::skipped::{self, Skipped};
 use super::source_files::{Listing, files_in, layout, relative, text_of};
 use super::suite_sources::without_parameters;
@@ -41,7 +41,7 @@ impl ProjectSource {
     /// The project is the folder; where a repository below it or outside of it holds the tests,
     /// that one. Tests get the ids that [`sources::read`](super::sources::read) gives them.
     pub(super) fn read(paths: &[PathBuf], folder: &Path) -> Result<Self, Problem> {
-        Self::read_within(patient_finder::WHILE_SOMEBODY_WAITS, paths, folder)
+        Self::read_within(finder_with_deadline::WHILE_SOMEBODY_WAITS, paths, folder)
     }
 
     /// The same, with this time for each file.
@@ -62,7 +62,7 @@ impl ProjectSource {
         let read: Vec<FileRead> = chosen
             .par_iter()
             .map_init(
-                || PatientFinder::giving_up_after(time_a_file),
+                || FinderWithDeadline::giving_up_after(time_a_file),
                 |finder, path| FileRead::of(finder, path, folder, &layout),
             )
             .collect();
@@ -171,7 +171,7 @@ struct FileRead {
 }
 
 impl FileRead {
-    fn of(finder: &mut PatientFinder, path: &Path, folder: &Path, layout: &Layout) -> Self {
+    fn of(finder: &mut FinderWithDeadline, path: &Path, folder: &Path, layout: &Layout) -> Self {
         let name = relative(path, folder);
         let text = match text_of(path) {
             Ok(text) => text,

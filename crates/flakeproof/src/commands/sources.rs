@@ -8,7 +8,7 @@ use flakeproof_syntax::metrics::{Measured, StaticFeatures};
 use flakeproof_syntax::{Language, Layout, SourceFile, TestSource, may_hold_tests};
 use rayon::prelude::*;
 
-use super::patient_finder::PatientFinder;
+use super::finder_with_deadline::FinderWithDeadline;
 use super::skipped::{self, Skipped};
 use super::source_files::{files_in, layout, relative, text_of};
 use crate::problem::Problem;
@@ -68,7 +68,7 @@ fn look_at(paths: &[PathBuf], folder: &Path, look: Look) -> Result<Sources, Prob
     let sources: Vec<&PathBuf> = listing.sources().collect();
     let read: Vec<FileRead> = sources
         .par_iter()
-        .map_init(PatientFinder::new, |finder, path| {
+        .map_init(FinderWithDeadline::new, |finder, path| {
             FileRead::of(finder, path, folder, &layout, look)
         })
         .collect();
@@ -100,7 +100,7 @@ struct FileRead {
 
 impl FileRead {
     fn of(
-        finder: &mut PatientFinder,
+        finder: &mut FinderWithDeadline,
         path: &Path,
         folder: &Path,
         layout: &Layout,

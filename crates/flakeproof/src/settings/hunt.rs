@@ -10,8 +10,8 @@ use flakeproof_runner::adapters::usual_command;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ConfigurationFile, FlakyResult, Isolate, Polluters, RawSettings, Reporter, ReporterKind,
-    Steerer, Steering, Store,
+    ConfigurationFile, FlakyResult, Isolate, Polluters, RawSettings, Reporter, ReporterKind, Store,
+    StrategyName, StrategyOptions,
 };
 use crate::cli::HuntArguments;
 use crate::problem::Problem;
@@ -57,7 +57,8 @@ pub(crate) struct Asked {
     pub(crate) tidy: bool,
     /// What decides where to look next.
     #[serde(default)]
-    pub(crate) steering: Steering,
+    #[serde(rename = "steering")]
+    pub(crate) strategy: StrategyOptions,
     /// Only what changed since this revision, as it was typed.
     #[serde(default)]
     pub(crate) diff: Option<String>,
@@ -73,12 +74,12 @@ impl HuntSettings {
     pub(crate) fn resolve(
         typed: &HuntArguments,
         folder: &Path,
-        usual: Steerer,
+        usual: StrategyName,
     ) -> Result<Self, Problem> {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
-        let steering = Steering::of(typed, &settings, usual)?;
-        let asked = Asked::of(&settings, typed, steering);
+        let strategy = StrategyOptions::of(typed, &settings, usual)?;
+        let asked = Asked::of(&settings, typed, strategy);
         let mut reporters = settings.reporter.unwrap_or_default();
         if typed.has_junit_reporter() {
             return Err(Problem::usage(
@@ -121,11 +122,11 @@ impl HuntSettings {
 }
 
 impl Asked {
-    fn of(settings: &RawSettings, typed: &HuntArguments, steering: Steering) -> Self {
+    fn of(settings: &RawSettings, typed: &HuntArguments, strategy: StrategyOptions) -> Self {
         let default = hunt::HuntSettings::default();
-        let usual_runs = match steering {
-            Steering::Plan { .. } => RUNS_BEFORE_A_PLAN,
-            Steering::Off | Steering::Cannier { .. } => default.runs,
+        let usual_runs = match strategy {
+            StrategyOptions::Plan { .. } => RUNS_BEFORE_A_PLAN,
+            StrategyOptions::Off | StrategyOptions::Cannier { .. } => default.runs,
         };
         let kinds = settings.order_kind.as_ref();
         Self {
@@ -139,7 +140,7 @@ impl Asked {
             isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             tidy: typed.tidy,
-            steering,
+            strategy,
             diff: typed.diff.clone(),
         }
     }
@@ -185,7 +186,7 @@ impl Asked {
             ("--diff", typed.diff.is_some() && typed.diff != self.diff),
         ];
         let other = options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name);
-        other.or_else(|| self.steering.contradicted_by(typed))
+        other.or_else(|| self.strategy.contradicted_by(typed))
     }
 }
 
@@ -207,7 +208,7 @@ mod tests {
 
     fn resolved(words: &str) -> HuntSettings {
         let folder = tempfile::tempdir().unwrap();
-        HuntSettings::resolve(&typed(words), folder.path(), Steerer::Off).unwrap()
+        HuntSettings::resolve(&typed(words), folder.path(), StrategyName::Off).unwrap()
     }
 
     fn suite(tests: usize) -> Suite {
@@ -257,7 +258,7 @@ mod tests {
 
     fn refused(words: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
-        HuntSettings::resolve(&typed(words), folder.path(), Steerer::Off).unwrap_err().what
+        HuntSettings::resolve(&typed(words), folder.path(), StrategyName::Off).unwrap_err().what
     }
 
     #[test]
@@ -270,22 +271,24 @@ mod tests {
     #[test]
     fn the_usual_steers_where_nobody_says_what() {
         let folder = tempfile::tempdir().unwrap();
-        let steerer = |words: &str| {
-            let settings = HuntSettings::resolve(&typed(words), folder.path(), Steerer::Plan);
-            settings.unwrap().asked.steering.steerer()
+        let name = |words: &str| {
+            let settings = HuntSettings::resolve(&typed(words), folder.path(), StrategyName::Plan);
+            settings.unwrap().asked.strategy.name()
         };
-        assert_eq!(steerer(""), Steerer::Plan);
-        assert_eq!(steerer("--steer off"), Steerer::Off);
-        assert_eq!(steerer("--victim test_1"), Steerer::Off);
+        assert_eq!(name(""), StrategyName::Plan);
+        assert_eq!(name("--steer off"), StrategyName::Off);
+        assert_eq!(name("--victim test_1"), StrategyName::Off);
         std::fs::write(folder.path().join("flakeproof.toml"), "steer = 'cannier'").unwrap();
-        assert_eq!(steerer(""), Steerer::Cannier);
-        assert_eq!(steerer("--diff main"), Steerer::Plan);
+        assert_eq!(name(""), StrategyName::Cannier);
+        assert_eq!(name("--diff main"), StrategyName::Plan);
     }
 
     #[test]
     fn thresholds_are_those_of_the_paper_where_only_one_is_typed() {
-        let thresholds = |words: &str| match resolved(words).asked.steering {
-            Steering::Cannier { thresholds } => thresholds.map(|it| (it.lower(), it.upper())),
+        let thresholds = |words: &str| match resolved(words).asked.strategy {
+            StrategyOptions::Cannier { thresholds } => {
+                thresholds.map(|it| (it.lower(), it.upper()))
+            }
             other => panic!("{other:?}"),
         };
         assert_eq!(thresholds("--steer cannier"), None);

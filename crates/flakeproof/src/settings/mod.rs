@@ -9,7 +9,7 @@ mod hunt;
 mod quarantine;
 mod raw;
 mod run;
-mod steering;
+mod strategy;
 mod values;
 
 pub(crate) use features::FeaturesSettings;
@@ -17,8 +17,8 @@ pub(crate) use file::ConfigurationFile;
 pub(crate) use hunt::{Asked, HuntSettings};
 pub(crate) use quarantine::{LastDay, QuarantineFile, today};
 pub(crate) use raw::RawSettings;
-pub(crate) use run::{CompareBase, RunSettings, Store};
-pub(crate) use steering::{BALANCED_RERUN, Steerer, Steering};
+pub(crate) use run::{RunSettings, Store};
+pub(crate) use strategy::{BALANCED_RERUN, StrategyName, StrategyOptions};
 pub(crate) use values::{
     Confidence, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern,
     Polluters, Reporter, ReporterKind, Share, Was,

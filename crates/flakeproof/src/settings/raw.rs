@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use flakeproof_runner::adapters::command::Profiles;
 use serde::Deserialize;
 
-use super::steering::Steerer;
+use super::strategy::StrategyName;
 use super::values::{
     Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
     Reporter, Share,
@@ -83,7 +83,7 @@ layer! {
     recheck: Share,
     polluters: Polluters,
     budget: HumanDuration,
-    steer: Steerer,
+    steer: StrategyName,
     lower: f64,
     upper: f64,
     hidden: Share,

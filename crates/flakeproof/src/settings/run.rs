@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::{Policies, Policy, Seed};
+use flakeproof_detect::change::CompareBase;
 use flakeproof_detect::triage::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
 use flakeproof_runner::Granularity;
 use flakeproof_runner::adapters::command::Profiles;
@@ -44,24 +45,11 @@ pub(crate) enum Store {
     File(PathBuf),
 }
 
-/// Whether and with what the code is compared by running it.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum CompareBase {
-    /// With the code from before the change, as git knows it.
-    Auto,
-    /// Not at all.
-    Off,
-    /// With a revision that was named.
-    Revision(String),
-}
-
-impl CompareBase {
-    fn of(typed: Option<&str>) -> Self {
-        match typed {
-            None | Some("auto") => Self::Auto,
-            Some("off") => Self::Off,
-            Some(revision) => Self::Revision(revision.to_owned()),
-        }
+fn compare_base(typed: Option<&str>) -> CompareBase {
+    match typed {
+        None | Some("auto") => CompareBase::Auto,
+        Some("off") => CompareBase::Off,
+        Some(revision) => CompareBase::Revision(revision.to_owned()),
     }
 }
 
@@ -94,7 +82,7 @@ impl RunSettings {
             runners: file.runners(),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             base: settings.base,
-            compare_base: CompareBase::of(settings.compare_base.as_deref()),
+            compare_base: compare_base(settings.compare_base.as_deref()),
             policies,
             reporters: settings.reporter.unwrap_or_default(),
             store: match settings.store {

@@ -1,4 +1,4 @@
-//! Why a jury suspects a test: what smells around it, and how data flows into its assertions.
+//! Why an ensemble suspects a test: what smells around it, and how data flows into its assertions.
 
 use std::fmt::Write as _;
 

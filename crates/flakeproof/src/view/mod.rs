@@ -10,11 +10,11 @@ mod fix;
 mod flaky_test;
 mod forest;
 mod graph;
+mod held_out;
 mod hunt;
 mod hunt_progress;
 mod ingest;
 mod ingest_progress;
-mod jury;
 mod known;
 mod learning;
 mod paths;
@@ -49,11 +49,11 @@ pub(crate) use forest::{
     ForestEvaluation, drawn, forest_evaluation, forest_explanation, trained_forest,
 };
 pub(crate) use graph::{ShownGraph, coloured, colourless, graph};
+pub(crate) use held_out::{HeldOutEvaluation, MemberLine, Timing, fold_begins, read_sources};
 pub(crate) use hunt::{ShownHunt, hunt};
 pub(crate) use hunt_progress::HuntProgress;
 pub(crate) use ingest::{id_rules, ingested, ingested_json};
 pub(crate) use ingest_progress::IngestProgress;
-pub(crate) use jury::{HeldOutEvaluation, MemberLine, Timing, fold_begins, read_sources};
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
 pub(crate) use learning::{Evaluation, ProjectLine, evaluation, real, trained};
 pub(crate) use plan::{Against, BudgetLine, Everywhere, PlanEvaluation, plan_evaluation};

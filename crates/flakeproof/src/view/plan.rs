@@ -1,4 +1,4 @@
-//! A planner beside its yardsticks, as a person reads it and as a program does.
+//! A planner beside its baselines, as a person reads it and as a program does.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::printed;
 use super::styles::{DIM, STRONG};
 
-/// What came out of a contest.
+/// What came out of a benchmark.
 pub(crate) struct PlanEvaluation {
     pub(crate) protocol: &'static str,
     pub(crate) cost: &'static str,

@@ -7,6 +7,6 @@ mod going_on;
 mod kill;
 mod known;
 mod program;
-mod steered;
+mod strategies;
 mod tidy;
 mod verify;

@@ -2,10 +2,10 @@
 
 mod answers;
 mod cannier;
+mod ensemble;
 mod flast;
 mod forest;
 mod held_out;
-mod jury;
 mod peeler;
 mod plan;
 
@@ -22,6 +22,6 @@ pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
         EvaluateModel::Plan(typed) => plan::run(typed),
         EvaluateModel::Cannier(typed) => cannier::run(typed),
         EvaluateModel::Peeler(typed) => peeler::run(typed),
-        EvaluateModel::Jury(typed) => jury::run(typed),
+        EvaluateModel::Ensemble(typed) => ensemble::run(typed),
     }
 }

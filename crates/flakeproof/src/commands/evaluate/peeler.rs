@@ -8,9 +8,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::ExitCode;
+use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::{Confusion, Fold, average_precision};
 use flakeproof_learn::flast::{Aim, Corpus, Protocol, Recipe};
-use flakeproof_learn::jury::Readings;
 use flakeproof_learn::network::MemberLog;
 use serde_json::json;
 
@@ -138,7 +138,7 @@ fn validate(
     Ok(validation)
 }
 
-/// The folds in which a jury is measured too, with the same seed.
+/// The folds in which an ensemble is measured too, with the same seed.
 fn folds(readings: &Readings, protocol: Protocol, typed: &EvaluatePeeler) -> Vec<Fold> {
     let corpus = Corpus::of_tests(readings.tests(), Recipe::rarity().cut);
     protocol.folds(&corpus, typed.labelled.folds, typed.seed)

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use flakeproof_core::{ExitCode, Seed, Tally, Thresholds};
 use flakeproof_detect::plan::{
-    CannierPoint, Contest, Entrant, Kin, Planner, Subject, Yardstick, front,
+    Baseline, BenchmarkCase, CannierPoint, Kin, Planner, PlannerBenchmark, Subject, front,
 };
 use flakeproof_learn::Chance;
 use flakeproof_learn::cannier::MaxReruns;
@@ -43,8 +43,8 @@ pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
         ));
     }
     flast::check(&tests, &params)?;
-    let contest = Contest::new(entrants(&tests, &params, typed));
-    let mut evaluation = compete(&contest, typed)?;
+    let benchmark = PlannerBenchmark::new(cases(&tests, &params, typed));
+    let mut evaluation = compete(&benchmark, typed)?;
     evaluation.protocol = match params.protocol {
         Protocol::Random => "random folds",
         Protocol::Class => "folds by class",
@@ -61,11 +61,11 @@ pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
 }
 
 /// Ask a model that has not seen it about each test.
-fn entrants(
+fn cases(
     tests: &[LabelledTest],
     params: &ValidationParams,
     typed: &EvaluatePlan,
-) -> Vec<Entrant> {
+) -> Vec<BenchmarkCase> {
     let begin = Instant::now();
     let validation = params.run(tests, &|| begin.elapsed());
     let mut chance = Chance::new(typed.seed.split("cost"));
@@ -78,7 +78,7 @@ fn entrants(
             // A Pareto number from 1/3 on has mean 1.
             CostName::HeavyTailed => (1.0 - chance.unit()).powf(-1.0 / 1.5) / 3.0,
         };
-        Entrant {
+        BenchmarkCase {
             kin: vec![test.project.clone(), package.to_owned(), test.class.clone()],
             fold: asked.fold,
             probability: asked.probability.unwrap_or_default(),
@@ -88,23 +88,23 @@ fn entrants(
     asked.collect()
 }
 
-fn compete(contest: &Contest, typed: &EvaluatePlan) -> Result<PlanEvaluation, Problem> {
-    let subjects: Vec<Subject> = contest.entrants().iter().map(|it| it.subject).collect();
-    let probabilities: Vec<f64> = contest.entrants().iter().map(|it| it.probability).collect();
+fn compete(benchmark: &PlannerBenchmark, typed: &EvaluatePlan) -> Result<PlanEvaluation, Problem> {
+    let subjects: Vec<Subject> = benchmark.cases().iter().map(|it| it.subject).collect();
+    let probabilities: Vec<f64> = benchmark.cases().iter().map(|it| it.probability).collect();
     let cost_of_all: f64 = subjects.iter().map(|it| it.cost).sum();
-    let yardstick = |most: u32| {
+    let baseline = |most: u32| {
         let most = MaxReruns::new(most).ok_or_else(|| {
             Problem::usage("fewer than two runs show nothing", "give a higher `--max-reruns`")
         })?;
-        Ok::<_, Problem>(Yardstick::new(&subjects, &probabilities, most))
+        Ok::<_, Problem>(Baseline::new(&subjects, &probabilities, most))
     };
-    let own_front = front(yardstick(typed.max_reruns)?.grid());
+    let own_front = front(baseline(typed.max_reruns)?.grid());
     let mut shown_only = Vec::new();
     for most in MAX_RERUNS {
-        shown_only.extend(yardstick(most)?.shown_only());
+        shown_only.extend(baseline(most)?.shown_only());
     }
     shown_only.retain(|point| point.cost > 0.0);
-    let many = Many { contest, repeats: typed.repeats, seed: typed.seed };
+    let many = Many { benchmark, repeats: typed.repeats, seed: typed.seed };
     let budgets: Vec<f64> = BUDGETS.iter().map(|runs| f64::from(*runs) * cost_of_all).collect();
     Ok(PlanEvaluation {
         protocol: "",
@@ -119,9 +119,9 @@ fn compete(contest: &Contest, typed: &EvaluatePlan) -> Result<PlanEvaluation, Pr
     })
 }
 
-/// A contest that is repeated with other chance.
+/// A benchmark that is repeated with other chance.
 struct Many<'a> {
-    contest: &'a Contest,
+    benchmark: &'a PlannerBenchmark,
     repeats: u32,
     seed: Seed,
 }
@@ -132,7 +132,7 @@ impl Many<'_> {
         let plan = self.plan(Kin::Heard, Thresholds::UNREACHED, budgets);
         let deaf = self.plan(Kin::Ignored, Thresholds::UNREACHED, budgets);
         let oracle = self.mean(|seed| {
-            let found = self.contest.oracle(budgets, seed).into_iter();
+            let found = self.benchmark.oracle(budgets, seed).into_iter();
             found.map(|it| Reached { found: real(it), ..Reached::default() }).collect()
         });
         let best = |budget: f64, is_one: &dyn Fn(&CannierPoint) -> bool| {
@@ -194,7 +194,7 @@ impl Many<'_> {
         let is_hidden_asked = budgets.len() == BUDGETS.len();
         self.mean(|seed| {
             let mut reached = Vec::with_capacity(budgets.len());
-            self.contest.plan(kin, below, budgets, seed, &mut |found, planner| {
+            self.benchmark.plan(kin, below, budgets, seed, &mut |found, planner| {
                 let found = real(found);
                 let (believed, hidden) =
                     if is_hidden_asked { self.hidden(planner) } else { (0.0, 0.0) };
@@ -206,13 +206,13 @@ impl Many<'_> {
 
     /// How many flaky tests that fail often a planner believes hidden, and how many are.
     fn hidden(&self, planner: &Planner) -> (f64, f64) {
-        let entrants = (0..).zip(self.contest.entrants());
-        let is_hidden = |(test, entrant): &(u32, &Entrant)| {
-            let subject = &entrant.subject;
+        let cases = (0..).zip(self.benchmark.cases());
+        let is_hidden = |(test, case): &(u32, &BenchmarkCase)| {
+            let subject = &case.subject;
             let is_flaky = subject.outcomes.is_inconsistent() && subject.rate() >= OFTEN;
             is_flaky && !planner.has_shown(*test)
         };
-        (planner.hidden(OFTEN).expected, real(entrants.filter(is_hidden).count()))
+        (planner.hidden(OFTEN).expected, real(cases.filter(is_hidden).count()))
     }
 
     fn mean(&self, of: impl Fn(Seed) -> Vec<Reached> + Sync) -> Vec<Reached> {

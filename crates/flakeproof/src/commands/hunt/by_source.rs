@@ -4,8 +4,8 @@ use std::path::Path;
 
 use flakeproof_core::{Notice, Suite};
 
-use super::super::asking::{self, Detail};
 use super::super::model::ModelSource;
+use super::super::predictor::{self, Detail};
 use super::super::project_source::ProjectSource;
 use super::super::sources::{self, SourceTest};
 use super::super::suite_sources;
@@ -39,8 +39,14 @@ impl BySource {
         let found = sources::read(&files, root).unwrap_or_default();
         let threshold = ThresholdChoice::Balanced;
         let project = || Ok(ProjectSource::read(&files, root).unwrap_or_default());
-        let said =
-            asking::ask(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
+        let said = predictor::predict(
+            &source,
+            &model,
+            &found.tests,
+            threshold,
+            Detail::OfSuspects,
+            project,
+        )?;
         let places = suite_sources::places_of(suite, &found.tests);
         let probabilities: Vec<Option<f64>> =
             places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();

@@ -3,11 +3,11 @@
 use flakeproof_core::{
     ExitCode, HuntCost, HuntEnd, HuntFindings, HuntedTest, Notice, RunFacts, Suite, TestId,
 };
-use flakeproof_detect::hunt::{HuntSettings, Hunted, Steer};
+use flakeproof_detect::hunt::{HuntSettings, Hunted, Strategy};
 use flakeproof_report::words;
 
 use super::super::run::last_line;
-use super::steering::Steered;
+use super::strategy::ChosenStrategy;
 use crate::settings::FlakyResult;
 
 /// What decides how a hunt ends.
@@ -16,7 +16,7 @@ pub(super) struct Ending<'a> {
     pub(super) suite: &'a Suite,
     /// The only test that was looked at, if it was one.
     pub(super) victim: Option<&'a TestId>,
-    pub(super) steered: &'a Steered,
+    pub(super) chosen: &'a ChosenStrategy,
     /// What was typed after `--diff`, for a pull request.
     pub(super) base: Option<&'a str>,
     /// What a flaky test is to a pull request.
@@ -40,7 +40,7 @@ impl Ending<'_> {
             // The others ran for its sake; about themselves that says nothing.
             tests.retain(|test| test.id == *victim);
         }
-        if let Some(targets) = &self.steered.targets {
+        if let Some(targets) = &self.chosen.targets {
             tests.retain(|test| targets.concern(test));
         }
         let mut findings = HuntFindings {
@@ -52,7 +52,7 @@ impl Ending<'_> {
             notices: hunted.notices,
             exit: ExitCode::Clean,
         };
-        findings.notices.extend(self.steered.notices.iter().cloned());
+        findings.notices.extend(self.chosen.notices.iter().cloned());
         findings.notices.extend(self.uncollected());
         let outcome = Outcome {
             end: findings.end,
@@ -73,9 +73,9 @@ impl Ending<'_> {
     /// known as flaky if it was.
     pub(super) fn to_keep(&self, findings: &HuntFindings) -> HuntFindings {
         let mut kept = findings.clone();
-        match self.steered.steer {
-            Steer::Plan(_) => kept.tests.retain(is_judged),
-            Steer::Off | Steer::Cannier(_) => {}
+        match self.chosen.strategy {
+            Strategy::Plan(_) => kept.tests.retain(is_judged),
+            Strategy::Off | Strategy::Cannier(_) => {}
         }
         kept
     }

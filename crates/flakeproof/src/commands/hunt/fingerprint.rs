@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 
 use flakeproof_core::{Suite, Surroundings};
-use flakeproof_detect::hunt::Steer;
+use flakeproof_detect::hunt::Strategy;
 
 use super::super::code::Code;
 
-/// Digests of the code, the suite and what they run on, and of what steers the hunt if anything
+/// Digests of the code, the suite and what they run on, and of the hunt's strategy if there is one
 /// does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::commands) struct Fingerprint(Vec<String>);
@@ -34,13 +34,13 @@ impl Fingerprint {
         ])
     }
 
-    /// The same for a hunt that is steered by this.
-    pub(super) fn steered_by(mut self, steer: &Steer) -> Self {
-        self.0.push(match steer {
-            Steer::Off => String::new(),
+    /// The same for a hunt with this strategy.
+    pub(super) fn with_strategy(mut self, strategy: &Strategy) -> Self {
+        self.0.push(match strategy {
+            Strategy::Off => String::new(),
             // Every digit of every number is in what it says about itself.
-            Steer::Cannier(_) | Steer::Plan(_) => {
-                digest([format!("{steer:?}").as_str()].into_iter())
+            Strategy::Cannier(_) | Strategy::Plan(_) => {
+                digest([format!("{strategy:?}").as_str()].into_iter())
             }
         });
         self
@@ -107,17 +107,17 @@ mod tests {
 
     #[test]
     fn a_hunt_with_other_models_is_another_hunt() {
-        let steered = |candidates| {
-            Steer::Cannier(Candidates { victims: candidates, ..Candidates::default() })
+        let chosen = |candidates| {
+            Strategy::Cannier(Candidates { victims: candidates, ..Candidates::default() })
         };
-        let now = |steer: &Steer| of(&[], &["x"], "p").steered_by(steer);
-        let kept = now(&steered(Some(vec![true]))).text();
-        assert_eq!(now(&steered(Some(vec![true]))).changed_since(&kept), None);
-        let other = now(&steered(Some(vec![false]))).changed_since(&kept);
+        let now = |strategy: &Strategy| of(&[], &["x"], "p").with_strategy(strategy);
+        let kept = now(&chosen(Some(vec![true]))).text();
+        assert_eq!(now(&chosen(Some(vec![true]))).changed_since(&kept), None);
+        let other = now(&chosen(Some(vec![false]))).changed_since(&kept);
         assert!(other.is_some_and(|what| what.contains("models")), "{other:?}");
         assert_eq!(of(&[], &["x"], "p").changed_since(&kept), None, "who asks only about code");
-        let unsteered = of(&[], &["x"], "p").text();
-        assert_eq!(now(&Steer::Off).changed_since(&unsteered), None);
+        let without = of(&[], &["x"], "p").text();
+        assert_eq!(now(&Strategy::Off).changed_since(&without), None);
     }
 
     #[test]

@@ -3,15 +3,15 @@
 mod by_features;
 mod by_source;
 mod candidates;
+mod cleaner;
 mod ending;
 pub(super) mod fingerprint;
 mod kin;
 mod priors;
 mod reports;
 mod session;
-mod steering;
+mod strategy;
 mod targets;
-mod tidy;
 
 use std::time::Instant;
 
@@ -20,11 +20,11 @@ use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel, Error};
 
+use self::cleaner::DiskCleaner;
 use self::ending::Ending;
 use self::fingerprint::Fingerprint;
 use self::session::Session;
-use self::steering::Steered;
-use self::tidy::Broom;
+use self::strategy::ChosenStrategy;
 use super::code::{Code, code_in};
 use super::naming;
 use super::run::{Recorder, interrupt, trouble};
@@ -37,7 +37,7 @@ use crate::view::{self, HuntProgress};
 pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     let folder = super::current_folder()?;
-    let settings = HuntSettings::resolve(typed, &folder, steering::usual(&folder))?;
+    let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
     let mut recorder = Recorder::open(&settings.store);
     let mut session = Session::begin(typed, &settings, &mut recorder)?;
     let cancel = interrupt::listen();
@@ -55,10 +55,10 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         return Err(trouble::no_tests(&settings.command));
     }
     let code = code.wait();
-    let steered = steered(&settings, &session, &suite, &*adapter, &recorder)?;
+    let chosen = choose_strategy(&settings, &session, &suite, &*adapter, &recorder)?;
     let fingerprint = Fingerprint::of(&code, &suite, &adapter.surroundings());
-    session.on(&fingerprint.steered_by(&steered.steer))?;
-    let plan = plan(&settings, &session, &suite, &*adapter, steered.steer.clone())?;
+    session.on(&fingerprint.with_strategy(&chosen.strategy))?;
+    let plan = plan(&settings, &session, &suite, &*adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
         typed,
         settings: &settings,
@@ -66,11 +66,11 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         adapter: &*adapter,
         suite: &suite,
         code: &code,
-        steered: &steered,
+        chosen: &chosen,
         plan: &plan,
         begin,
     };
-    if steered.targets.as_ref().is_some_and(|targets| targets.len() == 0) {
+    if chosen.targets.as_ref().is_some_and(|targets| targets.len() == 0) {
         progress.end();
         return hunt.without_targets();
     }
@@ -85,7 +85,7 @@ struct Prepared<'a> {
     adapter: &'a dyn Adapter,
     suite: &'a Suite,
     code: &'a Code,
-    steered: &'a Steered,
+    chosen: &'a ChosenStrategy,
     plan: &'a hunt::HuntSettings,
     begin: Instant,
 }
@@ -97,20 +97,20 @@ impl Prepared<'_> {
         cancel: &Cancel,
         mut progress: HuntProgress,
     ) -> Result<ExitCode, Problem> {
-        let broom = Broom::of(self.session, self.settings)?;
+        let cleaner = DiskCleaner::of(self.session, self.settings)?;
         let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
-        self.steered.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
+        self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
 
         let begin = self.begin;
         let clock = move || begin.elapsed();
-        let tidy = || broom.tidy();
-        let workplace = Workplace { clock: &clock, tidy: broom.is_used().then_some(&tidy) };
+        let tidy = || cleaner.tidy();
+        let workplace = Workplace { clock: &clock, tidy: cleaner.is_used().then_some(&tidy) };
         let hunted = self.hunt_on(&mut recorder, workplace, cancel, &mut progress);
         progress.end();
         let explain = |error| trouble::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
-        findings.notices.extend(broom.notices());
+        findings.notices.extend(cleaner.notices());
         recorder.finish_hunt(&self.ending().to_keep(&findings));
         let is_kept = recorder.hunt_notice().is_none();
         findings.notices.extend(recorder.hunt_notice());
@@ -148,7 +148,7 @@ impl Prepared<'_> {
         Ending {
             suite: self.suite,
             victim: self.plan.victim.as_ref(),
-            steered: self.steered,
+            chosen: self.chosen,
             base: self.session.asked.diff.as_deref(),
             flaky_result: self.settings.flaky_result,
         }
@@ -178,18 +178,18 @@ fn adapter_for(
     })
 }
 
-/// What steers the hunt.
-fn steered(
+/// The strategy of the hunt.
+fn choose_strategy(
     settings: &HuntSettings,
     session: &Session,
     suite: &Suite,
     adapter: &dyn Adapter,
     recorder: &Recorder,
-) -> Result<Steered, Problem> {
+) -> Result<ChosenStrategy, Problem> {
     let folder = &settings.folder;
     let root = adapter.root().unwrap_or_else(|| folder.clone());
     let history = recorder.shared();
-    Steered::of(&session.asked, suite, &root, folder, &*history.borrow())
+    ChosenStrategy::of(&session.asked, suite, &root, folder, &*history.borrow())
 }
 
 /// What the detector is asked for.
@@ -198,7 +198,7 @@ fn plan(
     session: &Session,
     suite: &Suite,
     adapter: &dyn Adapter,
-    steer: hunt::Steer,
+    strategy: hunt::Strategy,
 ) -> Result<hunt::HuntSettings, Problem> {
     let asked = &session.asked;
     let ids: Vec<&TestId> = suite.tests.iter().map(|test| &test.id).collect();
@@ -216,6 +216,6 @@ fn plan(
         budget: settings.budget_of(asked),
         polluters: asked.search(),
         victim: victim.transpose()?.map(|at| ids[at].clone()),
-        steer,
+        strategy,
     })
 }

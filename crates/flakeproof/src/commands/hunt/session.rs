@@ -11,7 +11,7 @@ use super::fingerprint::Fingerprint;
 use super::priors;
 use crate::cli::HuntArguments;
 use crate::problem::Problem;
-use crate::settings::{Asked, FlakyResult, HuntSettings, Steering};
+use crate::settings::{Asked, FlakyResult, HuntSettings, StrategyOptions};
 
 /// One session of a hunt.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Session {
         let chance = entropy(&now);
         let seed = settings.seed.unwrap_or(Seed(chance % 1_000_000_000));
         let mut asked = settings.asked.clone();
-        if let Steering::Plan { rates, .. } = &mut asked.steering {
+        if let StrategyOptions::Plan { rates, .. } = &mut asked.strategy {
             // A history that cannot be read knows no rates; that it cannot is told in the end.
             let known = recorder.shared().borrow().known_flaky().unwrap_or_default();
             *rates = priors::known_rates(&known);

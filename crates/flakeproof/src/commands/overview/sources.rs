@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{Features, MeanFeatures, Overview, Reason, TestId};
 use flakeproof_learn::cannier::Problem as Question;
 
-use super::super::asking::{self, Detail};
 use super::super::model::ModelSource;
+use super::super::predictor::{self, Detail};
 use super::super::project_source::ProjectSource;
 use super::super::sources::{self, SourceTest};
 use super::super::{forest_data, kept_models};
@@ -44,7 +44,8 @@ fn add_predictions(
     let model = source.open()?;
     let project = || ProjectSource::read(&paths, folder);
     let threshold = ThresholdChoice::Balanced;
-    let said = asking::ask(&source, &model, &found, threshold, Detail::OfEveryTest, project)?;
+    let said =
+        predictor::predict(&source, &model, &found, threshold, Detail::OfEveryTest, project)?;
     let by_id: BTreeMap<&str, _> = said.tests.iter().map(|it| (it.id.as_str(), it)).collect();
     for test in tests {
         if let Some(prediction) = by_id.get(without_parameters(test)) {

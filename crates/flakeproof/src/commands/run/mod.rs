@@ -1,7 +1,5 @@
 //! `flakeproof run`: run a suite, rerun what fails, say what each failure is.
 
-mod base;
-mod change;
 pub(super) mod interrupt;
 mod recorder;
 mod reports;
@@ -11,9 +9,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{
-    Evidence, ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Suite, SuiteCounts,
-    Verdict,
+    ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Suite, SuiteCounts, Verdict,
 };
+use flakeproof_detect::change::{BeforeTheChange, ChangeSince};
 use flakeproof_detect::triage::{self, Experiments, Triaged};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::Repository;
@@ -25,8 +23,6 @@ use crate::problem::Problem;
 use crate::settings::RunSettings;
 use crate::view;
 
-use base::BeforeTheChange;
-use change::ChangeSince;
 pub(super) use recorder::Recorder;
 
 /// Run the command.
@@ -110,7 +106,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     };
     if let Some(changed) = changed_meanwhile(&code) {
         recorder.unsettle();
-        doubt(&mut triaged, &changed);
+        triaged.doubt(&changed);
     }
     let quarantine = settings.quarantine.clone().today(code.tree.branch.as_deref());
     for test in &mut triaged.tests {
@@ -149,21 +145,6 @@ fn changed_meanwhile(code: &Code) -> Option<String> {
     let then = &code.tree.edited;
     let mut names = then.keys().chain(now.edited.keys());
     names.find(|name| then.get(*name) != now.edited.get(*name) && tracked.contains(*name)).cloned()
-}
-
-/// What passed and failed on code that changed meanwhile shows nothing.
-fn doubt(triaged: &mut Triaged, changed: &str) {
-    for test in &mut triaged.tests {
-        if test.verdict.is_some_and(Verdict::is_shown_flaky) {
-            test.verdict = Some(Verdict::Unknown);
-            let reason = format!("{changed} changed while the tests ran: it is not the same code");
-            test.evidence.push(Evidence::Undecided { reason });
-        }
-    }
-    triaged.notices.push(Notice {
-        what: format!("{changed} changed while the tests ran"),
-        next: "run again: this run proves nothing about either version".into(),
-    });
 }
 
 fn adapter_for(

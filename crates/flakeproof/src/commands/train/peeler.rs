@@ -5,16 +5,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::ExitCode;
+use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::HeldOut;
 use flakeproof_learn::flast::{Aim, HoldOut, Level, Thresholds};
-use flakeproof_learn::jury::Readings;
 use flakeproof_learn::labelled;
 use flakeproof_learn::network::{MemberLog, NetworkParams};
 use serde::Serialize;
 
 use super::super::network_teacher::NetworkTeacher;
 use super::super::{kept_models, labelled_sources, training_data};
-use super::jury::largest_hold_out;
+use super::ensemble::largest_hold_out;
 use crate::cli::{TrainPeeler, share};
 use crate::problem::Problem;
 use crate::view::{self, TrainedReader};

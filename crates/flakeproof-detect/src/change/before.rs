@@ -1,0 +1,292 @@
+//! The code from before the change: where it is, what is on record about it, and running it.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use flakeproof_core::{Base, Dependencies, History, Signature, TestId, TreeState};
+use flakeproof_runner::Cancel;
+use flakeproof_runner::adapters::{self, RunRequest};
+use flakeproof_runner::git::{Checkout, Repository};
+
+use crate::triage::{BaseProject, Record};
+
+/// A base must be collected, and built where that is needed, within this time or twice the suite's.
+const LONGEST_PREPARATION: Duration = Duration::from_secs(120);
+
+/// Whether what reruns leave open is run on the code before the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompareBase {
+    /// On what git says was there before the change.
+    Auto,
+    /// Not at all.
+    Off,
+    /// On this revision.
+    Revision(String),
+}
+
+/// The code from before the change.
+#[derive(Debug)]
+pub struct BeforeTheChange<'a> {
+    repository: Result<&'a Repository, String>,
+    base: Option<Base>,
+    compare: &'a CompareBase,
+    now: &'a TreeState,
+}
+
+impl<'a> BeforeTheChange<'a> {
+    /// What `--compare-base` or `--base` names, or where git says that the change began.
+    pub fn new(
+        repository: &'a Result<Repository, String>,
+        named: Option<&str>,
+        compare: &'a CompareBase,
+        now: &'a TreeState,
+    ) -> Self {
+        let repository = repository.as_ref().map_err(Clone::clone);
+        let named = match compare {
+            CompareBase::Revision(revision) => Some(revision.as_str()),
+            CompareBase::Auto | CompareBase::Off => named,
+        };
+        let base = match (named, &repository) {
+            (Some(revision), _) => Some(Base::Named { revision: revision.to_owned() }),
+            (None, Ok(repository)) => repository.beginning_of_change(now),
+            (None, Err(_)) => None,
+        };
+        Self { repository, base, compare, now }
+    }
+
+    /// The revision before the change.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn base(&self) -> Result<(&'a Repository, Base), String> {
+        let repository = self.repository.clone()?;
+        let base = self.base.clone().ok_or("there is no default branch to compare with")?;
+        Ok((repository, base))
+    }
+
+    /// How a test fared before the change, as far as it failed like this.
+    pub fn record(
+        &self,
+        history: &dyn History,
+        test: &TestId,
+        signature: Option<&Signature>,
+    ) -> Record {
+        let (Ok((repository, base)), Ok(past)) = (self.base(), history.past_outcomes(test)) else {
+            return Record::default();
+        };
+        let is_before = |revision: &Option<String>| {
+            revision.as_ref().is_some_and(|it| repository.is_in(it, base.full_revision()))
+        };
+        let mut record = Record::default();
+        for outcome in past.iter().filter(|it| it.is_clean && is_before(&it.revision)) {
+            let fails_alike = outcome.signature.as_ref() == signature;
+            match (outcome.outcome.is_failure(), outcome.verdict) {
+                (false, _) => record.passes += 1,
+                (true, Some(verdict)) if fails_alike && verdict.is_shown_flaky() => {
+                    record.flaky.push(outcome.kind);
+                }
+                // The same failure was there before and was no chance: the record excuses nothing.
+                (true, _) if fails_alike => return Record::default(),
+                (true, _) => {}
+            }
+        }
+        record
+    }
+
+    /// The base, checked out beside the project and collected.
+    ///
+    /// # Errors
+    /// Why it cannot be had.
+    pub fn project(
+        &self,
+        request: &RunRequest,
+        changed: Vec<String>,
+    ) -> Result<BaseProject, String> {
+        if *self.compare == CompareBase::Off {
+            return Err(
+                "running it on the code before the change would tell, and is switched off \
+                        (`--compare-base auto`)"
+                    .to_owned(),
+            );
+        }
+        let (repository, base) = self.base()?;
+        if self.now.revision.as_deref() == Some(base.full_revision()) && changed.is_empty() {
+            return Err("nothing changed since the commit before".to_owned());
+        }
+        let checkout =
+            repository.check_out(base.full_revision()).map_err(|error| error.to_string())?;
+        let folder = request.folder.canonicalize().unwrap_or_else(|_| request.folder.clone());
+        let below = folder.strip_prefix(repository.root()).unwrap_or(Path::new(""));
+        if let Some(why) = code_from_elsewhere(&request.command, below, checkout.root()) {
+            return Err(why);
+        }
+        let (canceller, cancel) = Cancel::new();
+        let limit = Deadline::start(canceller, request.cancel.clone(), LONGEST_PREPARATION);
+        let adapter = adapters::open(RunRequest {
+            folder: checkout.root().join(below),
+            is_output_shown: false,
+            cancel,
+            ..request.clone()
+        })
+        .map_err(|error| format!("the base cannot be run: {error}"))?;
+        let suite = adapter.discover().map_err(|error| format!("the base cannot be run: {error}"));
+        limit.is_met();
+        let order = suite?.ids();
+        let head = repository.root().to_path_buf();
+        let is_built_here = is_built_where_it_runs(&request.command);
+        let checkout = Rc::new(checkout);
+        let seen = Rc::clone(&checkout);
+        let foreign_code = move |used: Option<&Dependencies>| match used {
+            Some(used) => foreign_code(used, &head, &seen, &changed),
+            None if is_built_here => None,
+            None => Some("which code it runs there is not measured".to_owned()),
+        };
+        Ok(BaseProject {
+            adapter,
+            order,
+            revision: base.revision().to_owned(),
+            foreign_code: Box::new(foreign_code),
+            checkout: Box::new((checkout, limit)),
+        })
+    }
+}
+
+/// Whether a command runs the code of its folder and nothing else of the project: what is installed
+/// beside it was looked at before.
+fn is_built_where_it_runs(command: &[String]) -> bool {
+    let program = command.first().map(|word| word.rsplit('/').next().unwrap_or(word));
+    matches!(
+        program,
+        Some("go" | "cargo" | "node" | "npx" | "npm" | "pnpm" | "yarn" | "jest" | "vitest")
+    )
+}
+
+/// Code that an execution on the base used and that is the head's.
+fn foreign_code(
+    used: &Dependencies,
+    head: &Path,
+    checkout: &Checkout,
+    changed: &[String],
+) -> Option<String> {
+    let of_head = |path: &&String| {
+        let path = Path::new(path.as_str());
+        path.starts_with(head) && !path.starts_with(checkout.root()) && !checkout.is_linked(path)
+    };
+    if let Some(path) = used.code.iter().chain(&used.opened).find(of_head) {
+        return Some(format!("it uses {path} of the project there, not of the base"));
+    }
+    let is_outside = |path: &&String| !Path::new(path.as_str()).starts_with(checkout.root());
+    let installed = used.code.iter().filter(is_outside);
+    installed.into_iter().find_map(|path| {
+        let copy = changed.iter().find(|changed| is_copy_of(path, changed))?;
+        Some(format!("it runs {path}, an installed copy of {copy}"))
+    })
+}
+
+/// Whether a file outside the project has the name of one inside: package and module.
+fn is_copy_of(path: &str, changed: &str) -> bool {
+    let end = |text: &str| -> String {
+        let parts: Vec<&str> = text.rsplit('/').take(2).collect();
+        parts.into_iter().rev().collect::<Vec<_>>().join("/")
+    };
+    match changed.contains('/') {
+        true => {
+            let without_source_folder = changed.strip_prefix("src/").unwrap_or(changed);
+            match without_source_folder.contains('/') {
+                true => end(path) == end(without_source_folder),
+                false => path.ends_with(&format!("-packages/{without_source_folder}")),
+            }
+        }
+        false => path.ends_with(&format!("-packages/{changed}")),
+    }
+}
+
+/// Why a command on the base would use code that was built from the head, where that is known before.
+fn code_from_elsewhere(command: &[String], below: &Path, root: &Path) -> Option<String> {
+    let has = |words: &[&str]| command.iter().any(|word| words.contains(&word.as_str()));
+    let program = command.first().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let is_maven = matches!(program, Some("mvn" | "mvnw"));
+    if is_maven && !below.as_os_str().is_empty() {
+        return Some("a module of Maven's uses its siblings from the local repository".to_owned());
+    }
+    if is_maven && has(&["-pl", "--projects"]) && !has(&["-am", "--also-make"]) {
+        return Some(
+            "modules that are not built (`-pl` without `-am`) come from the local repository"
+                .to_owned(),
+        );
+    }
+    let modules = std::fs::read_to_string(root.join(below).join("go.mod")).unwrap_or_default();
+    let leaves = |line: &&str| line.split("=>").nth(1).is_some_and(|to| to.trim().starts_with('/'));
+    if let Some(line) = modules.lines().find(leaves) {
+        return Some(format!("go.mod takes code from elsewhere: {}", line.trim()));
+    }
+    None
+}
+
+/// Cancels work that takes too long, or that the user does not want any more.
+struct Deadline {
+    met: mpsc::Sender<()>,
+}
+
+impl Deadline {
+    fn start(canceller: flakeproof_runner::Canceller, user: Cancel, limit: Duration) -> Self {
+        let (met, is_met) = mpsc::channel();
+        std::thread::spawn(move || {
+            let step = Duration::from_millis(100);
+            let mut left = limit;
+            let mut has_deadline = true;
+            loop {
+                match is_met.recv_timeout(step) {
+                    Ok(()) => has_deadline = false,
+                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Timeout) => {
+                        left = left.saturating_sub(step);
+                    }
+                }
+                if user.is_cancelled() || (has_deadline && left.is_zero()) {
+                    canceller.cancel();
+                    return;
+                }
+            }
+        });
+        Self { met }
+    }
+
+    /// What had to be done in time is done.
+    fn is_met(&self) {
+        let _ = self.met.send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_installed_copy_is_known_by_its_package_and_module() {
+        let site = "/v/lib/python3.11/site-packages";
+        assert!(is_copy_of(&format!("{site}/shop/cart.py"), "src/shop/cart.py"));
+        assert!(is_copy_of(&format!("{site}/shop/cart.py"), "shop/cart.py"));
+        assert!(is_copy_of(&format!("{site}/cart.py"), "cart.py"));
+        assert!(is_copy_of(&format!("{site}/cart.py"), "src/cart.py"));
+        assert!(!is_copy_of(&format!("{site}/other/cart.py"), "src/shop/cart.py"));
+        assert!(!is_copy_of("/usr/lib/python3.11/cart.py", "cart.py"));
+    }
+
+    #[test]
+    fn siblings_from_a_local_repository_are_no_base() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let folder = tempfile::tempdir().unwrap();
+        let why = |command: &str, below: &str| {
+            code_from_elsewhere(&words(command), Path::new(below), folder.path())
+        };
+        assert!(why("mvn test -pl web", "").is_some());
+        assert!(why("mvn test -pl web -am", "").is_none());
+        assert!(why("mvn test", "web").is_some());
+        assert!(why("mvn test", "").is_none());
+        std::fs::write(folder.path().join("go.mod"), "replace a.b/c => /elsewhere/c\n").unwrap();
+        assert!(why("go test ./...", "").is_some());
+    }
+}

@@ -1,0 +1,248 @@
+//! What changed since a test last passed, in the code and around it.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeMap, HashSet};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId, TreeState};
+use flakeproof_runner::git::Repository;
+
+use crate::intersect::Facts;
+
+/// Answers for one run what changed since a test passed.
+#[derive(Debug)]
+pub struct ChangeSince<'a> {
+    repository: &'a Result<Repository, String>,
+    named: Option<&'a str>,
+    now: Surroundings,
+    tree: &'a TreeState,
+    tracked: OnceCell<Result<HashSet<String>, String>>,
+    /// The change since one revision, which is asked for again and again.
+    since: RefCell<Option<(Base, Result<Facts, String>)>>,
+    /// When the run began, in nanoseconds: an edit right after a pass must not share its second.
+    begun: i128,
+}
+
+impl<'a> ChangeSince<'a> {
+    /// Against a named revision, or the last pass of each test.
+    pub fn new(
+        repository: &'a Result<Repository, String>,
+        named: Option<&'a str>,
+        now: Surroundings,
+        tree: &'a TreeState,
+        begun: jiff::Timestamp,
+    ) -> Self {
+        let (tracked, since, begun) = (OnceCell::new(), RefCell::new(None), begun.as_nanosecond());
+        Self { repository, named, now, tree, tracked, since, begun }
+    }
+
+    /// What changed since this test passed.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub fn facts(
+        &self,
+        history: &dyn History,
+        test: &TestId,
+        touched: &Dependencies,
+    ) -> Result<Facts, String> {
+        let repository = self.repository.as_ref().map_err(Clone::clone)?;
+        let pass = history.last_pass(test).map_err(|error| error.to_string())?;
+        // A named revision stands for the pass on record there, if there is one.
+        let pass = pass.filter(|pass| match self.named {
+            Some(named) => repository.names(named, pass.tree.revision.as_deref()),
+            None => true,
+        });
+        let base = match (self.named.filter(|_| pass.is_none()), &pass) {
+            (Some(revision), _) => Base::Named { revision: revision.to_owned() },
+            (None, Some(PassRecord { tree, .. })) => match &tree.revision {
+                Some(revision) => Base::PassOnRecord { revision: revision.clone() },
+                None => return Err("it passed before the first commit was made".to_owned()),
+            },
+            (None, None) => repository.beginning_of_change(self.tree).ok_or_else(|| {
+                "no run on record has it passing, and there is no default branch to compare with \
+                 (name a revision with `--base`)"
+                    .to_owned()
+            })?,
+        };
+        let then = pass.as_ref().map(|pass| &pass.tree);
+        let change = repository.change_since(base, then).map_err(|error| error.to_string())?;
+        let mut facts = Facts {
+            change,
+            new_surroundings: Vec::new(),
+            new_variables: Vec::new(),
+            unversioned: Vec::new(),
+        };
+        if let Some(pass) = &pass {
+            facts.new_surroundings = new_surroundings(&pass.surroundings, &self.now);
+            if !repository.looks_at_modes() {
+                let blind = "git is told not to look at the modes of files (core.fileMode)";
+                facts.new_surroundings.push(blind.to_owned());
+            }
+            facts.new_variables = differing(&pass.surroundings.variables, &self.now.variables);
+            facts.unversioned = self.newer_and_unversioned(repository, touched, pass)?;
+        }
+        Ok(facts)
+    }
+
+    /// What changed in the code since a revision.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub fn facts_since(&self, base: Base) -> Result<Facts, String> {
+        if let Some((known, facts)) = self.since.borrow().as_ref()
+            && *known == base
+        {
+            return facts.clone();
+        }
+        let repository = self.repository.as_ref().map_err(Clone::clone)?;
+        let change = repository.change_since(base.clone(), None);
+        let facts = change.map_err(|error| error.to_string()).map(|change| Facts {
+            change,
+            new_surroundings: Vec::new(),
+            new_variables: Vec::new(),
+            unversioned: Vec::new(),
+        });
+        *self.since.borrow_mut() = Some((base, facts.clone()));
+        facts
+    }
+
+    /// Files that the test depends on, that git does not know, and that are newer than the pass.
+    fn newer_and_unversioned(
+        &self,
+        repository: &Repository,
+        touched: &Dependencies,
+        pass: &PassRecord,
+    ) -> Result<Vec<String>, String> {
+        let passed: jiff::Timestamp = pass
+            .started
+            .parse()
+            .map_err(|_| "the time of its last pass is not known".to_owned())?;
+        let tracked = self
+            .tracked
+            .get_or_init(|| repository.tracked_files().map_err(|error| error.to_string()))
+            .as_ref()
+            .map_err(Clone::clone)?;
+        let is_known = |path: &str| {
+            Path::new(path)
+                .strip_prefix(repository.root())
+                .ok()
+                .and_then(Path::to_str)
+                .is_some_and(|path| tracked.contains(path))
+        };
+        let passed = passed.as_nanosecond();
+        let is_in_project = |path: &Path| path.starts_with(repository.root());
+        let is_changed = |path: &str| {
+            let path = Path::new(path);
+            match last_changed(path) {
+                // One that came into being while this run went on is of its own making.
+                Some(time) if is_temporary(path) && !is_in_project(path) => {
+                    passed < time && time < self.begun
+                }
+                Some(time) => passed < time,
+                None => {
+                    let folder = path.parent().filter(|folder| is_in_project(folder));
+                    folder.and_then(last_changed).is_some_and(|time| passed < time)
+                }
+            }
+        };
+        let used = touched.code.iter().chain(&touched.opened).chain(&touched.listed);
+        let used = used.filter(|path| !belongs_to_the_machine(repository, path) && !is_known(path));
+        let changed: Vec<String> = used.filter(|path| is_changed(path)).cloned().collect();
+        if !changed.is_empty() {
+            return Ok(changed);
+        }
+        // What a test asks of a file without opening it is not seen: none may have changed.
+        let ignored = repository.ignored_files(MOST_IGNORED).map_err(|error| error.to_string())?;
+        let ignored = ignored.ok_or("there are too many files that git does not know")?;
+        let is_newer = |path: &PathBuf| {
+            !belongs_to_the_machine(repository, &path.to_string_lossy())
+                && last_changed(path).is_some_and(|time| passed < time)
+        };
+        Ok(ignored
+            .into_iter()
+            .filter(is_newer)
+            .map(|it| it.display().to_string())
+            .take(1)
+            .collect())
+    }
+}
+
+/// More files than this that git does not know are not looked at.
+const MOST_IGNORED: usize = 20_000;
+
+/// When content, name or rights of a file last changed, by the system's own account, which unlike the
+/// time of its content nobody can set. Of a link, that of the link or of what it leads to.
+fn last_changed(path: &Path) -> Option<i128> {
+    let time =
+        |file: &Metadata| i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec());
+    let own = time(&path.symlink_metadata().ok()?);
+    Some(std::fs::metadata(path).map_or(own, |target| time(&target).max(own)))
+}
+
+/// Whether a file is one of those that come and go, for which every run makes its own.
+fn is_temporary(path: &Path) -> bool {
+    path.starts_with(std::env::temp_dir())
+}
+
+/// Files that belong to the system, and those of the project that every run writes anew.
+fn belongs_to_the_machine(repository: &Repository, path: &str) -> bool {
+    const MADE_ANEW: [&str; 9] = [
+        ".flakeproof",
+        ".git",
+        ".hypothesis",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        "__pycache__",
+        "coverage",
+        "target",
+    ];
+    let is_made_anew = Path::new(path)
+        .strip_prefix(repository.root())
+        .is_ok_and(|below| below.iter().any(|part| MADE_ANEW.iter().any(|name| part == *name)));
+    is_made_anew
+        || path.contains("/__pycache__/")
+        || ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
+}
+
+fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {
+    let mut differences = Vec::new();
+    if then.runtime != now.runtime {
+        let only_then = missing_in(&then.runtime, &now.runtime);
+        let only_now = missing_in(&now.runtime, &then.runtime);
+        differences.push(if only_then.is_empty() {
+            format!("it passed without {only_now}")
+        } else if only_now.is_empty() {
+            format!("it passed with {only_then}, and this is without")
+        } else {
+            format!("it passed with {only_then}, and this is {only_now}")
+        });
+    }
+    if then.packages != now.packages {
+        differences.push("the installed packages differ from the run in which it passed".into());
+    }
+    differences
+}
+
+/// What stands in these and not in the others, for people.
+fn missing_in(these: &[String], others: &[String]) -> String {
+    let missing: Vec<&str> =
+        these.iter().filter(|it| !others.contains(it)).map(String::as_str).collect();
+    missing.join(", ")
+}
+
+/// Names whose value is not the same on both sides.
+fn differing(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let mut names: Vec<String> = then
+        .keys()
+        .chain(now.keys())
+        .filter(|name| then.get(*name) != now.get(*name))
+        .cloned()
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

@@ -1,0 +1,384 @@
+//! Running trials side by side, without repeating one that is known.
+//!
+//! Trials come out in the order in which they go in, whatever their number of workers, and every trial
+//! that was run is kept at once. So a hunt that is taken up again asks for the same trials in the same
+//! order, finds those that are known, and goes on where it was cut off.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, unbounded};
+use flakeproof_core::{
+    Decision, Failure, HuntCost, Isolation, Outcome, PASSING_RATE, SequentialTest, Tally, TestId,
+    TrialRecord,
+};
+use flakeproof_runner::{Adapter, Cancel, Error, Result};
+
+use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
+use super::trial::Trial;
+use super::trial_runner::TrialRunner;
+use super::turn_lock::{Turn, TurnLock};
+
+/// Why a hunt stops before its end.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    Interrupted,
+    BudgetSpent,
+    Trouble(Error),
+}
+
+/// The rates between which a repeated trial decides, and the chance to be wrong.
+const PASSES: f64 = PASSING_RATE;
+const FAILS: f64 = 0.8;
+const ERROR: f64 = 0.02;
+/// So often a trial is repeated at most; then the likelier rate is taken.
+const MOST_REPETITIONS: u32 = 12;
+
+/// Where trials are run, and what they cost so far.
+pub(crate) struct TrialScheduler<'a, 'j> {
+    pub(crate) adapter: &'a dyn Adapter,
+    pub(super) tests: &'a [TestId],
+    pub(super) jobs: usize,
+    pub(super) budget: Option<Duration>,
+    pub(super) workplace: Workplace<'a>,
+    pub(super) cancel: &'a Cancel,
+    pub(super) journal: &'a mut Journal<'j>,
+    pub(super) sink: &'a mut dyn FnMut(HuntEvent),
+    pub(super) cost: HuntCost,
+    /// The first failure of each test that failed.
+    pub(super) told: BTreeMap<u32, Failure>,
+    /// How fresh environments are made.
+    pub(super) isolation: Isolation,
+}
+
+impl TrialScheduler<'_, '_> {
+    /// Tell that a stage begins.
+    pub(crate) fn begin(&mut self, stage: HuntStage, trials: usize) {
+        self.cost.begin(stage.words());
+        (self.sink)(HuntEvent::Stage(stage, trials));
+    }
+
+    /// Remove what tests left on disk, if that was asked for.
+    pub(crate) fn tidy(&self) -> Result<(), Stop> {
+        self.workplace.tidy.map_or(Ok(()), |tidy| tidy().map_err(Stop::Trouble))
+    }
+
+    /// Tell something.
+    pub(crate) fn tell(&mut self, event: HuntEvent) {
+        (self.sink)(event);
+    }
+
+    /// The position of a test in the suite.
+    pub(crate) fn position(&self, test: &TestId) -> Option<u32> {
+        (0..).zip(self.tests).find(|(_, it)| *it == test).map(|(position, _)| position)
+    }
+
+    /// How fresh environments are made.
+    pub(crate) fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// Whether environments, as trials have them, can be copied.
+    pub(crate) fn can_copy(&self) -> bool {
+        let can_fork = self.isolation == Isolation::Fork && self.workplace.tidy.is_none();
+        can_fork && self.adapter.can().snapshot
+    }
+
+    /// A command that runs tests in an order; flakeproof's own where it would be too long to type.
+    pub(crate) fn command_for_order(&self, order: &[TestId]) -> String {
+        self.adapter.command_for_order(order).unwrap_or_else(|| {
+            let last = order.last().map(TestId::as_str).unwrap_or_default();
+            format!("flakeproof repro '{last}'")
+        })
+    }
+
+    /// Whether this share of the budget is used up.
+    pub(crate) fn is_spent(&self, share: f64) -> bool {
+        self.budget.is_some_and(|budget| (self.workplace.clock)() >= budget.mul_f64(share))
+    }
+
+    /// Run trials and give each with what happened, in order, until somebody has seen enough.
+    pub(crate) fn each(
+        &mut self,
+        trials: impl Iterator<Item = Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        self.side_by_side(self.jobs.max(1), None, trials, take)
+    }
+
+    /// The same, one at a time: what is decided must not come from tests that disturb each other over
+    /// files or ports.
+    pub(crate) fn one_by_one(
+        &mut self,
+        trials: impl Iterator<Item = Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        self.side_by_side(1, None, trials, take)
+    }
+
+    /// The same for a few trials in new processes, which start side by side; their tests run one after
+    /// the other, in the order of the trials.
+    pub(crate) fn in_turns(
+        &mut self,
+        trials: Vec<Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        // Who tidies up after one would take away what another makes at its start.
+        if self.workplace.tidy.is_some() {
+            return self.one_by_one(trials.into_iter(), take);
+        }
+        self.side_by_side(trials.len(), Some(&TurnLock::default()), trials.into_iter(), take)
+    }
+
+    fn side_by_side(
+        &mut self,
+        jobs: usize,
+        turns: Option<&TurnLock>,
+        trials: impl Iterator<Item = Trial>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        let (adapter, tests, workplace) = (self.adapter, self.tests, self.workplace);
+        let can = adapter.can();
+        let (can_copy, orders) = (can.snapshot && workplace.tidy.is_none(), can.orders);
+        let runner = TrialRunner { adapter, tests, can_copy, orders, workplace, turn: None };
+        let (asked, work) = unbounded();
+        let (done, results) = unbounded();
+        std::thread::scope(|scope| {
+            for _ in 0..jobs {
+                let (work, done) = (work.clone(), done.clone());
+                scope.spawn(move || run_all(runner, turns, &work, &done));
+            }
+            drop((work, done));
+            let (next, given, running, is_closed) = (0, 0, 0, false);
+            let mut queue = Queue { trials, asked, results, jobs, next, given, running, is_closed };
+            self.go_through(&mut queue, take)
+        })
+    }
+
+    fn go_through(
+        &mut self,
+        queue: &mut Queue<impl Iterator<Item = Trial>>,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> Result<(), Stop> {
+        let mut ended = Ok(());
+        let mut waiting: BTreeMap<usize, (Trial, TrialRecord, bool)> = BTreeMap::new();
+        let mut delivered = 0;
+        loop {
+            // First what is there: it may make further trials needless.
+            while let Some((trial, record, is_recalled)) = waiting.remove(&delivered) {
+                delivered += 1;
+                if self.take_in(&trial, &record, is_recalled, take).is_break() {
+                    queue.is_closed = true;
+                    waiting.clear();
+                    self.keep_the_rest(queue);
+                    return ended;
+                }
+            }
+            while queue.has_room() {
+                if let Err(stop) = self.may_go_on() {
+                    ended = Err(stop);
+                    queue.is_closed = true;
+                    break;
+                }
+                if let Some((number, trial, record)) = queue.ask_next(self.journal.recall) {
+                    waiting.insert(number, (trial, record, true));
+                    break;
+                }
+            }
+            if waiting.contains_key(&delivered) {
+                continue;
+            }
+            if queue.running == 0 {
+                return ended;
+            }
+            let Ok((number, trial, result)) = queue.results.recv() else { return ended };
+            queue.running -= 1;
+            match result {
+                Ok(record) => {
+                    let record = self.kept(&trial, record);
+                    waiting.insert(number, (trial, record, false));
+                }
+                Err(Error::Cancelled) => {
+                    queue.is_closed = true;
+                    ended = Err(Stop::Interrupted);
+                }
+                Err(error) => {
+                    queue.is_closed = true;
+                    ended = Err(Stop::Trouble(error));
+                }
+            }
+        }
+    }
+
+    fn may_go_on(&self) -> Result<(), Stop> {
+        if self.cancel.is_cancelled() {
+            Err(Stop::Interrupted)
+        } else if self.is_spent(1.0) {
+            Err(Stop::BudgetSpent)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Keep a trial that was run, with the failures that nobody has told yet.
+    fn kept(&mut self, trial: &Trial, mut record: TrialRecord) -> TrialRecord {
+        let branches: Vec<&[u32]> = trial.branches().collect();
+        let mut seen = HashSet::new();
+        record.failures.retain(|it| {
+            let branch = branches.get(it.branch as usize);
+            let test = branch.and_then(|branch| branch.get(it.position as usize));
+            test.is_some_and(|test| !self.told.contains_key(test) && seen.insert(*test))
+        });
+        (self.journal.keep)(&trial.key(), &record);
+        record
+    }
+
+    /// What ran although nobody waits for it any more is kept, too: it may be asked for later.
+    fn keep_the_rest(&mut self, queue: &mut Queue<impl Iterator<Item = Trial>>) {
+        while queue.running > 0 {
+            let Ok((_, trial, result)) = queue.results.recv() else { return };
+            queue.running -= 1;
+            if let Ok(record) = result {
+                self.kept(&trial, record);
+            }
+        }
+    }
+
+    fn take_in(
+        &mut self,
+        trial: &Trial,
+        record: &TrialRecord,
+        is_recalled: bool,
+        take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.cost.count(record.executions, record.duration);
+        let branches: Vec<&[u32]> = trial.branches().collect();
+        for it in &record.failures {
+            let branch = branches.get(it.branch as usize);
+            if let Some(test) = branch.and_then(|branch| branch.get(it.position as usize)) {
+                self.told.entry(*test).or_insert_with(|| it.failure.clone());
+            }
+        }
+        (self.sink)(HuntEvent::Trial { executions: record.executions, is_recalled });
+        take(trial, record)
+    }
+
+    /// Whether the last test of an order fails in it, decided on repeated runs.
+    pub(crate) fn decide(&mut self, name: &str, order: &[u32]) -> Result<Decision, Stop> {
+        Ok(self.observe(name, order)?.decision)
+    }
+
+    /// The same with the runs that the decision rests on.
+    pub(crate) fn observe(&mut self, name: &str, order: &[u32]) -> Result<Observed, Stop> {
+        let mut test = SequentialTest::new(PASSES, FAILS, ERROR);
+        let mut tally = Tally::default();
+        let isolation = self.isolation;
+        let trials = (1..=MOST_REPETITIONS)
+            .map(|number| Trial::order(format!("{name}/{number}"), order.to_vec(), isolation));
+        self.one_by_one(trials, &mut |_, record| {
+            if let Some(has_failed) = last_failed(record) {
+                test.observe(has_failed);
+                tally.count(has_failed);
+            }
+            match test.decision() {
+                Some(_) => ControlFlow::Break(()),
+                None => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(Observed { decision: test.leaning(), tally })
+    }
+}
+
+/// What repeated runs of an order say about its last test.
+pub(crate) struct Observed {
+    pub(crate) decision: Decision,
+    pub(crate) tally: Tally,
+}
+
+/// Whether the last test of a trial with one branch failed; `None` if it was not run or skipped.
+pub(crate) fn last_failed(record: &TrialRecord) -> Option<bool> {
+    failed(*record.outcomes.first()?.last()?)
+}
+
+/// Whether an outcome is a failure; `None` if it says nothing.
+pub(crate) fn failed(outcome: Option<Outcome>) -> Option<bool> {
+    match outcome? {
+        Outcome::Skipped => None,
+        outcome => Some(outcome.is_failure()),
+    }
+}
+
+/// The number of a trial, its number among those that are run, and the trial.
+type Work = (usize, usize, Trial);
+type Done = (usize, Trial, Result<TrialRecord>);
+
+/// Trials that wait for a worker, and those that have one.
+struct Queue<I> {
+    trials: I,
+    asked: Sender<Work>,
+    results: Receiver<Done>,
+    jobs: usize,
+    next: usize,
+    /// Trials given to workers.
+    given: usize,
+    running: usize,
+    /// Whether nothing more is asked for.
+    is_closed: bool,
+}
+
+impl<I: Iterator<Item = Trial>> Queue<I> {
+    fn has_room(&self) -> bool {
+        !self.is_closed && self.running < self.jobs
+    }
+
+    /// Give the next trial to a worker, or give it back at once if it is known.
+    fn ask_next(
+        &mut self,
+        recall: &dyn Fn(&str) -> Option<TrialRecord>,
+    ) -> Option<(usize, Trial, TrialRecord)> {
+        let Some(trial) = self.trials.next() else {
+            self.is_closed = true;
+            return None;
+        };
+        let number = self.next;
+        self.next += 1;
+        if let Some(record) = recall(&trial.key()) {
+            return Some((number, trial, record));
+        }
+        self.running += 1;
+        // Workers live as long as this half does.
+        let _ = self.asked.send((number, self.given, trial));
+        self.given += 1;
+        None
+    }
+}
+
+/// A worker: run trials as long as there are any.
+fn run_all(
+    runner: TrialRunner<'_>,
+    turns: Option<&TurnLock>,
+    work: &Receiver<Work>,
+    done: &Sender<Done>,
+) {
+    for (number, given, trial) in work {
+        let turn = turns.map(|turns| Turn { turns, number: given });
+        // A fault of ours must reach the one who waits for the result.
+        let result = catch_unwind(AssertUnwindSafe(|| TrialRunner { turn, ..runner }.run(&trial)))
+            .unwrap_or_else(|panic| Err(Error::Agent(words_of(&*panic))));
+        if let Some(turns) = turns {
+            turns.pass_on();
+        }
+        if done.send((number, trial, result)).is_err() {
+            return;
+        }
+    }
+}
+
+fn words_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+    format!("a worker panicked: {text}")
+}

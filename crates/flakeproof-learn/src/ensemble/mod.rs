@@ -1,0 +1,28 @@
+//! The ensemble: several models read a test's source, and what they say is weighed.
+//!
+//! Its members see different things: [`flast`](crate::flast) the tests whose words are near, a
+//! [`linear`](crate::linear) model the words of the test and of the code around it,
+//! [`boost`](crate::boost)ed trees what smells of flakiness there; and where single tests are held out, so
+//! that siblings of a test are known, a [`forest`](crate::forest) what is known of those. Each learns from the same tests;
+//! what each is worth is learned on tests that it has not seen, held out as the ensemble will be asked:
+//! single tests, whole classes or whole projects. An ensemble for unknown projects therefore listens to
+//! other members than one for a project that it knows.
+
+mod base_model;
+mod blend;
+mod model;
+mod params;
+mod reader;
+mod readings;
+mod sibling_model;
+mod siblings;
+mod validation;
+
+pub use base_model::{BaseModel, BaseModels};
+pub use blend::Blend;
+pub use model::{About, Ensemble, EnsembleScore, KIND};
+pub use params::{EnsembleError, EnsembleParams};
+pub use reader::SourceReader;
+pub use readings::{Reading, Readings};
+pub use siblings::SiblingPosition;
+pub use validation::{EnsembleValidation, EnsembleValidationParams, ScoredTest};

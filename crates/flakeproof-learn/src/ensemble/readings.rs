@@ -1,0 +1,146 @@
+//! What an ensemble reads of tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::siblings::{Sibling, SiblingPosition, Siblings};
+use crate::flast::HoldOut;
+use crate::forest::{Table, TableError};
+use crate::labelled::LabelledTest;
+use crate::linear::WordBag;
+use crate::network::{Methods, PathCorpus};
+
+/// What is read of one test.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// Its words and those around it.
+    pub words: WordBag,
+    /// How much smells around it; empty where the project's source is not known.
+    pub smells: Vec<f32>,
+    /// Where it stands, if that is known.
+    pub standing: Option<SiblingPosition>,
+}
+
+/// Labelled tests with what was read of them.
+#[derive(Debug)]
+pub struct Readings {
+    pub(super) tests: Vec<LabelledTest>,
+    pub(super) words: Vec<WordBag>,
+    pub(super) smells: Table,
+    siblings: Vec<Sibling>,
+    pub(super) paths: PathCorpus,
+    /// The methods of each project, to learn from without labels.
+    pub(super) methods: BTreeMap<String, Methods>,
+}
+
+impl Readings {
+    /// These tests, each with its reading and its paths; smells that were not read are missing.
+    ///
+    /// # Errors
+    /// When two readings have different numbers of smells, or one is infinite.
+    pub fn of(
+        tests: Vec<LabelledTest>,
+        readings: Vec<Reading>,
+        paths: PathCorpus,
+        methods: BTreeMap<String, Methods>,
+    ) -> Result<Self, TableError> {
+        let width = readings.iter().map(|reading| reading.smells.len()).max().unwrap_or(0);
+        let (mut words, mut rows, mut siblings) = (Vec::new(), Vec::new(), Vec::new());
+        for (mut reading, test) in readings.into_iter().zip(&tests) {
+            let line = reading.standing.and_then(|standing| standing.line);
+            siblings.push(Sibling::of(test, line));
+            if reading.smells.is_empty() {
+                reading.smells = vec![f32::NAN; width];
+            }
+            words.push(reading.words);
+            rows.push(reading.smells);
+        }
+        Ok(Self { tests, words, smells: Table::from_rows(&rows)?, siblings, paths, methods })
+    }
+
+    /// The tests.
+    #[must_use]
+    pub fn tests(&self) -> &[LabelledTest] {
+        &self.tests
+    }
+
+    pub(super) fn is_flaky(&self, row: u32) -> bool {
+        self.tests[row as usize].flaky
+    }
+
+    /// What a test is to its siblings.
+    pub(super) fn sibling(&self, row: u32) -> &Sibling {
+        &self.siblings[row as usize]
+    }
+
+    /// Some of the tests, as their siblings know them.
+    pub(super) fn siblings(&self, known: &[u32]) -> Siblings {
+        Siblings::of(known.iter().map(|row| self.sibling(*row)))
+    }
+
+    /// Whether each test is flaky.
+    #[must_use]
+    pub fn labels(&self) -> Vec<bool> {
+        self.tests.iter().map(|test| test.flaky).collect()
+    }
+
+    /// The tests among these whose project's source was read, if any was. Only they teach what lies
+    /// around a test; the others are neighbours.
+    pub(super) fn with_source(&self, rows: &[u32]) -> Vec<u32> {
+        let last = self.smells.columns().last();
+        let is_read = |row: &u32| last.is_some_and(|column| !column[*row as usize].is_nan());
+        if self.tests.len() == last.map_or(0, |last| last.iter().filter(|it| it.is_nan()).count()) {
+            return rows.to_vec();
+        }
+        rows.iter().copied().filter(is_read).collect()
+    }
+
+    /// The contextual paths of the tests, by their places.
+    #[must_use]
+    pub fn paths(&self) -> &PathCorpus {
+        &self.paths
+    }
+
+    /// Read other paths of the same tests, for instance those of an ablation.
+    #[must_use]
+    pub fn with_paths(self, paths: PathCorpus) -> Self {
+        Self { paths, ..self }
+    }
+
+    /// The number of the part each test is held out with.
+    #[must_use]
+    pub fn groups_of(&self, hold_out: HoldOut) -> Vec<u32> {
+        match hold_out {
+            HoldOut::Test => (0..).take(self.tests.len()).collect(),
+            HoldOut::Class => self.groups().1,
+            HoldOut::Project => self.groups().0,
+        }
+    }
+
+    /// The methods of the projects that some tests belong to.
+    #[must_use]
+    pub fn methods_of(&self, rows: &[u32]) -> Methods {
+        let projects: BTreeSet<&str> =
+            rows.iter().map(|row| self.tests[*row as usize].project.as_str()).collect();
+        let mut methods = Methods::default();
+        for project in projects {
+            self.methods.get(project).into_iter().for_each(|it| methods.append(it));
+        }
+        methods
+    }
+
+    /// The number of each test's project, and of its class.
+    pub(super) fn groups(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut projects: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut classes: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+        self.tests
+            .iter()
+            .map(|test| {
+                let next = u32::try_from(projects.len()).unwrap_or(u32::MAX);
+                let project = *projects.entry(&test.project).or_insert(next);
+                let next = u32::try_from(classes.len()).unwrap_or(u32::MAX);
+                let class = *classes.entry((&test.project, &test.class)).or_insert(next);
+                (project, class)
+            })
+            .unzip()
+    }
+}
