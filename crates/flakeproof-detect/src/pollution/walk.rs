@@ -34,7 +34,7 @@ pub(super) fn failing_stretch(
         match inside {
             Some(_) => start = part.start,
             None => {
-                inside = walk(scheduler, &before[start..part.start], &before[part.clone()], test)?
+                inside = walk(scheduler, &before[start..part.start], &before[part.clone()], test)?;
             }
         }
         let Some(inside) = inside else { return Ok(None) };

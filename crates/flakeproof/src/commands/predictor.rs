@@ -129,23 +129,23 @@ impl Threshold {
     }
 }
 
-struct Asker<'q, 'm> {
+struct Predictor<'q, 'm> {
     model: &'q Model<'m>,
     known: &'q Neighbourhood<'q, 'm>,
-    line: &'q Line,
+    threshold: &'q Threshold,
     detail: Detail,
 }
 
-impl Asker<'_, '_> {
+impl Predictor<'_, '_> {
     /// Whether a test with this score is told of in detail.
     fn is_told(&self, score: f64) -> bool {
         let probability = self.model.probability(score);
-        self.detail == Detail::OfEveryTest || self.line.is_flaky(score, probability)
+        self.detail == Detail::OfEveryTest || self.threshold.is_flaky(score, probability)
     }
 
-    fn prediction(&self, test: &SourceTest, opinion: &Opinion, heard: Heard) -> Prediction {
-        let probability = self.model.probability(heard.score);
-        let flaky = self.line.is_flaky(heard.score, probability);
+    fn prediction(&self, test: &SourceTest, opinion: &Opinion, scored: ScoredTest) -> Prediction {
+        let probability = self.model.probability(scored.score);
+        let flaky = self.threshold.is_flaky(scored.score, probability);
         let in_detail = flaky || self.detail == Detail::OfEveryTest;
         let told = self.told(opinion, in_detail);
         Prediction {
@@ -158,8 +158,8 @@ impl Asker<'_, '_> {
             flaky,
             category: flaky.then(|| self.category(test, opinion)).flatten(),
             neighbours: told.map(|it| self.similar(test, it, in_detail)).collect(),
-            reasons: heard.reasons,
-            paths: heard.paths,
+            reasons: scored.reasons,
+            paths: scored.paths,
         }
     }
 
@@ -218,7 +218,7 @@ fn readable(shared: &SharedTerm) -> String {
 fn facts(
     source: &ModelSource,
     model: &Model<'_>,
-    line: &Line,
+    threshold: &Threshold,
     choice: ThresholdChoice,
 ) -> ModelFacts {
     let (tests, flaky) = model.tests();
@@ -237,8 +237,8 @@ fn facts(
             HoldOut::Project => "project",
         }
         .to_owned(),
-        precision: line.level.and_then(|level| level.precision),
-        recall: line.level.and_then(|level| level.recall),
+        precision: threshold.level.and_then(|level| level.precision),
+        recall: threshold.level.and_then(|level| level.recall),
         threshold: match choice {
             ThresholdChoice::Balanced => "balanced".to_owned(),
             ThresholdChoice::Careful => "careful".to_owned(),
