@@ -78,7 +78,7 @@ impl BaseModels {
         always.into_iter().chain(paths).chain(company).collect()
     }
 
-    /// What they say of a test: the scores of [`Member::Words`] and [`Member::Smells`].
+    /// What they say of a test: the scores of [`BaseModel::Words`] and [`BaseModel::Smells`].
     pub(super) fn ask(&self, reading: &Reading) -> [f64; 2] {
         [self.words.margin(&reading.words), self.smells.margin(&reading.smells)]
     }
