@@ -21,7 +21,7 @@ pub(crate) struct LabelledSourcesArguments {
     pub(crate) only_ids: Option<PathBuf>,
 }
 
-/// Several models that read a test's source, and what each is worth (ENSEMBLE).
+/// Several models that read a test's source, and what each is worth (an ensemble).
 ///
 /// Neighbours (FLAST), words, smells, and the paths of the test's graph (PEELER). Learns from JSON
 /// Lines with `source`, `flaky`, `project`, `class` and `method`; with `--sources` also from the
@@ -62,7 +62,7 @@ pub(crate) struct TrainEnsemble {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Several models that read a test's source, and what each is worth (ENSEMBLE).
+/// Several models that read a test's source, and what each is worth (an ensemble).
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateEnsemble {
     #[command(flatten)]
