@@ -20,6 +20,10 @@ use crate::room;
 /// Where more tests fail than are rerun, so many of them stand for all.
 const REPRESENTATIVES: usize = 5;
 
+/// Why the suite's order is not run once more for a test that passes alone.
+const ONLY_SOME_PASS_ALONE: &str =
+    "it passes alone, and others fail there: mend those first, or raise `--threshold`";
+
 /// Something that happens while the triage runs.
 #[derive(Debug)]
 pub enum Event {
@@ -115,6 +119,9 @@ pub fn triage(
                     head.rerun(&mut cases, sink)?;
                 }
                 if still_fails(&cases) {
+                    for case in cases.iter_mut().filter(|it| it.shows() == Shown::PassesAlone) {
+                        case.undecided.get_or_insert_with(|| ONLY_SOME_PASS_ALONE.to_owned());
+                    }
                     // One tells for all that fail like it, where none is known to be real without.
                     let mut tried: Vec<&mut Case> =
                         cases.iter_mut().filter(|it| it.is_open()).collect();

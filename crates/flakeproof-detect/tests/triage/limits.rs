@@ -74,6 +74,17 @@ fn above_the_limit_a_new_polluter_is_found_for_one_of_those_it_disturbs() {
 }
 
 #[test]
+fn above_the_limit_one_that_passes_alone_says_why_it_is_unknown() {
+    let mixed = suite(["setter", "a", "b", "c"])
+        .with_polluter("a", "setter")
+        .always_fails("b")
+        .always_fails("c");
+    let triaged = triaged_with(&mixed, &at_most(2), &Since::Unknown);
+    let is_told = |it: &Evidence| matches!(it, Evidence::Undecided { reason } if reason.contains("passes alone"));
+    assert!(finding(&triaged, "a").evidence.iter().any(is_told));
+}
+
+#[test]
 fn at_the_limit_everything_is_tried() {
     let scripted = suite(["a", "b"]).fails_times("a", 1).always_fails("b");
     let triaged = triaged_with(&scripted, &at_most(2), &Since::Pass("changed.py"));
