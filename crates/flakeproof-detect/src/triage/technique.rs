@@ -126,7 +126,10 @@ pub fn triage(
                     let mut tried: Vec<&mut Case> =
                         cases.iter_mut().filter(|it| it.is_open()).collect();
                     tried.truncate(usize::from(tried.iter().all(|case| needs_the_base(case))));
-                    return compare_with_base(&head, tried, experiments, sink);
+                    compare_with_base(&head, tried, experiments, sink)?;
+                }
+                if still_fails(&cases) {
+                    return Ok(());
                 }
                 // Something came and went, and the others may be well by now.
                 let deadline = (experiments.clock)() + settings.evidence.order(suite_took);

@@ -3,7 +3,7 @@
 use flakeproof_core::Isolation::{Same, Spawn};
 use flakeproof_core::{Evidence, ExitCode, Policies, Policy, Verdict};
 use flakeproof_detect::triage::{RetryLimit, TriageSettings, exit_code};
-use flakeproof_testkit::scripted::suite;
+use flakeproof_testkit::scripted::{Scripted, suite};
 
 use super::scene::{
     Before, Since, finding, places, triaged, triaged_after, triaged_with, verdict, verdicts,
@@ -58,6 +58,17 @@ fn above_the_limit_an_outage_that_is_over_is_found_for_all() {
     let triaged = triaged_with(&out, &at_most(2), &Since::Pass("changed.py"));
     let flaky = Some(Verdict::Flaky);
     assert_eq!(verdicts(&triaged), [flaky, flaky, flaky, None]);
+}
+
+#[test]
+fn above_the_limit_an_outage_that_lasts_a_while_is_found_for_all() {
+    const TESTS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let says = |suite: Scripted, test: &str| suite.says(test, "ConnectionError");
+    let first = says(suite(TESTS).fails_times("a", 4), "a");
+    let out = TESTS[1..].iter().fold(first, |it, test| says(it.fails_times(test, 1), test));
+    let before = Before { base: Some(|| suite(TESTS)), ..Before::default() };
+    let triaged = triaged_after(&out, &Since::Pass("changed.py"), &before);
+    assert!(verdicts(&triaged).iter().all(|it| *it == Some(Verdict::Flaky)), "{triaged:#?}");
 }
 
 #[test]
