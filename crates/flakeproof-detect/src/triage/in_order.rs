@@ -22,8 +22,8 @@ const MOST_RUNS: u32 = 3;
 const SURE_ENOUGH: u32 = 2;
 
 /// Why the order was run once more and tells nothing.
-const ANOTHER_SUITE: &str = "it passes alone; in another process tests of the suite are missing or have \
-                             other names, and so its order cannot be run once more";
+const NOT_REACHED: &str = "it passes alone; the suite's order once more did not come to it as before: in \
+                           another process tests are missing, have other names or end the run";
 
 /// What is the same for all runs of the order.
 pub(super) struct OrderStage<'a> {
@@ -134,7 +134,7 @@ impl OrderStage<'_> {
             Ok(()) => {
                 let did_not_run = |case: &&mut &mut Case| case.next_number() == number(&case.test);
                 for case in wanted.values_mut().filter(did_not_run) {
-                    case.undecided = Some(ANOTHER_SUITE.to_owned());
+                    case.undecided = Some(NOT_REACHED.to_owned());
                 }
                 Ok(())
             }

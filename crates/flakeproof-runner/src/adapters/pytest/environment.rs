@@ -208,7 +208,7 @@ impl Environment for PytestEnvironment {
         let tests = upcoming.iter().map(|test| self.index(test)).collect::<Result<Vec<_>>>()?;
         self.order.clone_from(&tests);
         self.next = 0;
-        // One that is not there in this process shares nothing with the last of them for sure.
+        // Where the next one is not there in this process, what stays set up is left open.
         let (open, next) = match &then {
             Then::End => (false, None),
             Then::Open => (true, None),
