@@ -57,7 +57,7 @@ pub(crate) fn verify(runs: &str) -> Result<(), String> {
 }
 
 fn ready() -> Result<(PathBuf, PathBuf), String> {
-    run(&mut cargo(&["build", "--quiet", "--package", "flakeproof"]))?;
+    run(&mut cargo(&["build", "--package", "flakeproof"]))?;
     Ok((python::target().join("debug/flakeproof"), python::usual()))
 }
 
