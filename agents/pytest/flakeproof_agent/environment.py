@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from _pytest.runner import CallInfo, call_and_report, runtestprotocol
 
+from flakeproof_agent.cases import case_of
 from flakeproof_agent.link import Link
 from flakeproof_agent.report import result_message
 from flakeproof_agent.rerun import forget_request, make_ready_again, remember_for_reruns
@@ -434,4 +435,5 @@ def _options_for_order(option):
 def _described(item):
     file, line, _ = item.location
     path = getattr(item, "path", None) or getattr(item, "fspath", None)
-    return [item.nodeid, str(path) if path else None, file, None if line is None else line + 1]
+    line = None if line is None else line + 1
+    return [item.nodeid, str(path) if path else None, file, line, case_of(item)]

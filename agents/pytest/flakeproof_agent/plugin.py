@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from flakeproof_agent.cases import case_of
 from flakeproof_agent.environment import Environment
 from flakeproof_agent.guard import Guard
 from flakeproof_agent.link import Link
@@ -35,7 +36,7 @@ class Agent:
         request = self.link.receive()
         if request is None:
             os._exit(70)
-        #: The tests to keep, as `{"id", "file"}`; None means all that pytest selects.
+        #: The tests to keep, as `{"id", "file", "case"}`; None means all that pytest selects.
         self.only = request.get("only")
         self.problems = []
         self.failed_reports = 0
@@ -88,8 +89,9 @@ def start(order):
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(items):
         if agent.only is not None:
-            wanted = {test["id"] for test in agent.only}
-            items[:] = [item for item in items if item.nodeid in wanted]
+            ids = {test["id"] for test in agent.only}
+            cases = {test["case"] for test in agent.only if test["case"]}
+            items[:] = [it for it in items if it.nodeid in ids or (cases and case_of(it) in cases)]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(session):

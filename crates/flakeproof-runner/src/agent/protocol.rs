@@ -66,6 +66,8 @@ pub struct Wanted {
     pub id: String,
     /// The file it is in, if that is known.
     pub file: Option<String>,
+    /// Its case, where the id alone does not tell it.
+    pub case: Option<String>,
 }
 
 /// What an agent, or the guard of its process, reports.
@@ -209,6 +211,9 @@ pub struct CollectedTest {
     pub file: Option<String>,
     /// Its line, counted from 1.
     pub line: Option<u32>,
+    /// The function and the values it is called with, where the id alone does not tell them.
+    #[serde(default)]
+    pub case: Option<String>,
 }
 
 /// How one execution ended.
@@ -229,6 +234,9 @@ pub struct ResultMessage {
     /// What it printed.
     #[serde(default)]
     pub output: String,
+    /// What it was called with, where its id only counts.
+    #[serde(default)]
+    pub case: Option<String>,
     /// What it touched.
     #[serde(default)]
     pub dependencies: Option<Dependencies>,

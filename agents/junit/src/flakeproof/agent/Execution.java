@@ -19,6 +19,7 @@ public final class Execution {
     private String note;
     private Map<String, Object> failure;
     private double seconds;
+    private String calledWith;
 
     Execution(Test test) {
         this.test = test;
@@ -27,6 +28,11 @@ public final class Execution {
     /** Whether the test itself started, and not only what is set up before it. */
     public boolean hasStarted() {
         return hasStarted;
+    }
+
+    /** Notes what this invocation was called with, which in another JVM may have another number. */
+    public void calledWith(String values) {
+        calledWith = values;
     }
 
     /** Whether its outcome is known. */
@@ -69,7 +75,8 @@ public final class Execution {
                 "seconds", seconds,
                 "note", note,
                 "failure", failure,
-                "output", output);
+                "output", output,
+                "case", calledWith);
     }
 
     private static String join(Map<String, Object> first, Map<String, Object> second) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, at, select};
-use flakeproof_core::{Dependencies, Execution, Isolation, TestId};
+use flakeproof_core::{Dependencies, Execution, Isolation, Outcome, TestId};
 
 use super::Session;
 use super::archive;
@@ -14,7 +14,7 @@ use super::messages::execution;
 use super::project::Project;
 use super::ready::ReadyModule;
 use crate::adapter::{Error, Granularity, Probe, Result, Then};
-use crate::agent::protocol::{FromAgent, ToAgent, Wanted};
+use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent, Wanted};
 use crate::process::{Death, kill_group};
 
 /// How long a JVM may take to end after its last test.
@@ -157,7 +157,7 @@ impl Jvm {
         }
     }
 
-    fn ended(&mut self, message: crate::agent::protocol::ResultMessage) -> Result<Heard> {
+    fn ended(&mut self, mut message: ResultMessage) -> Result<Heard> {
         let Some(test) = self.known.get(message.test).cloned() else {
             return Err(Error::Agent("a result for a test that nobody asked for".into()));
         };
@@ -165,6 +165,13 @@ impl Jvm {
         self.begun.take_if(|(begun, _)| *begun == test);
         if self.order.get(self.results) == Some(&test) {
             self.results += 1;
+        }
+        if let Some(case) = message.case.take()
+            && self.session.cases.is_of_another(&test, &case)
+        {
+            message.outcome = Outcome::Skipped;
+            message.failure = None;
+            message.note = Some(format!("in this JVM it is another case, {case}"));
         }
         let project = self.session.project()?;
         let execution = execution(&test, message, project, &self.session.root);
@@ -269,7 +276,7 @@ impl Jvm {
         let wanted = self.known.iter().map(|test| {
             let place = project.place(test);
             let place = place.ok_or_else(|| Error::UnknownTest { test: test.clone() })?;
-            Ok(Wanted { id: place.plain.clone(), file: Some(place.handle.clone()) })
+            Ok(Wanted { id: place.plain.clone(), file: Some(place.handle.clone()), case: None })
         });
         let wanted = wanted.collect::<Result<Vec<_>>>()?;
         let collected = self.started.collect(&self.session, Some(wanted), Some(ANSWER))?;

@@ -6,6 +6,7 @@
 
 mod archive;
 mod built;
+mod cases;
 mod class_file;
 mod command;
 mod environment;
@@ -35,6 +36,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
+use self::cases::Cases;
 use self::environment::JvmEnvironment;
 use self::project::Project;
 use super::{Known, RunRequest};
@@ -94,6 +96,7 @@ struct Session {
     scratch: Scratch,
     opened: AtomicU32,
     project: OnceLock<Project>,
+    cases: Cases,
     /// What the build printed.
     output: Mutex<String>,
     /// How a JVM of the suite ended after its last test, if that is not as it should.
@@ -129,6 +132,7 @@ impl JvmAdapter {
                 opened: AtomicU32::new(0),
                 project: OnceLock::new(),
                 output: Mutex::new(String::new()),
+                cases: Cases::default(),
                 own_failure: Mutex::default(),
             }),
         })

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use flakeproof_core::TestId;
 
@@ -14,7 +15,8 @@ use crate::shell::shell;
 pub(super) fn for_one(session: &Session, test: &TestId) -> String {
     let mut words = without_selectors(session);
     words.push(typed(session, test));
-    shell(&words)
+    let names_move = session.names_move.load(Ordering::Relaxed);
+    with_seed(shell(&words), hash_seed_of_main(session).filter(|_| names_move))
 }
 
 /// The user's command for some tests in this order; `None` where nobody would type it, or where
@@ -51,8 +53,11 @@ fn typed(session: &Session, test: &TestId) -> String {
 
 /// The user's command, with the hash seed of this run if the user left it to chance.
 pub(super) fn for_all(session: &Session) -> String {
-    let command = shell(&session.settings.command);
-    match hash_seed_of_main(session) {
+    with_seed(shell(&session.settings.command), hash_seed_of_main(session))
+}
+
+fn with_seed(command: String, seed: Option<u32>) -> String {
+    match seed {
         Some(seed) => format!("PYTHONHASHSEED={seed} {command}"),
         None => command,
     }

@@ -34,6 +34,7 @@ macro_rules! agent_files {
 
 const AGENT: &[AgentFile] = &agent_files![
     "__init__.py",
+    "cases.py",
     "children.py",
     "cover.py",
     "describe.py",

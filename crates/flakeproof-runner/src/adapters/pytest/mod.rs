@@ -11,6 +11,7 @@ mod frames;
 mod launch;
 mod measured;
 mod messages;
+mod positions;
 mod spawned;
 mod surroundings;
 mod touched;
@@ -18,7 +19,7 @@ mod trouble;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -63,6 +64,8 @@ struct Session {
     scratch: Scratch,
     agent: PathBuf,
     opened: AtomicU32,
+    /// Whether another interpreter called a test by another name.
+    names_move: AtomicBool,
     collected: OnceLock<Project>,
     main: Mutex<Option<Connection>>,
     zygote: Mutex<Zygote>,
@@ -108,6 +111,7 @@ impl PytestAdapter {
                 scratch,
                 agent,
                 opened: AtomicU32::new(0),
+                names_move: AtomicBool::new(false),
                 collected: OnceLock::new(),
                 main: Mutex::new(None),
                 zygote: Mutex::new(Zygote::Impossible("nothing is collected yet".into())),

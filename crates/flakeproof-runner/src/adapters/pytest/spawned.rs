@@ -4,6 +4,7 @@
 //! what it imports, from its very start, is what the test depends on.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
@@ -13,6 +14,7 @@ use flakeproof_core::{
 use super::Session;
 use super::environment::PytestEnvironment;
 use super::launch::{HashSeed, Launch};
+use super::positions::positions_in;
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::agent::protocol::Wanted;
 
@@ -94,7 +96,10 @@ impl SpawnedEnvironment {
         if !collected.goes_on || (collected.tests.is_empty() && !collected.problems.is_empty()) {
             return Err(Error::CannotCollect { problems: collected.problems });
         }
-        let positions = Arc::new(super::suite_of(&collected).positions());
+        let positions = positions_in(&collected, &session.project()?.collected);
+        let moves = |(test, at): (&TestId, &usize)| collected.tests[*at].id != test.as_str();
+        session.names_move.fetch_or(positions.iter().any(moves), Ordering::Relaxed);
+        let positions = Arc::new(positions);
         Ok(Box::new(PytestEnvironment::own(session, connection, scratch, positions, guard)))
     }
 
@@ -102,8 +107,10 @@ impl SpawnedEnvironment {
         let project = self.session.project()?;
         let index = project.positions.get(test).copied();
         let index = index.ok_or_else(|| Error::UnknownTest { test: test.clone() })?;
-        let file = project.collected.tests.get(index).and_then(|test| test.path.clone());
-        Ok(Wanted { id: test.to_string(), file })
+        let known = project.collected.tests.get(index);
+        let file = known.and_then(|test| test.path.clone());
+        let case = known.and_then(|test| test.case.clone());
+        Ok(Wanted { id: test.to_string(), file, case })
     }
 }
 

@@ -29,6 +29,7 @@ final class Listener implements TestExecutionListener {
     public void executionStarted(TestIdentifier identifier) {
         Execution execution = executions.get(identifier.getUniqueId());
         if (execution != null) {
+            execution.calledWith(Name.withoutNumber(identifier));
             report.begins(execution);
             return;
         }

@@ -52,6 +52,13 @@ final class Name {
         return ofOther(plan, test);
     }
 
+    /** What an invocation displays besides its number; null for what is invoked only once. */
+    static String withoutNumber(TestIdentifier test) {
+        List<UniqueId.Segment> segments = UniqueId.parse(test.getUniqueId()).getSegments();
+        boolean isNumbered = segments.get(segments.size() - 1).getValue().startsWith("#");
+        return isNumbered ? test.getDisplayName().replaceFirst("^\\[\\d+]\\s*", "") : null;
+    }
+
     String id() {
         return type + classInvocation + (method.isEmpty() ? "" : "#" + method);
     }

@@ -111,6 +111,7 @@ final class Listener
         }
         running.put(result, execution);
         if (!execution.hasEnded()) {
+            execution.calledWith(Rows.written(result.getParameters()));
             report.begins(execution);
         }
         String lacking = dependencies.lacking(result.getMethod().getMethodName(), notPassed);

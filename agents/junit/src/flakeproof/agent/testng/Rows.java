@@ -2,6 +2,7 @@ package flakeproof.agent.testng;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import org.testng.ITestNGMethod;
 import org.testng.ITestResult;
 import org.testng.annotations.Test;
@@ -21,6 +22,18 @@ final class Rows {
             isSame = here[i] == before[i];
         }
         return isSame;
+    }
+
+    /** The values of a row, where writing them runs none of the project's code; else null. */
+    static String written(Object[] row) {
+        for (Object value : row) {
+            boolean isPlain = value == null || value instanceof String || value instanceof Enum
+                    || value.getClass().getName().startsWith("java.lang.");
+            if (!isPlain) {
+                return null;
+            }
+        }
+        return row.length == 0 ? null : Arrays.toString(row);
     }
 
     /** Whether a method is run once for each row of a data provider. */
