@@ -108,7 +108,8 @@ const BODY: &str = "describe('math', () => {\n  test('adds', () => { expect(1 + 
 fn jest_by_its_own_json() {
     let Some(project) = with_package("jest@29", "jest_by_its_own_json") else { return };
     let project = project.file("src/a.test.js", BODY);
-    let ran = run(&project, &["npx", "jest"]);
+    // When it bails out, jest itself writes no report.
+    let ran = run(&project, &["npx", "jest", "--bail"]);
     assert_eq!(ran.outcome("src/a.test.js::math > adds"), "passed", "{}", ran.text());
     assert_eq!(ran.outcome("math > later"), "skipped");
     assert_eq!(ran.verdict("math > fails (really)"), "unknown");

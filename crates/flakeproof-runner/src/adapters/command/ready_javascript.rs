@@ -39,6 +39,8 @@ pub(super) const JEST: Ready = Ready {
             "--onlyChanged",
             "--coverage",
             "--runTestsByPath",
+            "-b",
+            "--bail",
         ],
         tail: None,
     },
@@ -55,8 +57,9 @@ pub(super) const JEST: Ready = Ready {
             "{options} --coverage=false --json --outputFile={result} --testLocationInResults \
              -t ^({tests})$ --runTestsByPath {files}",
         ),
-        // With the user's coverage, if any: its threshold is a part of the command's word.
-        all: Some(words("{command} --json --outputFile={result} --testLocationInResults")),
+        // With the user's coverage, if any: its threshold is a part of the command's word. jest
+        // writes no report when it bails out.
+        all: Some(words("{command} --bail=0 --json --outputFile={result} --testLocationInResults")),
         result: Format::JestJson,
         id: "{file}::{title}".to_owned(),
         format: "{full}".to_owned(),
