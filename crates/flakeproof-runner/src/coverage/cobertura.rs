@@ -3,8 +3,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use super::covered::{Covered, Function};
-use super::reading::{Error, Files, place};
+use super::covered::{Covered, Error, Files, Function, place};
 use crate::reports::xml::{Piece, Pieces, Tag, Texts};
 
 pub(super) fn read(input: impl BufRead, folder: &Path) -> Result<Files, Error> {

@@ -6,8 +6,7 @@
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use super::covered::{Covered, Function};
-use super::reading::{Error, Extent, Files, place};
+use super::covered::{Covered, Error, Extent, Files, Function, place};
 
 /// How deep folders are looked into.
 const DEEPEST: usize = 30;

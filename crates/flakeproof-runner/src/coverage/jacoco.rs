@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use super::covered::{Covered, Function};
-use super::reading::{Error, Files, place};
+use super::covered::{Covered, Error, Files, Function, place};
 use crate::reports::xml::{Piece, Pieces, Tag, Texts};
 
 /// Where source files lie below a project or a module of it.

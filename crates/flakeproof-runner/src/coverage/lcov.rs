@@ -7,8 +7,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::Path;
 
-use super::covered::{Covered, Function};
-use super::reading::{Error, Files, place};
+use super::covered::{Covered, Error, Files, Function, place};
 
 pub(super) fn read(input: impl BufRead, folder: &Path) -> Result<Files, Error> {
     let mut files = Files::new();

@@ -17,11 +17,9 @@
 
 mod cobertura;
 mod covered;
-mod format;
 mod go_profile;
 mod jacoco;
 mod lcov;
-mod reading;
 
-pub use format::CoverageFormat;
-pub use reading::{Error, Extent, read};
+pub use covered::CoverageFormat;
+pub use covered::{Error, Extent, read};

@@ -6,10 +6,10 @@ use std::path::Path;
 use flakeproof_core::{Base, Change, ChangeStatus, TreeState};
 
 use super::differing::{DifferingFiles, status_now};
-use super::digest::{ABSENT, UNKNOWN, digest_of, is_same};
-use super::path::RepositoryPath;
+use super::listing::RepositoryPath;
 use super::program::Failure;
 use super::repository::Repository;
+use super::state::{ABSENT, UNKNOWN, digest_of, is_same};
 
 /// Why it is not known what changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -14,9 +14,8 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::Lines;
 
 use super::change::NoChange;
-use super::history_patch::{COMMIT, FilePatch, parse_history};
-use super::line_log::LineLog;
-use super::path::RepositoryPath;
+use super::line_log::{COMMIT, FilePatch, LineLog, parse_history};
+use super::listing::RepositoryPath;
 use super::program::{Failure, ask};
 use super::repository::Repository;
 

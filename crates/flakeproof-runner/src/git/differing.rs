@@ -8,11 +8,9 @@ use std::path::Path;
 
 use flakeproof_core::{ChangeStatus, ChangedFile, LineRange};
 
-use super::listing::Listing;
-use super::patch::parse_patch;
-use super::path::RepositoryPath;
+use super::listing::{Listing, RepositoryPath};
+use super::patch::{Difference, parse_patch, parse_raw};
 use super::program::{Failure, ask};
-use super::raw_diff::{Difference, parse_raw};
 use super::repository::Repository;
 
 /// Options that make a diff say the same whatever the user has configured.

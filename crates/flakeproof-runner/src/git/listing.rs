@@ -3,9 +3,12 @@
 //! The second is asked because the first keeps quiet about files that the user told git to
 //! trust (`--assume-unchanged`, `--skip-worktree`). Edits there are edits all the same.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use super::path::RepositoryPath;
+use super::change::NoChange;
 use super::program::{Failure, ask};
 use super::repository::Repository;
 
@@ -139,6 +142,98 @@ fn parse_tags(printed: &[u8]) -> Option<Vec<(RepositoryPath, Distrust)>> {
     Some(distrusted)
 }
 
+impl Repository {
+    /// The paths of all files in the index, relative to the root.
+    ///
+    /// # Errors
+    /// When git cannot tell.
+    pub fn tracked_files(&self) -> Result<HashSet<String>, NoChange> {
+        self.listed(&["ls-files", "-z"]).map(|paths| paths.into_iter().collect())
+    }
+
+    /// All files and folders that git was told to ignore; `None` where there are more than so many.
+    ///
+    /// # Errors
+    /// When git cannot tell.
+    pub fn ignored_files(&self, most: usize) -> Result<Option<Vec<PathBuf>>, NoChange> {
+        let question =
+            ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+        let mut files = Vec::new();
+        for path in self.listed(&question)? {
+            walk(&self.root().join(path), most, &mut files);
+        }
+        Ok((files.len() <= most).then_some(files))
+    }
+
+    fn listed(&self, question: &[&str]) -> Result<Vec<String>, NoChange> {
+        let listed = ask(self.root(), question)
+            .map_err(|failure| NoChange::GitFailed { reason: failure.reason() })?;
+        Ok(listed
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect())
+    }
+}
+
+/// Add what is at a path, and below it, as long as there is room for it.
+fn walk(path: &Path, most: usize, files: &mut Vec<PathBuf>) {
+    if files.len() > most {
+        return;
+    }
+    let is_folder = path.symlink_metadata().is_ok_and(|it| it.is_dir());
+    match std::fs::read_dir(path) {
+        Ok(entries) if is_folder => {
+            // Its own time tells of a file that is gone.
+            files.push(path.to_path_buf());
+            entries.filter_map(Result::ok).for_each(|it| walk(&it.path(), most, files));
+        }
+        _ => files.push(path.to_path_buf()),
+    }
+}
+
+/// The folder in which flakeproof keeps its own files, which are never part of a change.
+const OWN_FOLDER: &[u8] = b".flakeproof";
+
+/// A path relative to the root of a repository, exactly as git has it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RepositoryPath(Vec<u8>);
+
+impl RepositoryPath {
+    /// A path as git printed it. A nested repository is printed as a folder, with a slash at the
+    /// end that is no part of its name.
+    pub(super) fn new(printed: &[u8]) -> Self {
+        Self(printed.strip_suffix(b"/").unwrap_or(printed).to_vec())
+    }
+
+    /// Where the file is.
+    pub(super) fn beneath(&self, root: &Path) -> PathBuf {
+        root.join(OsStr::from_bytes(&self.0))
+    }
+
+    /// The path as text. Different paths can have the same text unless [`is_text`](Self::is_text).
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0).into_owned()
+    }
+
+    /// Whether the text is this path and no other. A path that is not UTF-8 has the replacement
+    /// character in its text, so one that really has that character is not told from it.
+    pub(super) fn is_text(&self) -> bool {
+        std::str::from_utf8(&self.0).is_ok_and(|text| !text.contains(char::REPLACEMENT_CHARACTER))
+    }
+
+    /// Whether this is one of flakeproof's own files.
+    pub(super) fn is_own(&self) -> bool {
+        self.0.split(|byte| *byte == b'/').any(|part| part == OWN_FOLDER)
+    }
+}
+
+impl From<&str> for RepositoryPath {
+    fn from(text: &str) -> Self {
+        Self::new(text.as_bytes())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -189,5 +284,21 @@ mod tests {
             let listing = parse_status(printed.as_bytes()).unwrap();
             prop_assert_eq!(listing.untracked, paths(&[&name]));
         }
+    }
+
+    #[test]
+    fn flakeproofs_folder_is_its_own_at_any_depth_and_by_whole_name_only() {
+        assert!(RepositoryPath::from(".flakeproof/history.db").is_own());
+        assert!(RepositoryPath::from("services/api/.flakeproof/x/y").is_own());
+        assert!(!RepositoryPath::from(".flakeproof.toml").is_own());
+        assert!(!RepositoryPath::from("flakeproof/a.py").is_own());
+    }
+
+    #[test]
+    fn a_path_that_is_not_utf8_says_so() {
+        let path = RepositoryPath::new(b"caf\xe9.py");
+        assert!(!path.is_text());
+        assert_eq!(path.text(), "caf\u{fffd}.py");
+        assert!(!RepositoryPath::from(path.text().as_str()).is_text());
     }
 }

@@ -13,20 +13,15 @@ mod change;
 mod checkout;
 mod churn;
 mod differing;
-mod digest;
-mod history_patch;
 mod line_log;
 mod listing;
 mod patch;
-mod path;
 mod program;
-mod raw_diff;
 mod repository;
 #[cfg(test)]
 mod sandbox;
 mod state;
 mod tidy;
-mod tracked;
 
 pub use change::NoChange;
 pub use checkout::{Checkout, NoCheckout};

@@ -13,8 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::listing::Listing;
-use super::path::RepositoryPath;
+use super::listing::{Listing, RepositoryPath};
 use super::program::{Failure, ask};
 use super::repository::{NoRepository, Repository};
 

@@ -85,7 +85,7 @@ fn failure(
         true => first,
         false => format!("{kind}: {first}"),
     };
-    super::limits::cut(&mut message, LONGEST_MESSAGE);
+    super::reported::cut(&mut message, LONGEST_MESSAGE);
     // Without a place, the words alone are not enough: every test of some runners just "Failed".
     let here = Location { file: id.to_string(), line: None };
     Failure {

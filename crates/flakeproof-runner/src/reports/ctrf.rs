@@ -4,8 +4,10 @@ use flakeproof_core::Outcome;
 use serde::Deserialize;
 
 use super::json::{Number, Texts};
-use super::limits::{self, LONGEST_NAME, LONGEST_TEXT, MOST_PARTS};
-use super::reported::{ReportedAttempt, ReportedFailure, ReportedTest, milliseconds};
+use super::reported::{
+    self, LONGEST_NAME, LONGEST_TEXT, MOST_PARTS, ReportedAttempt, ReportedFailure, ReportedTest,
+    milliseconds,
+};
 
 /// A test as it is written.
 #[derive(Debug, Default, Deserialize)]
@@ -106,11 +108,11 @@ fn outcome_of(status: &str) -> Outcome {
 /// Shorten what is too long.
 pub(super) fn cut(test: &mut ReportedTest) {
     for name in [&mut test.suite, &mut test.class, &mut test.name] {
-        limits::cut(name, LONGEST_NAME);
+        reported::cut(name, LONGEST_NAME);
     }
-    limits::cut(&mut test.output, LONGEST_TEXT);
+    reported::cut(&mut test.output, LONGEST_TEXT);
     if let Some(failure) = &mut test.failure {
-        limits::cut(&mut failure.message, LONGEST_TEXT);
-        limits::cut(&mut failure.text, LONGEST_TEXT);
+        reported::cut(&mut failure.message, LONGEST_TEXT);
+        reported::cut(&mut failure.text, LONGEST_TEXT);
     }
 }

@@ -8,8 +8,8 @@ use std::io::{self, BufRead};
 use serde::Deserialize;
 
 use super::Format;
-use super::issue::{Issue, Issues};
-use super::json_strings::CutStrings;
+use super::json_skeleton::CutStrings;
+use super::reported::{Issue, Issues};
 use super::xml::{Piece, Pieces, Tag, Texts};
 
 /// What a report declares otherwise than it is.
@@ -65,7 +65,7 @@ fn suites(input: impl BufRead, issues: &mut Issues) -> io::Result<()> {
             Some(Piece::Open(tag)) => {
                 depth += 1;
                 match (tag.name(), &mut case) {
-                    (b"testsuite", None) if open.len() < super::limits::DEEPEST => {
+                    (b"testsuite", None) if open.len() < super::reported::DEEPEST => {
                         open.push(suite(tag, offset, depth));
                     }
                     (b"testcase", None) => case = Some(Case::of(tag, depth)),
@@ -144,7 +144,7 @@ fn suite(tag: Tag<'_>, offset: u64, depth: usize) -> Suite {
         (failures, errors) => Some(failures.unwrap_or(0) + errors.unwrap_or(0)),
     };
     let mut name = tag.attribute("name").unwrap_or_default().into_owned();
-    super::limits::cut(&mut name, 200);
+    super::reported::cut(&mut name, 200);
     Suite {
         name,
         offset,

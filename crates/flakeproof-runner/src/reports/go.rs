@@ -12,9 +12,7 @@ use std::time::Duration;
 use flakeproof_core::Outcome;
 use serde::Deserialize;
 
-use super::issue::Issues;
-use super::limits::{self, LONGEST_NAME, LONGEST_TEXT};
-use super::reported::{ReportedFailure, ReportedTest};
+use super::reported::{self, Issues, LONGEST_NAME, LONGEST_TEXT, ReportedFailure, ReportedTest};
 
 /// The longest line that is looked at.
 const LONGEST_LINE: u64 = 1024 * 1024;
@@ -123,13 +121,13 @@ impl GoReader {
         sink: &mut dyn FnMut(ReportedTest),
     ) {
         let GoEvent { action, mut package, mut test, elapsed, output } = event;
-        limits::cut(&mut package, LONGEST_NAME);
-        limits::cut(&mut test, LONGEST_NAME);
+        reported::cut(&mut package, LONGEST_NAME);
+        reported::cut(&mut test, LONGEST_NAME);
         let key = (package, test);
         let has_room = self.printed.len() < MOST_RUNNING;
         match (action.as_str(), key.1.is_empty()) {
             ("output" | "build-output", _) if has_room || self.printed.contains_key(&key) => {
-                limits::append(self.printed.entry(key).or_default(), &output, LONGEST_TEXT);
+                reported::append(self.printed.entry(key).or_default(), &output, LONGEST_TEXT);
             }
             ("run" | "start" | "cont" | "pause", false) if has_room => {
                 self.printed.entry(key).or_default();
@@ -151,8 +149,8 @@ impl GoReader {
     }
 
     fn hear_plainly(&mut self, line: &str) {
-        limits::append(&mut self.plain, line, LONGEST_TEXT);
-        limits::append(&mut self.plain, "\n", LONGEST_TEXT);
+        reported::append(&mut self.plain, line, LONGEST_TEXT);
+        reported::append(&mut self.plain, "\n", LONGEST_TEXT);
     }
 
     /// A package failed: with a test that is at fault, or without one.

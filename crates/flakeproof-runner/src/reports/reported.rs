@@ -1,5 +1,6 @@
 //! A test as a report tells of it.
 
+use std::fmt;
 use std::time::Duration;
 
 use flakeproof_core::Outcome;
@@ -97,6 +98,116 @@ pub(crate) fn milliseconds(number: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(number / 1_000.0).ok()
 }
 
+/// So many issues are kept; a report that is odd everywhere is odd in the same way.
+const MOST: usize = 100;
+
+/// Something in a report that could not be understood, or not wholly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where it is: so many bytes, or for formats of lines so many lines, from the beginning.
+    pub position: u64,
+    /// What is odd, for people.
+    pub what: String,
+}
+
+/// How bad an issue is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Something was cut or left out; every test and its outcome is there.
+    Note,
+    /// Tests may be missing, or a failure belongs to none of them.
+    Serious,
+}
+
+impl Severity {
+    /// The severity as one lower-case word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Serious => "serious",
+        }
+    }
+}
+
+impl fmt::Display for Issue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at {})", self.what, self.position)
+    }
+}
+
+/// The issues so far.
+#[derive(Debug, Default)]
+pub(crate) struct Issues {
+    kept: Vec<Issue>,
+}
+
+impl Issues {
+    /// Something small.
+    pub(crate) fn note(&mut self, position: u64, what: impl Into<String>) {
+        self.add(Severity::Note, position, what.into());
+    }
+
+    /// Something that may hide a test.
+    pub(crate) fn serious(&mut self, position: u64, what: impl Into<String>) {
+        self.add(Severity::Serious, position, what.into());
+    }
+
+    /// All that were kept.
+    pub(crate) fn into_vec(self) -> Vec<Issue> {
+        self.kept
+    }
+
+    /// A serious issue is never dropped for notes: the last note makes room.
+    fn add(&mut self, severity: Severity, position: u64, what: String) {
+        if self.kept.len() >= MOST {
+            let note = self.kept.iter().rposition(|issue| issue.severity == Severity::Note);
+            match (severity, note) {
+                (Severity::Serious, Some(at)) => drop(self.kept.remove(at)),
+                _ => return,
+            }
+        }
+        self.kept.push(Issue { severity, position, what });
+    }
+}
+
+/// The most bytes of a name, of a class or of a path.
+pub(crate) const LONGEST_NAME: usize = 4 * 1024;
+
+/// The most bytes of a failure's text, or of what a test printed.
+pub(crate) const LONGEST_TEXT: usize = 64 * 1024;
+
+/// How deep elements may be nested and still be told apart.
+pub(crate) const DEEPEST: usize = 200;
+
+/// The most attempts, or properties, of one test.
+pub(crate) const MOST_PARTS: usize = 100;
+
+/// Append to a text up to a limit; say whether something was left out.
+pub(crate) fn append(text: &mut String, more: &str, limit: usize) -> bool {
+    let room = limit.saturating_sub(text.len());
+    text.push_str(more.get(..end_within(more, room)).unwrap_or_default());
+    more.len() > room
+}
+
+/// Shorten a text to a limit; say whether something was left out.
+pub(crate) fn cut(text: &mut String, limit: usize) -> bool {
+    let is_long = text.len() > limit;
+    text.truncate(end_within(text, limit));
+    is_long
+}
+
+/// The largest end of a whole character within a limit.
+fn end_within(text: &str, limit: usize) -> usize {
+    let mut end = limit.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,5 +222,26 @@ mod tests {
         for odd in ["", "-1", "NaN", "inf", "1e300", "soon"] {
             assert_eq!(millis(odd), None, "{odd}");
         }
+    }
+
+    #[test]
+    fn notes_make_room_for_what_is_serious() {
+        let mut issues = Issues::default();
+        for at in 0..1_000 {
+            issues.note(at, "cut");
+        }
+        issues.serious(1_000, "lost");
+        let issues = issues.into_vec();
+        assert_eq!(issues.len(), MOST);
+        assert_eq!(issues.last().map(|issue| issue.severity), Some(Severity::Serious));
+    }
+
+    #[test]
+    fn no_character_is_cut_in_half() {
+        let mut text = String::from("aé");
+        assert!(cut(&mut text, 2));
+        assert_eq!(text, "a");
+        assert!(append(&mut text, "ü!", 2));
+        assert_eq!(text, "a");
     }
 }

@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use flakeproof_core::Outcome;
 
-use super::issue::Issues;
-use super::limits::{self, LONGEST_NAME, LONGEST_TEXT};
-use super::reported::{ReportedFailure, ReportedTest};
+use super::reported::{self, Issues, LONGEST_NAME, LONGEST_TEXT, ReportedFailure, ReportedTest};
 use super::xml::{Piece, Pieces, Tag, Texts};
 
 /// Read what follows the opening `TestRun`.
@@ -77,7 +75,7 @@ impl Into {
             Self::Output => &mut test.output,
             Self::Nothing => return,
         };
-        limits::append(into, text, LONGEST_TEXT);
+        reported::append(into, text, LONGEST_TEXT);
     }
 }
 
@@ -87,7 +85,7 @@ fn result_of(tag: Tag<'_>) -> ReportedTest {
         match name {
             b"testName" => {
                 test.name = value.into_owned();
-                limits::cut(&mut test.name, LONGEST_NAME);
+                reported::cut(&mut test.name, LONGEST_NAME);
             }
             b"duration" => test.duration = clock(&value),
             b"outcome" => test.outcome = outcome_of(&value),

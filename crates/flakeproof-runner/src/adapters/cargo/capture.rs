@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::found::Binary;
 use super::process::Process;
-use super::session::{Session, Variables};
-use super::trouble;
+use super::session::{self, Session, Variables};
 use crate::adapter::{Error, Result};
 use crate::process::{Death, End};
 
@@ -61,7 +60,7 @@ pub(super) fn capture(session: &Session) -> Result<Captured> {
         session.instructions(command, &session.settings.folder, Variables::default());
     let (how, printed, _) = Process::run_merged(session, &instructions, None)?;
     if how != End::Died(Death::Exit(0)) {
-        return Err(trouble::not_listed(&session.settings.command, &printed));
+        return Err(session::not_listed(&session.settings.command, &printed));
     }
     let mut folders = entries(&notes)?;
     folders.sort_unstable();

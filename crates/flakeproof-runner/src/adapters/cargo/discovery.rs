@@ -1,19 +1,27 @@
 //! Finding the tests: build them, see how cargo starts them, and ask each binary for its list.
+//!
+//! Where a test is written, as far as its name and the layout of modules tell.
+//!
+//! The harness knows no places. The modules in a test's name lead to a file as they lead the
+//! compiler, and there the function of its name is looked for. A place is for people to read: where
+//! a module lies elsewhere (`#[path]`) or a macro made the test, the file is the last that was
+//! found, without a line.
 
-use flakeproof_core::{Suite, SuiteTest};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::artifacts::{self, Artifact};
+use flakeproof_core::{Location, Suite, SuiteTest};
+
+use super::artifacts::{self, Artifact, Metadata};
 use super::capture::{self, Captured};
 use super::command::Runner;
-use super::documentation;
-use super::found::{self, Found, Group, Way};
-use super::listing;
-use super::metadata::Metadata;
-use super::nextest;
-use super::session::{Session, Variables};
-use super::source_place;
-use super::trouble;
+use super::found::{self, Binary, Found, Group, Listed, Target, Way};
+use super::harness::Ignored;
+use super::session::{self, Session, Variables};
+use super::{documentation, nextest};
 use crate::adapter::{Blame, Error, Result};
+use crate::process::{Death, End, Ended};
 
 /// Find the tests.
 pub(super) fn discover(session: &Session) -> Result<Suite> {
@@ -31,23 +39,23 @@ pub(super) fn discover(session: &Session) -> Result<Suite> {
     let Captured { binaries, printed } = capture::capture(session)?;
     let is_test = |artifact: &&Artifact| artifact.is_test();
     if binaries.is_empty() && artifacts.iter().any(|artifact| is_test(&artifact)) {
-        return Err(trouble::own_runner());
+        return Err(session::own_runner());
     }
     let mut groups = Vec::new();
     for binary in binaries {
         let is_it = |artifact: &&Artifact| artifact.executable.as_deref() == Some(&*binary.path);
         if let Some(artifact) = artifacts.iter().find(is_it) {
-            groups.push(listing::group_of(session, &metadata, artifact, binary)?);
+            groups.push(group_of(session, &metadata, artifact, binary)?);
         }
     }
     match &of_nextest {
-        None => groups.extend(listing::documentation(&metadata, &printed)),
+        None => groups.extend(documentation(&metadata, &printed)),
         Some(list) => nextest::keep_selected(&mut groups, list),
     }
     let has_targets = !groups.is_empty();
     groups.retain(|group: &Group| !group.tests.is_empty());
     if groups.is_empty() {
-        return Err(trouble::no_tests(&session.settings.command, has_targets));
+        return Err(session::no_tests(&session.settings.command, has_targets));
     }
     let places = found::places(&groups);
     let toolchain = toolchain(session)?;
@@ -83,7 +91,7 @@ fn toolchain(session: &Session) -> Result<String> {
 
 fn suite(found: &Found) -> Suite {
     let root = &found.metadata.workspace_root;
-    let mut places = source_place::Finder::new(root);
+    let mut places = Finder::new(root);
     let mut tests = Vec::new();
     for group in &found.groups {
         let source = match &group.way {
@@ -102,4 +110,193 @@ fn suite(found: &Found) -> Suite {
         }
     }
     Suite { tests, problems: Vec::new() }
+}
+
+/// How long a binary may take to list its tests.
+const LISTING: Duration = Duration::from_secs(120);
+
+/// The group of a binary: what it lists decides how its tests are run.
+pub(super) fn group_of(
+    session: &Session,
+    metadata: &Metadata,
+    artifact: &Artifact,
+    binary: Binary,
+) -> Result<Group> {
+    let selecting = session.command.harness.selecting(&session.command.all_filters());
+    let ended = ask(session, &binary, &selecting)?;
+    let package = metadata.name_of(&artifact.package_id).unwrap_or("unknown").to_owned();
+    let target = artifact.target();
+    let has_ended_well = ended.how == End::Died(Death::Exit(0));
+    let list = if has_ended_well { parse_list(&ended.stdout) } else { List::None };
+    let (way, tests) = match list {
+        List::Harness(names) => {
+            let ignored = ignored(session, &binary)?;
+            let listed = |name: String| Listed { is_ignored: ignored.contains(&name), name };
+            (Way::Harness(binary), names.into_iter().map(listed).collect())
+        }
+        List::Own(names) => {
+            let listed = |name| Listed { name, is_ignored: false };
+            (Way::OwnHarness(binary), names.into_iter().map(listed).collect())
+        }
+        List::None => {
+            let whole = Listed { name: String::new(), is_ignored: false };
+            (Way::Whole(binary), vec![whole])
+        }
+    };
+    Ok(Group { package, target, way, tests })
+}
+
+fn ask(session: &Session, binary: &Binary, selecting: &[String]) -> Result<Ended> {
+    let mut command = vec![binary.path.clone()];
+    command.extend(selecting.iter().cloned());
+    command.push("--list".to_owned());
+    let instructions = session.instructions(command, &binary.folder, binary.variables.clone());
+    session.to_end(&instructions, Some(LISTING))
+}
+
+/// The tests that the harness will not run.
+fn ignored(session: &Session, binary: &Binary) -> Result<HashSet<String>> {
+    if session.command.harness.ignored != Ignored::Skipped {
+        return Ok(HashSet::new());
+    }
+    let ended = ask(session, binary, &["--ignored".to_owned()])?;
+    Ok(names(&ended.stdout).into_iter().collect())
+}
+
+/// What a binary answers to `--list`.
+#[derive(Debug, PartialEq, Eq)]
+enum List {
+    /// The list of Rust's own harness, which counts at its end.
+    Harness(Vec<String>),
+    /// A list like it.
+    Own(Vec<String>),
+    /// Something else.
+    None,
+}
+
+fn parse_list(printed: &str) -> List {
+    let names = names(printed);
+    let counts = printed.lines().rev().find(|line| !line.is_empty());
+    match counts.and_then(counted) {
+        Some(count) if count == names.len() => List::Harness(names),
+        _ if names.is_empty() => List::None,
+        _ => List::Own(names),
+    }
+}
+
+/// The names in lines like `module::name: test`.
+fn names(printed: &str) -> Vec<String> {
+    let name = |line: &str| {
+        let name = line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"))?;
+        Some(name.to_owned())
+    };
+    printed.lines().filter_map(name).collect()
+}
+
+/// How many tests and benchmarks `3 tests, 1 benchmark` counts.
+fn counted(line: &str) -> Option<usize> {
+    let (tests, benchmarks) = line.split_once(", ")?;
+    let number = |part: &str, word: &str| {
+        let number = part.strip_suffix('s').unwrap_or(part).strip_suffix(word)?;
+        number.trim_end().parse::<usize>().ok()
+    };
+    Some(number(tests, "test")? + number(benchmarks, "benchmark")?)
+}
+
+/// The tests in documentation, from what cargo printed while everything was listed: after the name
+/// of each library, one or two lists.
+pub(super) fn documentation(metadata: &Metadata, printed: &str) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for line in printed.lines() {
+        if let Some(library) = line.trim_start().strip_prefix("Doc-tests ") {
+            let package = metadata.package_of_library(library.trim());
+            groups.push(Group {
+                package: package.map_or(library.trim(), |package| &package.name).to_owned(),
+                target: Target::Documentation,
+                way: Way::Documentation,
+                tests: Vec::new(),
+            });
+        } else if let Some(group) = groups.last_mut() {
+            let listed = |name| Listed { name, is_ignored: false };
+            group.tests.extend(names(line).into_iter().map(listed));
+        }
+    }
+    groups.retain(|group| !group.tests.is_empty());
+    groups
+}
+
+/// Finds the places of tests below a root.
+pub(super) struct Finder<'a> {
+    root: &'a Path,
+    /// The files that were read.
+    read: HashMap<PathBuf, String>,
+}
+
+impl<'a> Finder<'a> {
+    pub(super) fn new(root: &'a Path) -> Self {
+        Self { root, read: HashMap::new() }
+    }
+
+    /// The place of a test in a target whose first file is known.
+    pub(super) fn find(&mut self, source: &str, name: &str) -> Location {
+        let mut modules: Vec<&str> = name.split("::").collect();
+        let function = modules.pop().unwrap_or_default();
+        let file = file_of(Path::new(source), &modules);
+        let text = self
+            .read
+            .entry(file.clone())
+            .or_insert_with(|| std::fs::read_to_string(&file).unwrap_or_default());
+        let line = line_of(text, function);
+        let relative = file.strip_prefix(self.root).unwrap_or(&file);
+        Location { file: relative.to_string_lossy().into_owned(), line }
+    }
+}
+
+/// The file of the innermost module that has one.
+fn file_of(source: &Path, modules: &[&str]) -> PathBuf {
+    let mut file = source.to_path_buf();
+    let mut folder = source.parent().map(Path::to_path_buf).unwrap_or_default();
+    for module in modules {
+        let beside = [folder.join(format!("{module}.rs")), folder.join(module).join("mod.rs")];
+        folder = folder.join(module);
+        if let Some(found) = beside.into_iter().find(|path| path.is_file()) {
+            file = found;
+        }
+    }
+    file
+}
+
+/// The line of a function, if there is just one of its name.
+fn line_of(text: &str, function: &str) -> Option<u32> {
+    let is_it = |line: &str| {
+        let after = line.split_once("fn ").and_then(|(_, rest)| rest.strip_prefix(function));
+        after.is_some_and(|rest| rest.starts_with(['(', '<']))
+    };
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| is_it(line)).map(|(at, _)| at);
+    let first = lines.next()?;
+    lines.next().is_none().then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_count_at_the_end_tells_rusts_own_harness() {
+        let own = "a::b: test\nc: benchmark\n\n1 test, 1 benchmark\n";
+        assert_eq!(parse_list(own), List::Harness(vec!["a::b".into(), "c".into()]));
+        assert_eq!(parse_list("\n0 tests, 0 benchmarks\n"), List::Harness(Vec::new()));
+        assert_eq!(parse_list("a: test\nb: test\n"), List::Own(vec!["a".into(), "b".into()]));
+        assert_eq!(parse_list("everything ran\n"), List::None);
+        assert_eq!(parse_list(""), List::None);
+    }
+
+    #[test]
+    fn the_line_of_the_only_function_of_a_name_is_found() {
+        let text =
+            "fn add() {}\nmod tests {\n    #[test]\n    fn adds() {}\n    fn add_all() {}\n}";
+        assert_eq!(line_of(text, "adds"), Some(4));
+        assert_eq!(line_of(text, "add"), Some(1));
+        assert_eq!(line_of("fn a() {}\nmod b { fn a() {} }", "a"), None);
+    }
 }

@@ -11,7 +11,6 @@ use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, T
 
 use super::execution;
 use super::found::{Group, Listed, Target};
-use super::panics;
 use super::process::Process;
 use super::session::Session;
 use super::watch::Section;
@@ -84,7 +83,7 @@ fn failed(test: &TestId, name: &str, section: &Section) -> Execution {
     let head = format!("---- {name} stdout ----\n");
     let text = section.text.find(&head).map_or("", |at| &section.text[at + head.len()..]);
     let text = text[..text.find("\n\nfailures:\n").unwrap_or(text.len())].trim();
-    let found = panics::failure(test, "main", text, None);
+    let found = execution::failure(test, "main", text, None);
     let compiling = text.lines().find(|line| line.starts_with("error"));
     let message = compiling.map_or(found.message, str::to_owned);
     let location = location(name);

@@ -7,18 +7,17 @@
 
 use std::sync::Arc;
 
-use flakeproof_core::{Execution, State, TestId};
+use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, State, TestId};
 
 use super::command::Runner;
-use super::documentation;
-use super::execution;
-use super::found::{Binary, Found, Group, Place, Way};
+use super::found::{Binary, Found, Group, Listed, Place, Way};
 use super::measure::{self, Measure};
 use super::piece::{Piece, PieceTest, Told};
 use super::session::{Session, Variables, locked};
-use super::whole;
+use super::watch::Section;
+use super::{documentation, execution, process};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
-use crate::process::Instructions;
+use crate::process::{Death, End, Instructions, run_to_end};
 
 /// Where tests run.
 #[derive(Debug)]
@@ -184,7 +183,7 @@ impl CargoEnvironment {
             }
             told => told,
         };
-        let mut execution = execution::of(&session, &test, &listed.name, told);
+        let mut execution = execution::execution_of(&session, &test, &listed.name, told);
         execution.dependencies = live.measure.dependencies(&session, group);
         Ok(execution)
     }
@@ -203,7 +202,7 @@ impl CargoEnvironment {
         let mut execution = match &group.way {
             Way::Documentation => documentation::run(session, group, listed, test, probe)?,
             Way::OwnHarness(binary) | Way::Whole(binary) => {
-                whole::run(session, binary, listed, test, probe)?
+                run_whole(session, binary, listed, test, probe)?
             }
             Way::Harness(_) => return Err(Error::Agent(format!("`{test}` was not started"))),
         };
@@ -307,4 +306,55 @@ impl Environment for CargoEnvironment {
         // All that was asked for has ended; what is ahead of it dies with its guard.
         Ok(())
     }
+}
+
+/// Run a test of a harness of the project's own, or a binary that is one test.
+pub(super) fn run_whole(
+    session: &Session,
+    binary: &Binary,
+    listed: &Listed,
+    test: &TestId,
+    probe: Probe,
+) -> Result<Execution> {
+    let mut command = vec![binary.path.clone()];
+    if listed.name.is_empty() {
+        command.extend(session.command.filters.iter().cloned());
+        command.extend(session.command.harness.typed.iter().cloned());
+    } else {
+        command.extend(session.command.harness.naming(std::iter::once(&*listed.name)));
+    }
+    let mut variables = binary.variables.clone();
+    variables.extend(session.variables_for_tests(probe.attempt));
+    let instructions = session.instructions(command, &binary.folder, variables);
+    let limit = session.settings.timeout;
+    let mut where_it_hangs = String::new();
+    let ended = run_to_end(&session.hub, &instructions, limit, &session.settings.cancel, |pid| {
+        where_it_hangs = process::describe_threads(pid);
+    })?;
+    let text = [ended.stdout.trim_end(), ended.stderr.trim_end()].join("\n");
+    let section = Section { text, duration: ended.duration };
+    Ok(match ended.how {
+        End::Died(Death::Exit(0)) => {
+            execution::plain(test, Outcome::Passed, section.duration, &section.text)
+        }
+        End::Died(death @ Death::Exit(_)) => failed(test, &section, death),
+        End::Died(death @ Death::Signal(_)) => {
+            execution::crashed(test, &section, execution::died(death))
+        }
+        End::TimedOut => execution::timed_out(session, test, &section, &where_it_hangs),
+    })
+}
+
+fn failed(test: &TestId, section: &Section, death: Death) -> Execution {
+    let message = format!("the program ended with {death}");
+    let own = Location { file: test.to_string(), line: None };
+    let failure = Failure {
+        phase: Phase::Call,
+        signature: Signature::of(&message, Some(&own)),
+        text: format!("{message}\n\n{}", section.text.trim()),
+        message,
+        location: None,
+    };
+    let execution = execution::plain(test, Outcome::Failed, section.duration, &section.text);
+    Execution { failure: Some(failure), ..execution }
 }

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
-use super::panics;
 use super::piece::Told;
 use super::session::Session;
 use super::watch::{self, Section};
 use crate::process::Death;
 
 /// The execution that a process of Rust's own harness tells.
-pub(super) fn of(session: &Session, test: &TestId, name: &str, told: Told) -> Execution {
+pub(super) fn execution_of(session: &Session, test: &TestId, name: &str, told: Told) -> Execution {
     match told {
         Told::Passed(section) => {
             let (_, output) = watch::result_of(&section.text, false);
@@ -23,7 +22,7 @@ pub(super) fn of(session: &Session, test: &TestId, name: &str, told: Told) -> Ex
         }
         Told::Failed(section, remark) => {
             let (_, output) = watch::result_of(&section.text, false);
-            let failure = panics::failure(test, name, output, remark.as_deref());
+            let failure = failure(test, name, output, remark.as_deref());
             let execution = plain(test, Outcome::Failed, section.duration, output);
             Execution { failure: Some(failure), ..execution }
         }
@@ -108,4 +107,178 @@ fn gone(
     let failure = Failure { phase: Phase::Call, message, text, location: None, signature };
     let execution = plain(test, outcome, section.duration, &section.text);
     Execution { failure: Some(failure), ..execution }
+}
+
+/// A panic that was printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Panic<'a> {
+    thread: &'a str,
+    location: Option<Location>,
+    /// The lines of its message.
+    message: Vec<&'a str>,
+}
+
+/// The failure of a test that the harness calls failed.
+///
+/// `printed` is the test's own output; `remark` is what the harness says about it at the end of the
+/// run, as that a panic was expected and did not come.
+pub(super) fn failure(test: &TestId, name: &str, printed: &str, remark: Option<&str>) -> Failure {
+    let panics = panics_in(printed);
+    let of_the_test = panics.iter().find(|panic| panic.thread == name).or(panics.last());
+    let (message, location) = match (remark, of_the_test) {
+        // The panics of a test that should panic are not what is wrong with it.
+        (Some(remark), _) => {
+            let remark = remark.strip_prefix("note: ").unwrap_or(remark);
+            (remark.lines().map(str::trim).collect(), place_in(remark))
+        }
+        (None, Some(panic)) => (panic.message.clone(), panic.location.clone()),
+        (None, None) => (vec![returned_error(printed).unwrap_or("the test failed")], None),
+    };
+    let own = Location { file: test.to_string(), line: None };
+    let first = message.first().copied().unwrap_or_default();
+    let signature = Signature::of(first, Some(location.as_ref().unwrap_or(&own)));
+    let text = [printed.trim(), remark.unwrap_or_default()].join("\n").trim().to_owned();
+    let message = in_one_line(&message);
+    Failure { phase: Phase::Call, message, text, location, signature }
+}
+
+/// The error that a test returned: `Error: "bad"`.
+fn returned_error(printed: &str) -> Option<&str> {
+    printed.lines().rev().find(|line| line.starts_with("Error: "))
+}
+
+/// The message with what was compared, where an assertion says that.
+fn in_one_line(message: &[&str]) -> String {
+    let first = message.first().copied().unwrap_or("the test failed");
+    let compared: Vec<&str> = message
+        .iter()
+        .skip(1)
+        .map(|line| line.trim())
+        .filter(|line| {
+            ["left: ", "right: ", "panic message: ", "expected substring: "]
+                .iter()
+                .any(|start| line.starts_with(start))
+        })
+        .collect();
+    match compared.is_empty() {
+        true => first.to_owned(),
+        false => format!("{first} ({})", compared.join(", ")),
+    }
+}
+
+/// Every panic that was printed, in order.
+fn panics_in(printed: &str) -> Vec<Panic<'_>> {
+    let mut panics = Vec::new();
+    let mut lines = printed.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some((thread, what)) = head_of_panic(line) else { continue };
+        if let Some(panic) = panic_in_one_line(thread, what) {
+            panics.push(panic);
+            continue;
+        }
+        let mut message = Vec::new();
+        while let Some(line) = lines.next_if(|line| !is_after_message(line)) {
+            message.push(line);
+        }
+        panics.push(Panic { thread, location: location(what.trim_end_matches(':')), message });
+    }
+    panics
+}
+
+/// The thread of `thread 'a' (12) panicked at src/lib.rs:3:5:`, and what follows `at`.
+fn head_of_panic(line: &str) -> Option<(&str, &str)> {
+    let rest = &line[line.find("thread '")? + "thread '".len()..];
+    let (before, what) = rest.split_once(" panicked at ")?;
+    let (thread, _) = before.rsplit_once('\'')?;
+    Some((thread, what))
+}
+
+/// A panic as compilers before 1.73 print it: `panicked at 'no', src/lib.rs:3:5`.
+fn panic_in_one_line<'a>(thread: &'a str, what: &'a str) -> Option<Panic<'a>> {
+    let (message, place) = what.strip_prefix('\'')?.rsplit_once("', ")?;
+    Some(Panic { thread, location: location(place), message: vec![message] })
+}
+
+fn is_after_message(line: &str) -> bool {
+    line.starts_with("note: ") || line.starts_with("stack backtrace:") || line.contains("thread '")
+}
+
+/// The place `src/lib.rs:3:5`.
+fn location(place: &str) -> Option<Location> {
+    let mut parts = place.trim().rsplitn(3, ':');
+    let (_column, line, file) = (parts.next()?, parts.next()?, parts.next()?);
+    Some(Location { file: file.to_owned(), line: Some(line.parse().ok()?) })
+}
+
+/// The place that a remark of the harness names: `did not panic as expected at src/lib.rs:3:5`.
+fn place_in(remark: &str) -> Option<Location> {
+    location(remark.lines().next()?.rsplit_once(" at ")?.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(printed: &str, remark: Option<&str>) -> Failure {
+        failure(&"p::tests::a".into(), "tests::a", printed, remark)
+    }
+
+    fn at(file: &str, line: u32) -> Option<Location> {
+        Some(Location { file: file.into(), line: Some(line) })
+    }
+
+    #[test]
+    fn a_failed_assertion_has_its_place_and_what_was_compared() {
+        let failure = of(
+            "noise\n\nthread 'tests::a' (17) panicked at src/lib.rs:16:25:\n\
+             assertion `left == right` failed: why\n  left: 1\n right: 2\n\
+             note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
+            None,
+        );
+        let message = "assertion `left == right` failed: why (left: 1, right: 2)";
+        assert_eq!(failure.message, message);
+        assert_eq!(failure.location, at("src/lib.rs", 16));
+        assert!(failure.text.starts_with("noise"));
+    }
+
+    #[test]
+    fn the_panic_of_the_tests_own_thread_comes_first() {
+        let failure = of(
+            "thread 'pool-1' (3) panicked at src/pool.rs:4:1:\nlost\n\
+             thread 'tests::a' (2) panicked at src/lib.rs:9:5:\njoin failed\n",
+            None,
+        );
+        assert_eq!(
+            (failure.message.as_str(), failure.location),
+            ("join failed", at("src/lib.rs", 9))
+        );
+    }
+
+    #[test]
+    fn old_compilers_print_a_panic_in_one_line() {
+        let failure = of("thread 'tests::a' panicked at 'it's no', src/a.rs:3:5\n", None);
+        assert_eq!((failure.message.as_str(), failure.location), ("it's no", at("src/a.rs", 3)));
+    }
+
+    #[test]
+    fn a_panic_that_did_not_come_is_the_failure() {
+        let failure = of("", Some("note: test did not panic as expected at src/lib.rs:14:32"));
+        assert!(failure.message.contains("did not panic as expected"));
+        assert_eq!(failure.location, at("src/lib.rs", 14));
+    }
+
+    #[test]
+    fn a_returned_error_is_the_message() {
+        assert_eq!(of("Error: \"bad\"\n", None).message, "Error: \"bad\"");
+        assert_eq!(of("", None).message, "the test failed");
+    }
+
+    #[test]
+    fn numbers_in_a_message_make_no_other_failure() {
+        let panic = |port: u16| {
+            let printed = format!("thread 'x' (1) panicked at src/a.rs:3:5:\nport {port} in use\n");
+            of(&printed, None).signature
+        };
+        assert_eq!(panic(8080), panic(9090));
+    }
 }

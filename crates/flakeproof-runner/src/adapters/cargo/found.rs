@@ -18,8 +18,7 @@ use std::path::PathBuf;
 
 use flakeproof_core::TestId;
 
-use super::artifacts::Artifact;
-use super::metadata::Metadata;
+use super::artifacts::{Artifact, Metadata};
 use super::session::Variables;
 
 /// What discovery told.

@@ -9,29 +9,18 @@ mod artifacts;
 mod capture;
 mod command;
 mod coverage;
-mod dep_info;
 mod discovery;
 mod documentation;
 mod environment;
 mod execution;
 mod found;
 mod harness;
-mod listing;
 mod measure;
-mod metadata;
 mod nextest;
-mod opens;
-mod panics;
 mod piece;
 mod process;
 mod session;
-mod source_place;
-mod surroundings;
-mod threads;
-mod trouble;
-mod typed;
 mod watch;
-mod whole;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -86,7 +75,7 @@ impl CargoAdapter {
 
 impl Adapter for CargoAdapter {
     fn discover(&self) -> Result<Suite> {
-        discovery::discover(&self.session).map_err(trouble::explained)
+        discovery::discover(&self.session).map_err(session::explained)
     }
 
     fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
@@ -116,7 +105,9 @@ impl Adapter for CargoAdapter {
 
     fn surroundings(&self) -> Surroundings {
         let found = self.session.found.get();
-        found.map_or_else(Surroundings::default, |found| surroundings::of(&self.session, found))
+        found.map_or_else(Surroundings::default, |found| {
+            session::surroundings_of(&self.session, found)
+        })
     }
 
     fn root(&self) -> Option<PathBuf> {
@@ -132,19 +123,19 @@ impl Adapter for CargoAdapter {
     }
 
     fn command_to_list(&self) -> Option<String> {
-        Some(typed::to_list(&self.session))
+        Some(command::to_list(&self.session))
     }
 
     fn command_for(&self, test: &TestId) -> String {
-        typed::for_one(&self.session, test)
+        command::for_one(&self.session, test)
     }
 
     fn command_for_order(&self, order: &[TestId]) -> Option<String> {
-        typed::for_order(&self.session, order)
+        command::for_order(&self.session, order)
     }
 
     fn command_for_all(&self) -> String {
-        typed::shell(&self.session.settings.command)
+        command::shell(&self.session.settings.command)
     }
 }
 

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Deserialize;
 
 use super::found::{Group, Target, Way};
-use super::session::{Session, Variables};
-use super::trouble;
+use super::session::{self, Session, Variables};
 use crate::adapter::{Error, Result};
 use crate::process::{Death, End};
 
@@ -46,7 +45,7 @@ pub(super) fn list(session: &Session) -> Result<List> {
         session.instructions(command, &session.settings.folder, Variables::default());
     let ended = session.to_end(&instructions, None)?;
     if ended.how != End::Died(Death::Exit(0)) {
-        return Err(trouble::no_nextest(&ended.stderr));
+        return Err(session::no_nextest(&ended.stderr));
     }
     serde_json::from_str(&ended.stdout)
         .map_err(|error| Error::Agent(format!("the list of nextest: {error}")))

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::process::{Next, Process};
+use super::process::{self, Next, Process};
 use super::session::Session;
-use super::threads;
 use super::watch::{self, Heard, Section, Watcher, Word};
 use crate::adapter::Result;
 use crate::process::{Death, Instructions};
@@ -132,7 +131,7 @@ impl Piece {
             Next::Heard(Heard::Closed(last)) => self.close(last, deadline, session)?,
             Next::Died(death) => self.end(Ending::Died(death)),
             Next::TimeIsOver => {
-                self.threads = threads::of(self.process.pid);
+                self.threads = process::describe_threads(self.process.pid);
                 self.end(Ending::TimedOut);
             }
         }

@@ -1,6 +1,7 @@
 //! A process whose output is watched while it runs.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, at, never, select};
@@ -133,4 +134,29 @@ impl Process {
 /// Our own trouble, not the test's.
 fn guard_is_gone() -> Error {
     Error::EnvironmentLost { cause: "its guard process was killed".into() }
+}
+
+/// One line for each thread: its name, which for a test is the test's, and what it waits for.
+pub(super) fn describe_threads(pid: u32) -> String {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+        return String::new();
+    };
+    let mut lines: Vec<String> =
+        threads.filter_map(|thread| Some(line(&thread.ok()?.path()))).collect();
+    lines.sort_unstable();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("Its threads:\n{}\n", lines.join("\n")),
+    }
+}
+
+fn line(thread: &Path) -> String {
+    let read = |name: &str| std::fs::read_to_string(thread.join(name)).unwrap_or_default();
+    let state = read("status");
+    let state = state.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or("").trim();
+    let name = read("comm");
+    match read("wchan").as_str() {
+        "" | "0" => format!("  {}: {state}", name.trim()),
+        waits => format!("  {}: {state}, in {waits}", name.trim()),
+    }
 }

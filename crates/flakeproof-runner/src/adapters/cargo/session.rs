@@ -1,15 +1,18 @@
-//! What the environments of one adapter share, and how they start processes.
+//! What the environments of one adapter share, how they start processes, and what cargo's
+//! troubles mean to the user.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use flakeproof_core::Surroundings;
+
 use super::command::CargoCommand;
 use super::coverage::Instrumented;
 use super::found::Found;
-use crate::adapter::{Error, Result};
+use crate::adapter::{Blame, Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
 use crate::process::{Ended, Instructions, run_to_end};
@@ -116,4 +119,157 @@ impl Session {
 
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The toolchain, the locked dependencies, the features and the variables.
+pub(super) fn surroundings_of(session: &Session, found: &Found) -> Surroundings {
+    let mut runtime = vec![found.toolchain.clone()];
+    let options = session.command.only_building();
+    if !options.is_empty() {
+        runtime.push(format!("`{}`", options.join(" ")));
+    }
+    let features: BTreeSet<&str> = found
+        .artifacts
+        .iter()
+        .filter(|artifact| artifact.is_test())
+        .flat_map(|artifact| artifact.features.iter().map(String::as_str))
+        .collect();
+    if !features.is_empty() {
+        let features: Vec<&str> = features.into_iter().collect();
+        runtime.push(format!("the features {}", features.join(", ")));
+    }
+    runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
+    let lock = std::fs::read(found.metadata.workspace_root.join("Cargo.lock")).unwrap_or_default();
+    Surroundings { runtime, packages: digest(&lock), variables: variables() }
+}
+
+/// A digest of each variable's value: enough to see that it changed, and no secret is kept.
+fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let is_ours = name.starts_with("FLAKEPROOF");
+            (!is_ours).then(|| (name, digest(value.as_encoded_bytes())))
+        })
+        .collect()
+}
+
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
+}
+
+/// The project does not compile, or cargo does not like the command.
+pub(super) fn not_built(command: &[String], printed: &str) -> Error {
+    let command = command.join(" ");
+    let is_compiling = ["could not compile", "error[E", "failed to run custom build command"];
+    match is_compiling.iter().any(|it| printed.contains(it)) {
+        true => Error::Explained {
+            blame: Blame::Runner,
+            what: "the tests do not compile, so none ran".to_owned(),
+            next: format!("mend the errors above; `{command}` shows them as well"),
+            details: last_lines(printed, 60),
+        },
+        false => Error::Explained {
+            blame: Blame::Usage,
+            what: format!("cargo does not accept `{command}`"),
+            next: "mend the command after `--`; everything there goes to cargo as it is".to_owned(),
+            details: last_lines(printed, 20),
+        },
+    }
+}
+
+/// There is no project, or cargo cannot read it.
+pub(super) fn no_project(printed: &str) -> Error {
+    Error::Explained {
+        blame: Blame::Usage,
+        what: "cargo cannot tell what is to be tested".to_owned(),
+        next: "run it in the folder of a `Cargo.toml`, or name one with `--manifest-path`; for \
+               another runner, name its adapter with `--adapter`"
+            .to_owned(),
+        details: last_lines(printed, 20),
+    }
+}
+
+/// The tests were built, and cargo cannot list them.
+pub(super) fn not_listed(command: &[String], printed: &str) -> Error {
+    if printed.contains("several matching instances of `target.'cfg(..)'.runner`") {
+        return own_runner();
+    }
+    Error::Explained {
+        blame: Blame::Runner,
+        what: format!("`{}` cannot list its tests", command.join(" ")),
+        next: "run the same command without flakeproof and with `-- --list` to see the cause"
+            .to_owned(),
+        details: last_lines(printed, 40),
+    }
+}
+
+/// The tests are started by a program of the project's choice.
+pub(super) fn own_runner() -> Error {
+    Error::Explained {
+        blame: Blame::Usage,
+        what: "cargo starts these tests by a `runner` that its configuration names".to_owned(),
+        next: "leave out `target.….runner` (or the variable `CARGO_TARGET_…_RUNNER`) for \
+               flakeproof: it starts the tests itself"
+            .to_owned(),
+        details: String::new(),
+    }
+}
+
+/// cargo itself is not there.
+pub(super) fn explained(error: Error) -> Error {
+    match error {
+        Error::CannotStart { command, cause } => {
+            let program = command.split_whitespace().next().unwrap_or(&command);
+            Error::Explained {
+                blame: Blame::Usage,
+                what: format!("`{program}` cannot be started: {cause}"),
+                next: "install Rust (https://rustup.rs), or check the command after `--`"
+                    .to_owned(),
+                details: String::new(),
+            }
+        }
+        other => other,
+    }
+}
+
+/// Nothing is selected.
+pub(super) fn no_tests(command: &[String], has_targets: bool) -> Error {
+    let command = command.join(" ");
+    let next = match has_targets {
+        true => "check the names and `--skip` after the command, and the chosen targets",
+        false => "add a test target, or choose another package with `-p`",
+    };
+    Error::Explained {
+        blame: Blame::NoTests,
+        what: format!("`{command}` selects no test"),
+        next: next.to_owned(),
+        details: String::new(),
+    }
+}
+
+/// nextest is not there, or does not like the command.
+pub(super) fn no_nextest(printed: &str) -> Error {
+    let is_missing = printed.contains("no such command") || printed.contains("no such subcommand");
+    let (what, next) = match is_missing {
+        true => (
+            "`cargo nextest` is not installed",
+            "install it (`cargo install cargo-nextest --locked`), or use `cargo test`",
+        ),
+        false => (
+            "`cargo nextest` cannot list the tests",
+            "run `cargo nextest list` with the same options to see the cause",
+        ),
+    };
+    Error::Explained {
+        blame: Blame::Usage,
+        what: what.to_owned(),
+        next: next.to_owned(),
+        details: if is_missing { String::new() } else { last_lines(printed, 40) },
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
 }

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 use flakeproof_core::{CollectionProblem, Location, Suite, SuiteTest, TestId};
 use serde::Deserialize;
 
-use super::fields::Fields;
 use super::launch::{Asked, Ran};
-use super::profile::{CommandText, ListFormat};
+use super::profile::{CommandText, Fields, ListFormat};
 use super::session::{Project, Session};
 use super::ways::Besides;
 use crate::adapter::{Blame, Error, Granularity, Result};

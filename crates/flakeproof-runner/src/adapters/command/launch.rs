@@ -6,11 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use flakeproof_core::{Dependencies, Execution, Location, Outcome, SuiteTest, TestId};
 
-use super::fields::Fields;
-use super::profile::CommandText;
+use super::environment;
+use super::profile::{CommandText, Fields, Values};
 use super::session::Session;
-use super::template::Values;
-use super::told;
 use crate::adapter::{Error, Granularity, Result};
 use crate::coverage::Extent;
 use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
@@ -184,9 +182,9 @@ impl Session {
         let id = TestId::from(fields.test_id(&self.profile().id));
         let location = (!fields.file.is_empty())
             .then(|| Location { file: fields.file.clone(), line: test.line });
-        let told = told::execution(&id, test, self.folder());
+        let told = environment::execution(&id, test, self.folder());
         match ran.executions.get_mut(&id) {
-            Some(before) => told::merge(before, told),
+            Some(before) => environment::merge(before, told),
             None => {
                 ran.order.push((SuiteTest { id: id.clone(), location }, fields));
                 ran.executions.insert(id, told);

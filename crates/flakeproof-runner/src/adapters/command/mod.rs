@@ -4,21 +4,13 @@
 //! [`Profile`] is the description. Those of well-known runners are ready-made and chosen by the
 //! user's command; others come from the configuration file.
 
-mod besides;
 mod choice;
 mod discovery;
 mod environment;
-mod fields;
 mod launch;
 mod profile;
 mod ready;
-mod ready_javascript;
-mod ready_others;
 mod session;
-mod surroundings;
-mod template;
-mod told;
-mod typed_words;
 mod ways;
 
 use std::path::{Path, PathBuf};
@@ -28,10 +20,10 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
+use self::profile::shell;
 pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 use self::ready::{READY, Ready};
 use self::session::Session;
-use self::template::shell;
 use super::{Known, RunRequest};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
@@ -111,7 +103,7 @@ impl Adapter for CommandAdapter {
     }
 
     fn surroundings(&self) -> Surroundings {
-        surroundings::of(&self.session)
+        session::surroundings_of(&self.session)
     }
 
     fn root(&self) -> Option<PathBuf> {

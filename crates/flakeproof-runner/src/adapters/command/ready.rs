@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use super::profile::{CommandText, Profile};
-use super::ready_javascript::{JEST, NODE, VITEST};
-use super::ready_others::{CTEST, DOTNET, GO, PHPUNIT, RSPEC};
-use super::typed_words::{Grammar, TypedWords, program_end};
+use super::choice::{Grammar, TypedWords, program_end};
+use super::profile::{CommandText, Coverage, Escape, ListFormat, Profile};
+use crate::coverage::CoverageFormat;
+use crate::reports::Format;
 
 /// A runner that is known.
 pub(super) struct Ready {
@@ -63,6 +63,429 @@ pub(super) fn usual_command(folder: &Path) -> Option<Vec<String>> {
 pub(super) fn words(text: &str) -> CommandText {
     CommandText::Words(text.split_whitespace().map(str::to_owned).collect())
 }
+
+pub(super) const JEST: Ready = Ready {
+    name: "jest",
+    program: "jest",
+    verb: None,
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-c",
+            "--config",
+            "-w",
+            "--maxWorkers",
+            "--rootDir",
+            "--env",
+            "-t",
+            "--testNamePattern",
+            "--outputFile",
+            "--shard",
+            "--testTimeout",
+            "--selectProjects",
+        ],
+        selecting: &[
+            "-t",
+            "--testNamePattern",
+            "--json",
+            "--outputFile",
+            "--watch",
+            "--watchAll",
+            "--shard",
+            "-o",
+            "--onlyChanged",
+            "--coverage",
+            "--runTestsByPath",
+            "-b",
+            "--bail",
+        ],
+        tail: None,
+    },
+    marks: &["jest.config.js", "jest.config.ts", "jest.config.mjs", "node_modules/.bin/jest"],
+    usual: &["npx", "jest"],
+    profile: || Profile {
+        // No name fits the pattern, so that all tests are told and none is run.
+        list: Some(words(
+            "{options} --coverage=false --json --outputFile={result} --testLocationInResults \
+             -t (?!) {selectors}",
+        )),
+        list_format: ListFormat::Report,
+        run: words(
+            "{options} --coverage=false --json --outputFile={result} --testLocationInResults \
+             -t ^({tests})$ --runTestsByPath {files}",
+        ),
+        // With the user's coverage, if any: its threshold is a part of the command's word. jest
+        // writes no report when it bails out.
+        all: Some(words("{command} --bail=0 --json --outputFile={result} --testLocationInResults")),
+        result: Format::JestJson,
+        id: "{file}::{title}".to_owned(),
+        format: "{full}".to_owned(),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        coverage: Some(Coverage {
+            format: CoverageFormat::Lcov,
+            path: Some("{coverage}/lcov.info".to_owned()),
+            is_complete: false,
+            run: Some(words(
+                "{options} --json --outputFile={result} --testLocationInResults --coverage \
+                 --coverageReporters=lcovonly --coverageDirectory={coverage} \
+                 -t ^({tests})$ --runTestsByPath {files}",
+            )),
+        }),
+        command_for: Some(words("{options} -t ^({tests})$ --runTestsByPath {files}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const VITEST: Ready = Ready {
+    name: "vitest",
+    program: "vitest",
+    verb: Some("run"),
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-c",
+            "--config",
+            "-r",
+            "--root",
+            "-t",
+            "--testNamePattern",
+            "--dir",
+            "--reporter",
+            "--outputFile",
+            "--project",
+            "--environment",
+            "--pool",
+            "--maxWorkers",
+        ],
+        selecting: &["-t", "--testNamePattern", "--reporter", "--outputFile", "--coverage"],
+        tail: None,
+    },
+    marks: &["vitest.config.ts", "vitest.config.js", "vitest.config.mts", "vitest.config.mjs"],
+    usual: &["npx", "vitest", "run"],
+    profile: || Profile {
+        run: words(
+            "{options} --reporter=json --outputFile={result} --includeTaskLocation \
+             -t ^({tests})$ {files}",
+        ),
+        all: Some(words("{command} --reporter=json --outputFile={result} --includeTaskLocation")),
+        result: Format::JestJson,
+        id: "{file}::{title}".to_owned(),
+        format: "{full}".to_owned(),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        command_for: Some(words("{options} -t ^({tests})$ {files}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const NODE: Ready = Ready {
+    name: "node:test",
+    program: "node",
+    verb: None,
+    needs: Some("--test"),
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-r",
+            "--require",
+            "--import",
+            "--loader",
+            "-C",
+            "--test-name-pattern",
+            "--test-reporter",
+            "--test-reporter-destination",
+            "--test-concurrency",
+        ],
+        selecting: &["--test-name-pattern", "--test-reporter", "--test-reporter-destination"],
+        tail: None,
+    },
+    marks: &[],
+    usual: &["node", "--test"],
+    profile: || Profile {
+        // No name fits the pattern, so that all tests are told and none is run.
+        list: Some(words(
+            "{options} --test-reporter={reporter} --test-reporter-destination={result} \
+             --test-name-pattern=(?!) {selectors}",
+        )),
+        list_format: ListFormat::Report,
+        run: words(
+            "{options} --test-reporter={reporter} --test-reporter-destination={result} \
+             --test-name-pattern=^({tests})$ {files}",
+        ),
+        all: Some(words(
+            "{options} --test-reporter={reporter} --test-reporter-destination={result} {selectors}",
+        )),
+        result: Format::Ctrf,
+        id: "{file}::{title}".to_owned(),
+        // A pattern is held against the name alone, and from version 22 on against the whole title.
+        // One that matches a suite runs all of it, but before version 20 nothing else enters a suite.
+        format: "{either}".to_owned(),
+        older_format: Some("{levels}".to_owned()),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        command_for: Some(words("{options} --test-name-pattern=^({tests})$ {files}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const GO: Ready = Ready {
+    name: "go test",
+    program: "go",
+    verb: Some("test"),
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-run",
+            "-skip",
+            "-bench",
+            "-fuzz",
+            "-count",
+            "-tags",
+            "-timeout",
+            "-p",
+            "-parallel",
+            "-cpu",
+            "-mod",
+            "-modfile",
+            "-overlay",
+            "-gcflags",
+            "-ldflags",
+            "-asmflags",
+            "-exec",
+            "-coverprofile",
+            "-covermode",
+            "-coverpkg",
+            "-o",
+            "-outputdir",
+            "-shuffle",
+            "-vet",
+            "-C",
+            "-pgo",
+            "-toolexec",
+            "-cpuprofile",
+            "-memprofile",
+            "-blockprofile",
+            "-mutexprofile",
+            "-trace",
+        ],
+        selecting: &["-run", "-skip", "-count", "-json", "-v", "-failfast", "-shuffle"],
+        tail: Some("-args"),
+    },
+    marks: &["go.mod", "go.work"],
+    usual: &["go", "test", "./..."],
+    profile: || Profile {
+        list: Some(words("{command} -list . -json {tail}")),
+        list_format: ListFormat::GoList,
+        run: words("{options} -count=1 -json -run ^({tests})$ {suites} {tail}"),
+        all: Some(words("{command} -count=1 -json {tail}")),
+        result: Format::GoJson,
+        id: "{suite}.{name}".to_owned(),
+        parts_after: Some("/".to_owned()),
+        format: "{name}".to_owned(),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        coverage: Some(Coverage {
+            format: CoverageFormat::Go,
+            path: None,
+            is_complete: true,
+            run: Some(words(
+                "{options} -count=1 -json -run ^({tests})$ -covermode=atomic -coverpkg=./... \
+                 -coverprofile={coverage} {suites} {tail}",
+            )),
+        }),
+        command_for: Some(words("{options} -count=1 -run ^({tests})$ {suites} {tail}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const RSPEC: Ready = Ready {
+    name: "RSpec",
+    program: "rspec",
+    verb: None,
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-I",
+            "-r",
+            "--require",
+            "-O",
+            "--options",
+            "--order",
+            "--seed",
+            "-f",
+            "--format",
+            "-o",
+            "--out",
+            "-P",
+            "--pattern",
+            "-e",
+            "--example",
+            "-t",
+            "--tag",
+        ],
+        selecting: &[
+            "-f",
+            "--format",
+            "-o",
+            "--out",
+            "-e",
+            "--example",
+            "-t",
+            "--tag",
+            "-P",
+            "--pattern",
+            "--only-failures",
+            "--next-failure",
+        ],
+        tail: None,
+    },
+    marks: &[".rspec"],
+    usual: &["rspec"],
+    profile: || Profile {
+        list: Some(words("{command} --dry-run --format json --out {result}")),
+        list_format: ListFormat::Report,
+        run: words("{options} --format json --out {result} {tests}"),
+        all: Some(words("{command} --format json --out {result}")),
+        result: Format::RspecJson,
+        id: "{id}".to_owned(),
+        format: "{test}".to_owned(),
+        one_process: true,
+        command_for: Some(words("{options} {tests}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const PHPUNIT: Ready = Ready {
+    name: "PHPUnit",
+    program: "phpunit",
+    verb: None,
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-c",
+            "--configuration",
+            "--bootstrap",
+            "--filter",
+            "--group",
+            "--exclude-group",
+            "--testsuite",
+            "--log-junit",
+            "-d",
+            "--include-path",
+        ],
+        selecting: &["--filter", "--log-junit", "--group", "--exclude-group"],
+        tail: None,
+    },
+    marks: &["phpunit.xml", "phpunit.xml.dist"],
+    usual: &["vendor/bin/phpunit"],
+    profile: || Profile {
+        run: words("{options} --log-junit {result} --filter ^({tests})$ {selectors}"),
+        all: Some(words("{command} --log-junit {result}")),
+        result: Format::Junit,
+        id: "{class}::{name}".to_owned(),
+        format: "{test}".to_owned(),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        one_process: true,
+        command_for: Some(words("{options} --filter ^({tests})$ {selectors}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const CTEST: Ready = Ready {
+    name: "CTest",
+    program: "ctest",
+    verb: None,
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-C",
+            "--build-config",
+            "--test-dir",
+            "-j",
+            "--parallel",
+            "-R",
+            "--tests-regex",
+            "-E",
+            "--exclude-regex",
+            "-L",
+            "-LE",
+            "--timeout",
+            "--preset",
+            "--output-junit",
+            "-I",
+        ],
+        selecting: &["-R", "--tests-regex", "-E", "--exclude-regex", "--output-junit", "-I"],
+        tail: None,
+    },
+    marks: &["CTestTestfile.cmake"],
+    usual: &["ctest"],
+    profile: || Profile {
+        list: Some(words("{command} --show-only=json-v1")),
+        list_format: ListFormat::Report,
+        run: words("{options} --output-junit {result} -R ^({tests})$"),
+        all: Some(words("{command} --output-junit {result}")),
+        result: Format::Junit,
+        id: "{name}".to_owned(),
+        format: "{name}".to_owned(),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        command_for: Some(words("{options} --output-on-failure -R ^({tests})$")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const DOTNET: Ready = Ready {
+    name: "dotnet test",
+    program: "dotnet",
+    verb: Some("test"),
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-c",
+            "--configuration",
+            "-f",
+            "--framework",
+            "--filter",
+            "-l",
+            "--logger",
+            "-r",
+            "--runtime",
+            "-s",
+            "--settings",
+            "-a",
+            "--arch",
+            "-v",
+            "--verbosity",
+        ],
+        selecting: &["--filter", "-l", "--logger"],
+        tail: Some("--"),
+    },
+    marks: &[],
+    usual: &["dotnet", "test"],
+    profile: || Profile {
+        run: words(
+            "{options} {selectors} --logger trx --results-directory {result} --filter {tests} \
+             {tail}",
+        ),
+        all: Some(words("{command} --logger trx --results-directory {result} {tail}")),
+        result: Format::Junit,
+        id: "{name}".to_owned(),
+        format: "FullyQualifiedName={name}|DisplayName={name}".to_owned(),
+        separator: Some("|".to_owned()),
+        one_process: true,
+        command_for: Some(words("{options} {selectors} --filter {tests} {tail}")),
+        ..Profile::default()
+    },
+};
 
 #[cfg(test)]
 mod tests {

@@ -1,17 +1,15 @@
 //! What the environments of one adapter share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use flakeproof_core::{Execution, Suite, TestId};
+use flakeproof_core::{Execution, Suite, Surroundings, TestId};
 
 use super::choice::Runner;
-use super::fields::Fields;
 use super::launch::Asked;
-use super::profile::Profile;
-use super::template::Values;
+use super::profile::{Fields, Profile, Values};
 use crate::adapter::{Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
@@ -205,4 +203,23 @@ impl Session {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The command, the limit, and the variables. Installed packages are not known: what a project
+/// locks is part of it, and a change of that is a change of the project.
+pub(super) fn surroundings_of(session: &Session) -> Surroundings {
+    let mut runtime = vec![format!("`{}`", session.runner.typed.options.join(" "))];
+    runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
+    Surroundings { runtime, packages: String::new(), variables: variables() }
+}
+
+/// A digest of each variable's value: enough to see that it changed, and no secret is kept.
+fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let digest = || blake3::hash(value.as_encoded_bytes()).to_hex()[..16].to_owned();
+            (!name.starts_with("FLAKEPROOF")).then(|| (name, digest()))
+        })
+        .collect()
 }

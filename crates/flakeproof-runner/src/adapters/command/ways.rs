@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use flakeproof_core::{Execution, Isolation, Outcome, TestId};
 
-use super::besides;
 use super::discovery::ending;
+use super::environment;
 use super::launch::{Asked, Ran};
 use super::session::Session;
-use super::told;
 use crate::adapter::{Granularity, Probe, Result};
 use crate::process::{Death, End};
 
@@ -66,7 +65,7 @@ impl Session {
         if ran.how == End::Died(Death::Exit(0)) {
             return None;
         }
-        if let Some(line) = besides::said(&ran.output) {
+        if let Some(line) = environment::said(&ran.output) {
             return Some(Besides::Anything(format!("{name} says: {line}")));
         }
         let has_loss = failing.clone().any(|it| it.outcome.ends_environment());
@@ -102,7 +101,7 @@ impl Session {
                 let message =
                     format!("still running after {limit:?}", limit = limit.unwrap_or_default());
                 let output = ran.output.clone();
-                told::untold(test, Outcome::TimedOut, &message, output, ran.duration)
+                environment::untold(test, Outcome::TimedOut, &message, output, ran.duration)
             }
             Some(told) => checked(told, &ran),
             None => missing(test, &ran),
@@ -165,7 +164,7 @@ impl Session {
         }
         if let Some(test) = tests.get(good) {
             let end = match last_bad.how {
-                End::TimedOut => told::untold(
+                End::TimedOut => environment::untold(
                     test,
                     Outcome::TimedOut,
                     "still running at the limit of its process",
@@ -194,7 +193,13 @@ fn checked(told: Execution, ran: &Ran) -> Execution {
     }
     let message = format!("it passes, and the runner {}", ending(ran.how));
     let text = format!("{}\n{}\n{message}", issues.join("\n"), ran.output);
-    told::untold(&told.test, Outcome::Errored, &message, text.trim().to_owned(), told.duration)
+    environment::untold(
+        &told.test,
+        Outcome::Errored,
+        &message,
+        text.trim().to_owned(),
+        told.duration,
+    )
 }
 
 /// A test that is not in the report of its process.
@@ -213,7 +218,7 @@ fn missing(test: &TestId, ran: &Ran) -> Execution {
             (Outcome::Errored, format!("it is not in the runner's report ({death})"))
         }
     };
-    told::untold(test, outcome, &message, text, ran.duration)
+    environment::untold(test, outcome, &message, text, ran.duration)
 }
 
 /// Shells and launchers end with 128 and the number of the signal that killed their child.

@@ -10,7 +10,7 @@ use flakeproof_core::{Execution, Isolation, State, TestId};
 
 use super::Session;
 use super::live::{Heard, Jvm, is_measuring};
-use super::module::Sharing;
+use super::project::Sharing;
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 
 /// JVMs that start when they are needed, and live until the end.

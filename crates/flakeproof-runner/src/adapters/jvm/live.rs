@@ -6,13 +6,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{TryRecvError, at, select};
 use flakeproof_core::{Dependencies, Execution, Isolation, Outcome, TestId};
 
-use super::Session;
-use super::archive;
-use super::launch::{self, Started, say_goodbye};
-use super::loss;
-use super::messages::execution;
+use super::launch::{self, ReadyModule, Started, say_goodbye};
+use super::messages::{self, execution};
 use super::project::Project;
-use super::ready::ReadyModule;
+use super::{Session, jdk};
 use crate::adapter::{Error, Granularity, Probe, Result, Then};
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent, Wanted};
 use crate::process::{Death, kill_group};
@@ -181,14 +178,14 @@ impl Jvm {
     /// The JVM is gone by itself.
     fn lost(&mut self) -> Heard {
         self.is_running = false;
-        let death = loss::death(&self.session, self.pid());
+        let death = messages::death(&self.session, self.pid());
         if self.has_died_of_its_archive() {
             let cause =
                 "the JVM cannot cope with an archive of classes, and goes on without".into();
             return Heard::Lost { cause, of: None };
         }
         let of = self.begun.take().map(|(test, begin)| {
-            let mut execution = loss::crashed(&test, death, begin, &mut self.started);
+            let mut execution = messages::crashed(&test, death, begin, &mut self.started);
             execution.dependencies = self.dependencies();
             Box::new(execution)
         });
@@ -198,21 +195,21 @@ impl Jvm {
 
     /// Whether the crash is one of the archive's: no JVM uses it any more then.
     fn has_died_of_its_archive(&self) -> bool {
-        let report = loss::crash_report(&self.started).unwrap_or_default();
+        let report = messages::crash_report(&self.started).unwrap_or_default();
         let project = self.session.project().ok();
         let module = project.and_then(|project| project.modules.get(self.module));
-        archive::is_blamed_in(&report) && module.is_some_and(ReadyModule::forget_archive)
+        jdk::is_blamed_in(&report) && module.is_some_and(ReadyModule::forget_archive)
     }
 
     /// The JVM does not go on, and is killed.
     fn hung(&mut self) -> Heard {
         self.is_running = false;
         let limit = self.session.request.timeout.unwrap_or(SILENCE);
-        let stacks = loss::thread_dump(self.pid(), &self.started.guard);
+        let stacks = messages::thread_dump(self.pid(), &self.started.guard);
         kill_group(self.pid());
-        loss::death(&self.session, self.pid());
+        messages::death(&self.session, self.pid());
         let of = self.begun.take().map(|(test, begin)| {
-            let mut execution = loss::hung(&test, limit, begin, &stacks);
+            let mut execution = messages::hung(&test, limit, begin, &stacks);
             execution.dependencies = self.dependencies();
             Box::new(execution)
         });
@@ -242,7 +239,7 @@ impl Jvm {
     /// their own does not end with 0.
     pub(super) fn close(mut self, isolation: Isolation) -> Result<()> {
         let has_ended = say_goodbye(&mut self.started.connection, END);
-        let death = loss::death(&self.session, self.pid());
+        let death = messages::death(&self.session, self.pid());
         if isolation == Isolation::Same && death != Some(Death::Exit(0)) {
             let how = death.map_or("in an unknown way".to_owned(), |it| format!("with {it}"));
             let why = format!("the JVM of the tests ends {how} after its last test");

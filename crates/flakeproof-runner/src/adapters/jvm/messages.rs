@@ -1,12 +1,18 @@
-//! From the worker's messages to executions.
+//! From the worker's messages to executions, and what is told of a test that takes its JVM with it.
 
+use std::collections::HashMap;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use flakeproof_core::{Execution, Failure, Location, Signature, TestId};
+use crossbeam_channel::{after, select, tick};
+use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
+use super::Session;
+use super::launch::Started;
 use super::project::Project;
 use crate::agent::protocol::{FailureMessage, ResultMessage};
+use crate::process::{Death, Guarded, ask_for_threads};
 
 /// The execution that a message reports.
 pub(super) fn execution(
@@ -67,6 +73,159 @@ fn frames(trace: &str) -> impl Iterator<Item = Frame<'_>> {
     })
 }
 
+/// The case of each numbered invocation, as it was first seen.
+///
+/// `Set.of`, and sets of enums or of objects without a hash of their own, come in another order in each
+/// JVM. Where they are the arguments of a test, its third invocation is another case each time, and a pass
+/// of it says nothing of the failure before.
+#[derive(Debug, Default)]
+pub(super) struct Cases(Mutex<HashMap<TestId, String>>);
+
+impl Cases {
+    /// Whether this case belongs to another invocation of the same method. What nobody had before may
+    /// be new in each JVM (an address, the time), and says nothing.
+    pub(super) fn is_of_another(&self, test: &TestId, case: &str) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = known.entry(test.clone()).or_insert_with(|| case.to_owned());
+        first != case
+            && known.iter().any(|(other, of_other)| {
+                other != test && of_other == case && method(other) == method(test)
+            })
+    }
+}
+
+/// An id without its number.
+fn method(test: &TestId) -> &str {
+    let text = test.as_str();
+    text.rsplit_once('[').map_or(text, |(method, _)| method)
+}
+
+/// How long a process that is gone may take to be heard of.
+const DEATH: Duration = Duration::from_secs(5);
+/// How long a hanging JVM may take to print where it hangs.
+const DUMP: Duration = Duration::from_secs(3);
+/// Characters of a crash report or of last words that are kept.
+const LONGEST: usize = 16 * 1024;
+/// How a thread dump begins.
+const HEAD_OF_DUMP: &str = "Full thread dump";
+
+/// How a process died.
+pub(super) fn death(session: &Session, pid: u32) -> Option<Death> {
+    session.hub.death_of(pid, DEATH)
+}
+
+/// The execution of a test with which its JVM died.
+pub(super) fn crashed(
+    test: &TestId,
+    death: Option<Death>,
+    begin: Instant,
+    started: &mut Started,
+) -> Execution {
+    let message = match death {
+        Some(Death::Signal(9)) => "the JVM was killed by SIGKILL, by the out-of-memory killer or \
+            by somebody else"
+            .to_owned(),
+        Some(death @ Death::Signal(_)) => format!("the JVM died: {death}"),
+        Some(death @ Death::Exit(_)) => format!("the JVM ended itself: {death}"),
+        None => "the JVM died in an unknown way".to_owned(),
+    };
+    started.guard.end();
+    let text = match crash_report(started) {
+        Some(report) => report,
+        None => end(&started.guard.stderr()).to_owned(),
+    };
+    lost(test, Outcome::Crashed, message, text, begin)
+}
+
+/// What a JVM wrote about its own crash: the beginning, which tells what happened and where.
+pub(super) fn crash_report(started: &Started) -> Option<String> {
+    let report = std::fs::read(started.scratch.path().join("crash.log")).ok()?;
+    Some(beginning(&String::from_utf8_lossy(&report)).to_owned())
+}
+
+/// The execution of a test that did not end in time.
+pub(super) fn hung(test: &TestId, limit: Duration, begin: Instant, stacks: &str) -> Execution {
+    let mut message = format!("still running after {limit:?}, the time limit for one test");
+    if stacks.contains("Java-level deadlock") {
+        message.push_str("; its threads are in a deadlock");
+    }
+    let text = format!("{message}\n\n{stacks}");
+    lost(test, Outcome::TimedOut, message, text, begin)
+}
+
+/// Where the threads of a JVM are.
+pub(super) fn thread_dump(pid: u32, guard: &Guarded) -> String {
+    let before = guard.stdout().matches(HEAD_OF_DUMP).count();
+    ask_for_threads(pid);
+    let (ticks, patience) = (tick(Duration::from_millis(50)), after(DUMP));
+    let mut seen = String::new();
+    loop {
+        select! {
+            recv(ticks) -> _ => {
+                let now = guard.stdout();
+                // It ends with the heap; without that, it has ended when nothing more comes.
+                let is_there = now.matches(HEAD_OF_DUMP).count() > before;
+                if is_there && now == seen {
+                    break;
+                }
+                seen = now;
+            }
+            recv(patience) -> _ => break,
+        }
+    }
+    match seen.rfind(HEAD_OF_DUMP) {
+        Some(at) => without_heap(&seen[at..]),
+        None => String::new(),
+    }
+}
+
+/// A dump without what it says about memory.
+fn without_heap(dump: &str) -> String {
+    let end = dump.find("\nHeap\n").unwrap_or(dump.len());
+    dump[..end].trim_end().to_owned()
+}
+
+fn lost(
+    test: &TestId,
+    outcome: Outcome,
+    message: String,
+    text: String,
+    begin: Instant,
+) -> Execution {
+    let text = if text.trim().is_empty() { message.clone() } else { text };
+    Execution {
+        test: test.clone(),
+        outcome,
+        duration: begin.elapsed(),
+        failure: Some(Failure {
+            phase: Phase::Call,
+            // With the test as its place: two crashes are not one failure by that alone.
+            signature: Signature::of(
+                &format!("{outcome}: {message}"),
+                Some(&Location { file: test.to_string(), line: None }),
+            ),
+            message,
+            text,
+            location: None,
+        }),
+        note: None,
+        output: String::new(),
+        dependencies: None,
+        measured: None,
+    }
+}
+
+fn beginning(text: &str) -> &str {
+    let end = (0..=LONGEST.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or_default()]
+}
+
+fn end(text: &str) -> &str {
+    let start = text.len().saturating_sub(LONGEST);
+    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at));
+    &text[start.unwrap_or_default()..]
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -92,5 +251,58 @@ mod tests {
         fn any_text_is_a_trace(text in "(\tat [a-z./()0-9:]{0,20}\n|.*\n){0,5}") {
             frames(&text).count();
         }
+    }
+
+    fn id(text: &str) -> TestId {
+        TestId::from(text)
+    }
+
+    #[test]
+    fn an_invocation_that_changed_places_is_of_another() {
+        let cases = Cases::default();
+        assert!(!cases.is_of_another(&id("T#t[1]"), "red"));
+        assert!(!cases.is_of_another(&id("T#t[2]"), "blue"));
+        assert!(!cases.is_of_another(&id("T#t[1]"), "red"));
+        assert!(cases.is_of_another(&id("T#t[1]"), "blue"));
+    }
+
+    #[test]
+    fn a_case_that_is_new_each_time_is_the_tests_own() {
+        let cases = Cases::default();
+        assert!(!cases.is_of_another(&id("T#t[1]"), "Shop@1a2b"));
+        assert!(!cases.is_of_another(&id("T#t[1]"), "Shop@3c4d"));
+    }
+
+    #[test]
+    fn another_method_may_have_the_same_case() {
+        let cases = Cases::default();
+        assert!(!cases.is_of_another(&id("T#t[1]"), "red"));
+        assert!(!cases.is_of_another(&id("T#u[1]"), "blue"));
+        assert!(!cases.is_of_another(&id("T#t[1]"), "blue"));
+    }
+
+    #[test]
+    fn a_deadlock_is_named() {
+        let stacks = "Full thread dump\n\nFound one Java-level deadlock:\n";
+        let test = TestId::from("a.ATest#hangs");
+        let execution = hung(&test, Duration::from_secs(3), Instant::now(), stacks);
+        let failure = execution.failure.expect("a failure");
+        assert!(failure.message.contains("deadlock"), "{}", failure.message);
+        assert!(failure.text.contains("Found one"), "{}", failure.text);
+    }
+
+    #[test]
+    fn the_heap_is_no_part_of_where_threads_are() {
+        assert_eq!(
+            without_heap("Full thread dump\n\"main\"\n\nHeap\n young"),
+            "Full thread dump\n\"main\""
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = "é".repeat(LONGEST);
+        assert!(beginning(&long).len() <= LONGEST);
+        assert!(end(&long).len() <= LONGEST);
     }
 }

@@ -4,27 +4,16 @@
 //! in JVMs of ours, with a worker that is compiled against the project's own JUnit or TestNG: kept
 //! alive for the suite's own run and its reruns, started anew for fresh environments.
 
-mod archive;
-mod built;
-mod cases;
 mod class_file;
-mod command;
 mod environment;
-mod frameworks;
 mod gradle;
-mod jar;
 mod jdk;
 mod launch;
 mod live;
-mod loss;
 mod maven;
 mod messages;
-mod module;
 mod project;
-mod ready;
 mod selection;
-mod sources;
-mod surroundings;
 mod touched;
 mod worker;
 
@@ -36,8 +25,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
-use self::cases::Cases;
 use self::environment::JvmEnvironment;
+use self::messages::Cases;
 use self::project::Project;
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
@@ -184,7 +173,7 @@ impl Adapter for JvmAdapter {
     fn surroundings(&self) -> Surroundings {
         let session = &self.session;
         session.project.get().map_or_else(Surroundings::default, |project| {
-            surroundings::of(project, &session.request)
+            launch::surroundings_of(project, &session.request)
         })
     }
 
@@ -207,7 +196,7 @@ impl Adapter for JvmAdapter {
     }
 
     fn command_for(&self, test: &TestId) -> String {
-        command::for_one(&self.session, test)
+        selection::for_one(&self.session, test)
     }
 
     fn command_for_order(&self, order: &[TestId]) -> Option<String> {
@@ -219,7 +208,7 @@ impl Adapter for JvmAdapter {
     }
 
     fn command_for_all(&self) -> String {
-        command::shell(&self.session.request.command)
+        selection::shell(&self.session.request.command)
     }
 }
 

@@ -1,19 +1,19 @@
-//! What is known about a project once its tests are collected.
+//! A project: its modules, as the build tool tells them, and the tests that are collected in them.
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::{CollectionProblem, Location, Suite, SuiteTest, TestId};
+use serde_json::json;
 
 use super::Session;
-use super::built::Built;
-use super::launch::{self, peak_memory, say_goodbye};
-use super::ready::ReadyModule;
-use super::sources::{Sources, class_in};
-use super::touched::Compiled;
-use crate::adapter::{Granularity, Result};
+use super::launch::{self, ReadyModule, peak_memory, say_goodbye};
+use super::selection::Selection;
+use super::touched::{Compiled, Sources, class_in};
+use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::agent::protocol::{Collected, Hello};
+use crate::process::{Death, End, Instructions, USUAL_CAP, run_to_end};
 
 /// How long a JVM that only collected may take to end.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -174,4 +174,176 @@ fn in_several(collections: &[Collected]) -> BTreeSet<String> {
         }
     }
     seen.into_iter().filter(|(_, count)| *count > 1).map(|(id, _)| id.to_owned()).collect()
+}
+
+/// Lines of a broken build that are shown: Maven ends with advice of about ten.
+const LAST_LINES: usize = 40;
+
+/// What a build tool told about a project.
+#[derive(Debug)]
+pub(super) struct Built {
+    /// In the build tool's order.
+    pub(super) modules: Vec<Module>,
+    /// Tests that cannot be run here: their module, and why.
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+/// Run a command of the build tool to its end and give what it printed.
+pub(super) fn run_build(session: &Session, command: Vec<String>) -> Result<String> {
+    let instructions = Instructions {
+        command,
+        folder: session.request.folder.clone(),
+        variables: std::collections::BTreeMap::new(),
+        socket: session.hub.socket().to_path_buf(),
+        guard_name: "guard-of-build".into(),
+        is_shown: session.request.is_output_shown,
+        kept: USUAL_CAP,
+    };
+    let ended = run_to_end(&session.hub, &instructions, None, &session.request.cancel, |_| {});
+    let ended = match ended {
+        Err(Error::CannotStart { cause, .. }) => return Err(cannot_start(session, &cause)),
+        other => other?,
+    };
+    let output = without_colours(&format!("{}{}", ended.stdout, ended.stderr));
+    session.keep_output(&output);
+    match ended.how {
+        End::Died(Death::Exit(0)) => Ok(output),
+        End::Died(death) => Err(broken(session, &death.to_string(), &output)),
+        End::TimedOut => Err(broken(session, "it took too long", &output)),
+    }
+}
+
+fn cannot_start(session: &Session, cause: &str) -> Error {
+    let program = session.request.command.first().map_or("", String::as_str);
+    Error::Explained {
+        blame: Blame::Usage,
+        what: format!("`{program}` cannot be started: {cause}"),
+        next: "install the build tool, or use the project's wrapper (`./mvnw`, `./gradlew`)".into(),
+        details: String::new(),
+    }
+}
+
+fn broken(session: &Session, status: &str, output: &str) -> Error {
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    let errors: Vec<&str> = lines.iter().copied().filter(|line| line.contains("ERROR")).collect();
+    let shown = if errors.is_empty() { &lines } else { &errors };
+    let shown = match errors.is_empty() {
+        true => &shown[shown.len().saturating_sub(LAST_LINES)..],
+        // Maven's errors come first, its advice last.
+        false => &shown[..shown.len().min(LAST_LINES)],
+    };
+    Error::Explained {
+        blame: Blame::Runner,
+        what: format!(
+            "`{}` failed before any test ran ({status})",
+            session.request.command.join(" ")
+        ),
+        next: "run the same command without flakeproof, and mend what it says".into(),
+        details: shown.join("\n"),
+    }
+}
+
+/// A text without the codes that colour it on a terminal.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        let code = part.find(|c: char| !c.is_ascii_digit() && c != ';');
+        plain + code.and_then(|at| part.get(at + 1..)).unwrap_or(part)
+    })
+}
+
+/// The tests that a build tool would run in one kind of JVM, and that JVM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Module {
+    /// Its folder below that of the command; empty for the project itself.
+    pub(super) name: String,
+    /// Where its JVM runs.
+    pub(super) folder: PathBuf,
+    /// The program that runs it.
+    pub(super) java: PathBuf,
+    /// Options of the JVM.
+    pub(super) options: Vec<String>,
+    /// System properties.
+    pub(super) properties: BTreeMap<String, String>,
+    /// Variables on top of our own; `None` removes one.
+    pub(super) variables: BTreeMap<String, Option<String>>,
+    /// Folders and jars with classes, in order.
+    pub(super) class_path: Vec<PathBuf>,
+    /// What runs the tests.
+    pub(super) framework: Framework,
+    /// Classes that may hold tests, in the build tool's order.
+    pub(super) classes: Vec<String>,
+    /// Tags, categories or groups to run; empty for all.
+    pub(super) groups: String,
+    /// Those not to run.
+    pub(super) excluded_groups: String,
+    /// Parameters of the framework.
+    pub(super) parameters: BTreeMap<String, String>,
+    /// The methods that were asked for.
+    pub(super) selection: Selection,
+    /// How many classes share a JVM.
+    pub(super) sharing: Sharing,
+}
+
+/// What runs the tests of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framework {
+    /// The JUnit Platform with its engines: Jupiter, Vintage and others.
+    Platform,
+    /// JUnit 4, and JUnit 3 through it.
+    Junit4,
+    /// TestNG.
+    Testng,
+}
+
+/// How many classes share a JVM in the suite's own run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// All of a module.
+    All,
+    /// Each has one of its own.
+    OneClass,
+}
+
+impl Module {
+    /// What the worker is told about its suite.
+    pub(super) fn settings(&self) -> serde_json::Value {
+        json!({
+            "framework": self.framework.word(),
+            "classes": self.classes,
+            "groups": self.groups,
+            "excluded_groups": self.excluded_groups,
+            "parameters": self.parameters,
+            "methods": [],
+            "attempt_property": "flakeproof.attempt",
+        })
+    }
+
+    /// The folders of the class path: there lies what the project itself compiles.
+    pub(super) fn class_folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.class_path.iter().filter(|entry| entry.is_dir())
+    }
+}
+
+impl Framework {
+    /// The framework as the worker knows it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Platform => "platform",
+            Self::Junit4 => "junit4",
+            Self::Testng => "testng",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_taken_away_and_nothing_else() {
+        assert_eq!(without_colours("\u{1b}[0m[\u{1b}[1;31mERROR\u{1b}[m] a [b]"), "[ERROR] a [b]");
+        assert_eq!(without_colours("plain"), "plain");
+    }
 }

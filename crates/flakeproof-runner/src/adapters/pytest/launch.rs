@@ -1,4 +1,4 @@
-//! Starting the user's command with the agent in it.
+//! Starting the user's command with the agent in it, and what surrounds its tests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvError, RecvTimeoutError, after, never, select};
+use flakeproof_core::Surroundings;
 use serde_json::json;
 
 use super::Session;
 use crate::adapter::{Error, Granularity, Result};
-use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
+use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent, VERSION, Wanted};
 use crate::agent::{AgentFile, Arrival, Connection, unpack};
 use crate::process::{Death, Guarded, Instructions, USUAL_CAP};
 use crate::scratch::Scratch;
+use crate::variables::{digest, digests_of_variables};
 
 /// How long a guard may take to report what its command came to.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
@@ -295,4 +297,35 @@ fn joined(first: &str, by: &str, second: Option<String>) -> String {
         Some(second) if !second.is_empty() => format!("{first}{by}{second}"),
         _ => first.to_owned(),
     }
+}
+
+/// The surroundings of an interpreter that introduced itself.
+///
+/// The options belong to them: with `-W error` or a time limit a test may fail that passed before.
+pub(super) fn surroundings_of(
+    hello: &Hello,
+    options: &[String],
+    timeout: Option<Duration>,
+) -> Surroundings {
+    let mut runtime =
+        vec![format!("Python {}", hello.runtime), format!("pytest {}", hello.framework)];
+    if !options.is_empty() {
+        runtime.push(format!("`{}`", options.join(" ")));
+    }
+    runtime.extend(timeout.map(|limit| format!("a time limit of {limit:?}")));
+    Surroundings { runtime, packages: packages_in(&hello.path), variables: digests_of_variables() }
+}
+
+/// A digest of the names of all installed packages, which carry their versions.
+fn packages_in(path: &[String]) -> String {
+    let mut names: Vec<String> = path
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".dist-info") || name.ends_with(".egg-info"))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    digest(names.join("\n").as_bytes())
 }

@@ -7,14 +7,9 @@
 
 mod command;
 mod environment;
-mod frames;
 mod launch;
-mod measured;
 mod messages;
-mod positions;
 mod spawned;
-mod surroundings;
-mod touched;
 mod trouble;
 
 use std::collections::HashMap;
@@ -170,7 +165,7 @@ impl Adapter for PytestAdapter {
         session.collected.get().map_or_else(Surroundings::default, |project| {
             let selectors = &project.collected.selectors;
             let options = command::options(&session.settings.command, selectors);
-            surroundings::of(&project.hello, &options, session.settings.timeout)
+            launch::surroundings_of(&project.hello, &options, session.settings.timeout)
         })
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use self::told::Told;
 use super::Session;
-use super::built::{Built, run_build};
+use super::project::{Built, run_build};
 use crate::adapter::{Blame, Error, Result};
 
 const INIT: &str = include_str!("init.gradle");

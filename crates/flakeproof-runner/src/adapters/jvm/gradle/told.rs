@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::super::module::{Framework, Module, Sharing};
+use super::super::project::{Framework, Module, Sharing};
 use super::super::selection::Selection;
 use crate::adapter::{Error, Result};
 

@@ -15,7 +15,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Session;
-use super::built::{Built, run_build};
+use super::project::{Built, run_build};
 use crate::adapter::{Blame, Error, Result};
 
 const FORK: &str = include_str!("fork.sh");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::super::module::{Framework, Module, Sharing};
+use super::super::project::{Framework, Module, Sharing};
 use super::super::selection::Selection;
 use super::arguments::{is_surefires_own, module_path};
 use super::{properties, scan};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::super::module::Module;
+use super::super::project::Module;
 use super::record::Record;
 
 /// What a build told.
@@ -56,7 +56,7 @@ fn is_same_but_classes(one: &Module, other: &Module) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::Sharing;
+    use super::super::super::project::Sharing;
     use super::super::record::tests::record;
     use super::*;
 
