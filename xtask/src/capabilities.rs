@@ -1,34 +1,37 @@
-//! The README's table of what each adapter can do, written from what the adapters say.
+//! The book's table of what each adapter can do, written from what the adapters say.
 
 use flakeproof_runner::{Capabilities, Orders, adapters};
 
 use crate::root;
 
-/// Between these two lines the README is written by this program.
+/// Where the table is.
+const PAGE: &str = "docs/reference/adapters.md";
+
+/// Between these two lines its page is written by this program.
 const BEGIN: &str = "<!-- capabilities: written by `cargo xtask capabilities` -->\n";
 const END: &str = "<!-- end of capabilities -->\n";
 
-/// Write the table into the README.
+/// Write the table into its page.
 pub(crate) fn write() -> Result<(), String> {
-    let path = root().join("README.md");
-    let (_, wanted) = readme()?;
+    let path = root().join(PAGE);
+    let (_, wanted) = page()?;
     std::fs::write(&path, wanted).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Fail where the README says something else than the adapters.
+/// Fail where the page says something else than the adapters.
 pub(crate) fn check() -> Result<(), String> {
-    let (there, wanted) = readme()?;
+    let (there, wanted) = page()?;
     match there == wanted {
         true => Ok(()),
         false => {
-            Err("the README's table of adapters is old: run `cargo xtask capabilities`".into())
+            Err("the book's table of adapters is old: run `cargo xtask capabilities`".into())
         }
     }
 }
 
-/// The README as it is, and as it should be.
-fn readme() -> Result<(String, String), String> {
-    let path = root().join("README.md");
+/// The page as it is, and as it should be.
+fn page() -> Result<(String, String), String> {
+    let path = root().join(PAGE);
     let there =
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let wanted = replaced(&there, &table(&adapters::capabilities()))

@@ -6,22 +6,29 @@ use std::time::Instant;
 use flakeproof_testkit::python;
 use flakeproof_testkit::skipped;
 
-use crate::{arrows, capabilities, cargo, run, test_binaries};
+use crate::{arrows, capabilities, cargo, documents, run, test_binaries};
+
+/// One project of each runner, from its change to its verdict.
+const ONE_OF_EACH: &str = "pytest/data-file-changed,cargo/regression,go/regression,maven/regression,\
+                           node/regression,jest/flaky-by-chance,vitest/unhandled-error";
+
+/// Run what takes minutes: all that reads, the unit tests, and one end-to-end path per runner.
+pub(crate) fn quick() -> Result<(), String> {
+    readings()?;
+    step("unit tests and one path per runner", || {
+        let tests = ["test", "--workspace", "--lib", "--bins", "--test", "court", "--quiet"];
+        run(cargo(&tests).env("COURT_ONLY", ONE_OF_EACH))
+    })
+}
 
 /// Run all checks; the first that fails ends it.
 pub(crate) fn everything() -> Result<(), String> {
-    step("formatting", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
-    step("dependency arrows", arrows::check)?;
-    step("table of adapters", capabilities::check)?;
-    step("lints", || {
-        let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        run(&mut cargo(&clippy))
-    })?;
+    readings()?;
+    let mut lacking: Vec<String> = Vec::new();
     step("documentation", || {
         let doc = ["doc", "--workspace", "--no-deps", "--document-private-items"];
         run(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     })?;
-    let mut lacking: Vec<String> = Vec::new();
     step("fuzz targets", || {
         if Command::new("c++").arg("--version").output().is_err() {
             lacking.push("fuzz targets: there is no C++ compiler".to_owned());
@@ -42,6 +49,18 @@ pub(crate) fn everything() -> Result<(), String> {
         println!("skipped, because this machine lacks what they need:\n{}", skipped.join("\n"));
     }
     Ok(())
+}
+
+/// What only reads the workspace.
+fn readings() -> Result<(), String> {
+    step("formatting", || run(&mut cargo(&["fmt", "--all", "--check"])))?;
+    step("dependency arrows", arrows::check)?;
+    step("table of adapters", capabilities::check)?;
+    step("documents", documents::check)?;
+    step("lints", || {
+        let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        run(&mut cargo(&clippy))
+    })
 }
 
 fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {

@@ -8,6 +8,7 @@
 mod arrows;
 mod capabilities;
 mod check;
+mod documents;
 mod model;
 mod test_binaries;
 mod zoo;
@@ -17,9 +18,11 @@ use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 cargo xtask check    formatting, lints, dependency arrows, tests, documentation
+cargo xtask check --quick   what takes minutes of it: lints, unit tests, one path per runner
 cargo xtask test     only the tests, several binaries at a time
 cargo xtask arrows   only the dependency arrows of the design
-cargo xtask capabilities   write the README's table of what each adapter can do
+cargo xtask capabilities   write the book's table of what each adapter can do
+cargo xtask map      write the map of the workspace into CONTRIBUTING
 cargo xtask model S  train the model inside the program again, given the folder S with the projects
                      of the first data set (needs the data beside the repository, and ten minutes)
 cargo xtask zoo      run flakeproof on the flaky zoo and show what it says
@@ -30,9 +33,11 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
         ["check"] => check::everything(),
+        ["check", "--quick"] => check::quick(),
         ["test"] => test_binaries::run(),
         ["arrows"] => arrows::check(),
         ["capabilities"] => capabilities::write(),
+        ["map"] => documents::write_map(),
         ["model", sources] => model::train(Path::new(sources)),
         ["zoo"] => zoo::show(),
         ["zoo", runs] => zoo::verify(runs),

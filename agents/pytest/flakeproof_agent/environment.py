@@ -287,6 +287,8 @@ class Environment:
 
     def _live_as_copy(self, command):
         self.is_copy = True
+        if self.agent.probe is not None:
+            self.agent.probe.forget_what_was_told()
         self.agent.guard = self.agent.guard.again()
         self._stop_for_no_failure()
         if self._measure is not None:

@@ -58,6 +58,8 @@ class Probe:
 
     def __init__(self, granularity, log):
         self._seen = {kind: set() for kind in KINDS}
+        self._code = set()
+        self.forget_what_was_told()
         self._functions = None
         self._own = os.path.dirname(os.path.abspath(__file__))
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -196,24 +198,31 @@ class Probe:
         if not is_ours and not hasattr(sys, "monitoring"):
             self._functions = None
 
+    def forget_what_was_told(self):
+        """Tell everything again: a copy of this process has a listener of its own."""
+        self._told = {kind: set() for kind in KINDS}
+
     def findings(self, config):
-        """All that was touched so far, as the protocol writes it."""
+        """What was touched since this was asked last, as the protocol writes it."""
         self._note_loaded_modules()
         for module in UNHEARD_STARTERS:
             if module in sys.modules:
                 self._note("program", module)
         if getattr(config, "inipath", None):
             self._note("opened", str(config.inipath))
-        seen = {kind: set(values) for kind, values in self._seen.items()}
-        code = {path for path in map(os.path.realpath, seen["code"])}
+        new = {kind: seen - self._told[kind] for kind, seen in self._seen.items()}
+        for kind, values in new.items():
+            self._told[kind] |= values
+        code = set(map(os.path.realpath, new["code"]))
+        self._code |= code
         return {
             "code": sorted(path for path in code if not path.startswith(self._own)),
-            "opened": sorted(set(map(os.path.realpath, seen["opened"]))),
-            "listed": sorted(set(map(os.path.realpath, seen["listed"]))),
-            "variables": sorted(seen["variable"]),
-            "blind_spots": [{"type": "process", "program": it} for it in sorted(seen["program"])]
-            + [{"type": "native_code", "library": it} for it in sorted(seen["native"])],
-            "functions": self._function_uses(code),
+            "opened": sorted(set(map(os.path.realpath, new["opened"]))),
+            "listed": sorted(set(map(os.path.realpath, new["listed"]))),
+            "variables": sorted(new["variable"]),
+            "blind_spots": [{"type": "process", "program": it} for it in sorted(new["program"])]
+            + [{"type": "native_code", "library": it} for it in sorted(new["native"])],
+            "functions": self._function_uses(self._code),
         }
 
     def _function_uses(self, code):

@@ -56,6 +56,20 @@ impl Default for Dependencies {
 }
 
 impl Dependencies {
+    /// Add what the same process touched later. Functions come as a whole each time.
+    pub fn add(&mut self, later: Self) {
+        self.code.extend(later.code);
+        self.opened.extend(later.opened);
+        self.listed.extend(later.listed);
+        self.variables.extend(later.variables);
+        for spot in later.blind_spots {
+            if !self.blind_spots.contains(&spot) {
+                self.blind_spots.push(spot);
+            }
+        }
+        self.functions = later.functions;
+    }
+
     /// The number of files the test depends on.
     #[must_use]
     pub fn files(&self) -> usize {

@@ -562,6 +562,16 @@ impl ScriptedEnvironment {
         self.is_running_ahead = !outcome.is_failure() && self.next < self.order.len();
     }
 
+    /// What the process of this environment has touched up to this test.
+    fn touched(&self, test: &TestId) -> Dependencies {
+        let ran = self.before.iter().chain(std::iter::once(test));
+        let scripts = ran.filter_map(|test| self.scripts.get(test)?.dependencies.clone());
+        scripts.fold(Dependencies::default(), |mut touched, later| {
+            touched.add(later);
+            touched
+        })
+    }
+
     fn failure(&self, test: &TestId, outcome: Outcome, script: &Script) -> Option<Failure> {
         if !outcome.is_failure() || script.has_no_failure_text {
             return None;
@@ -625,7 +635,7 @@ impl Environment for ScriptedEnvironment {
             failure: self.failure(test, outcome, &script),
             note: None,
             output: script.output_in.get(&self.isolation).cloned().unwrap_or_default(),
-            dependencies: is_probed.then(|| script.dependencies.clone().unwrap_or_default()),
+            dependencies: is_probed.then(|| self.touched(test)),
             measured: None,
         })
     }

@@ -203,6 +203,11 @@ impl Case {
         self.alone().find(|it| it.outcome.is_failure() && it.dependencies.is_some())
     }
 
+    /// The last execution in the suite's order of which is known what its process touched.
+    pub(super) fn measured_in_order(&self) -> Option<&Execution> {
+        self.in_order().filter(|it| it.dependencies.is_some()).last()
+    }
+
     /// The first execution whose dependencies were measured from the start of its process.
     pub(super) fn measured(&self) -> Option<&Execution> {
         self.alone().find(|it| it.dependencies.is_some())

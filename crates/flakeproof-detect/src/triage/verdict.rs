@@ -14,6 +14,8 @@
 //! | fails alone each time | neither | unknown |
 //! | anything else | | unknown |
 //!
+//! A test that failed among others only touches what any of them touches: each may disturb it.
+//!
 //! The same table, with the reasons, is in `docs/concepts/verdicts.md`; `tests/triage/rule.rs` has a test
 //! for each row.
 
@@ -279,16 +281,27 @@ impl Touch {
 /// INTERSECT: how a test and a change meet.
 ///
 /// Of a test that fails each time, only a failure says what it touches: a pass may have taken another
-/// path.
+/// path. Of one that fails in the suite's order only, what all tests of the process touch counts: any of
+/// them may disturb it.
 fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
     let is_broken = case.shows() == Shown::Broken;
-    let measured = if is_broken { case.measured_failure() } else { case.measured() };
+    let measured = match case.shows() {
+        Shown::Broken => case.measured_failure(),
+        Shown::Flaky(Conditions::InOrder) => case.measured_in_order(),
+        Shown::Flaky(Conditions::Alone)
+        | Shown::OrderDependent
+        | Shown::PassesAlone
+        | Shown::Nothing => case.measured(),
+    };
     let Some((execution, dependencies)) =
         measured.and_then(|it| Some((it, it.dependencies.as_ref()?)))
     else {
         let is_gone = case.fresh().any(|attempt| attempt.execution.outcome.ends_environment());
         return Touch::Silent(match is_gone {
             true => "the process was gone before it could say what it touched".into(),
+            false if case.shows() == Shown::Flaky(Conditions::InOrder) => {
+                "it failed among other tests, and what those touch was not measured".into()
+            }
             false => "what it touches was not measured".into(),
         });
     };

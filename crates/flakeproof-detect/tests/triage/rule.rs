@@ -57,6 +57,25 @@ fn passing_and_failing_in_the_suites_order_is_flaky() {
 }
 
 #[test]
+fn a_failure_among_others_touches_what_any_of_them_touches() {
+    let scripted = suite(["other", "a"])
+        .fails_times("a", 3)
+        .depends_on("a", ["/r/b.py"])
+        .depends_on("other", ["/r/a.py"]);
+    let before = Before::default();
+    assert_eq!(after(&scripted, &TOUCHED, &before, "a"), Some(Verdict::Unknown));
+    let before = Before { base: Some(passing), ..Before::default() };
+    assert_eq!(after(&scripted, &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
+}
+
+#[test]
+fn a_failure_among_others_is_unknown_where_what_they_touch_is_not_measured() {
+    let scripted = suite(["other", "a"]).fails_times("a", 3).cannot_be_measured("a");
+    let triaged = triaged_after(&scripted, &TOUCHED, &Before::default());
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::Unknown));
+}
+
+#[test]
 fn outside_a_repository_flaky_is_what_passes_and_fails() {
     let before = Before::default();
     assert_eq!(after(&chancy(), &Since::Unknown, &before, "a"), Some(Verdict::Flaky));

@@ -35,10 +35,11 @@ pub(crate) struct PredictArguments {
     pub(crate) fail_on_suspects: bool,
 }
 
-/// Say what is known about one test: why it looks flaky, and what it resembles.
+/// Say what is known about one test: why it looks flaky, and what it resembles; or what a word of the
+/// output means.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArguments {
-    /// The test, by its id or the end of it.
+    /// The test, by its id or the end of it; or a word such as `brittle`.
     #[arg(value_name = "TEST")]
     pub(crate) test: String,
     /// Files and folders to look in.

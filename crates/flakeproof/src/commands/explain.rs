@@ -1,4 +1,4 @@
-//! `flakeproof explain`: what is known about one test.
+//! `flakeproof explain`: what is known about one test, or what a word of the output means.
 
 use flakeproof_core::{ExitCode, KnownFlaky};
 use serde_json::{Value, json};
@@ -7,13 +7,17 @@ use super::model::ModelSource;
 use super::predictor::{self, Detail};
 use super::project_source::ProjectSource;
 use super::sources;
-use super::{current_folder, explain_features, known, naming, predict};
+use super::{current_folder, explain_features, glossary, known, naming, predict};
 use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::problem::Problem;
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
+    if let Some(meaning) = glossary::meaning(&typed.test) {
+        view::data(format!("{meaning}\n").as_bytes());
+        return Ok(ExitCode::Clean);
+    }
     let folder = current_folder()?;
     let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
     let model = source.open()?;

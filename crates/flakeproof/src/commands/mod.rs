@@ -11,6 +11,7 @@ pub(crate) mod features;
 mod files;
 mod finder_with_deadline;
 mod forest_data;
+mod glossary;
 pub(crate) mod graph;
 pub(crate) mod hunt;
 pub(crate) mod ingest;

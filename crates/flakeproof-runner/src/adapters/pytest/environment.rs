@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, after, never, select, tick};
-use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, State, TestId};
+use flakeproof_core::{Dependencies, Execution, Failure, Location, Outcome, Phase, Signature, State, TestId};
 
 use self::own_end::OwnEnd;
 use super::messages::{MeasuredFiles, execution, read_touched, unexpected, without_machinery};
@@ -40,6 +40,8 @@ pub(super) struct PytestEnvironment {
     positions: Arc<HashMap<TestId, usize>>,
     /// The files that this interpreter has named so far.
     files: MeasuredFiles,
+    /// What it has touched so far, where that is followed.
+    touched: Option<Dependencies>,
     /// Where this interpreter says its stacks and, if it is a copy, its output are.
     notes: PathBuf,
     /// The announced order, as indices.
@@ -107,6 +109,7 @@ impl PytestEnvironment {
             notes,
             positions,
             files: MeasuredFiles::default(),
+            touched: None,
             order: Vec::new(),
             next: 0,
             is_running_ahead: false,
@@ -183,8 +186,12 @@ impl PytestEnvironment {
         &mut self,
         test: &TestId,
         index: usize,
-        message: ResultMessage,
+        mut message: ResultMessage,
     ) -> Result<Execution> {
+        if let Some(new) = message.dependencies.take() {
+            self.touched.get_or_insert_default().add(new);
+            message.dependencies.clone_from(&self.touched);
+        }
         if message.test != index {
             return Err(Error::Agent(format!("a result for another test than `{test}`")));
         }
