@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use flakeproof_core::Seed;
 use flakeproof_learn::boost::BoostParams;
 use flakeproof_learn::ensemble::{
-    BaseModel, Ensemble, EnsembleError, EnsembleParams, EnsembleValidationParams, Reading,
-    Readings, SiblingPosition, SourceReader,
+    BaseModel, Ensemble, EnsembleError, EnsembleParams, Reading, Readings, SiblingPosition,
+    SourceReader,
 };
-use flakeproof_learn::flast::{HoldOut, Opinion, Protocol};
+use flakeproof_learn::flast::{HoldOut, Opinion};
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_learn::network::{Methods, NetworkParams, PathCorpus, PathStep};
 use flakeproof_syntax::project::Project;
@@ -64,21 +64,6 @@ fn params(hold_out: HoldOut) -> EnsembleParams {
 }
 
 #[test]
-fn what_flaky_tests_have_in_common_is_found_in_projects_that_were_never_seen() {
-    let readings = readings();
-    let validation = EnsembleValidationParams {
-        ensemble: params(HoldOut::Project),
-        protocol: Protocol::Project,
-        folds: 8,
-    };
-    let found = validation.run(&readings, &mut |_, _| ()).expect("enough tests");
-    assert_eq!(found.asked.len(), 240);
-    assert!(found.average_precision().is_some_and(|it| it > 0.95));
-    assert!(found.confusion().f1() > 0.9, "{:?}", found.confusion());
-    assert_eq!(found.by_project(&readings).len(), 8);
-}
-
-#[test]
 fn the_same_seed_gives_the_same_file_and_the_file_the_same_answers() {
     let readings = readings();
     let ensemble = params(HoldOut::Class).fit(&readings, "ours").expect("enough tests");
@@ -119,16 +104,6 @@ fn bursts() -> Readings {
 fn a_jury_that_knows_the_siblings_sees_bursts_that_no_source_shows() {
     let readings = bursts();
     let ensemble = EnsembleParams { network: None, ..params(HoldOut::Test) };
-    let validation = EnsembleValidationParams {
-        ensemble: ensemble.clone(),
-        protocol: Protocol::Random,
-        folds: 4,
-    };
-    let found = validation.run(&readings, &mut |_, _| ()).expect("enough tests");
-    assert_eq!(found.members.last(), Some(&BaseModel::Siblings));
-    assert!(found.average_precision_of(BaseModel::Words).is_some_and(|it| it < 0.6));
-    assert!(found.confusion().f1() > 0.9, "{:?}", found.confusion());
-
     let ensemble = ensemble.fit(&readings, "ours").expect("enough tests");
     let file = ensemble.to_file().expect("it can be written down");
     let read = Ensemble::of_file(&file).expect("it was not changed");

@@ -91,7 +91,7 @@ impl GridPoint {
 impl Front {
     /// The front of all points: those of the grid, and the original technique.
     #[must_use]
-    pub fn of(original: GridPoint, grid: &[GridPoint]) -> Self {
+    pub fn new(original: GridPoint, grid: &[GridPoint]) -> Self {
         let points = undominated(original, grid);
         let is_model = |point: &&GridPoint| point.setting.width() == Some(0.0);
         let best = |points: &[GridPoint]| {
@@ -161,7 +161,7 @@ mod tests {
             point(0.05, 1.01, 0.95, 30.0),
             point(0.2, 0.9, 0.40, 50.0),
         ];
-        let front = Front::of(original(100.0), &grid);
+        let front = Front::new(original(100.0), &grid);
         assert_eq!(front.points, [grid[0], grid[2], grid[3], original(100.0)]);
         // √(0.08² + 0.11²) = 0.136 beats √(0.05² + 0.3²) = 0.304 and √(0.45² + 0.02²) = 0.450.
         assert_eq!(front.pins.balanced, grid[2]);
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn where_rerunning_is_cheaper_than_features_the_original_is_the_whole_front() {
         let grid = [point(0.5, 0.5, 0.8, 9.0), point(0.6, 0.6, 0.8, 7.0)];
-        let front = Front::of(original(5.0), &grid);
+        let front = Front::new(original(5.0), &grid);
         assert_eq!(front.points, [original(5.0)]);
         assert_eq!(front.pins.balanced, original(5.0));
         assert_eq!(front.pins.model, Some(grid[1]));
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn of_equal_points_the_model_alone_stands_on_the_front() {
         let grid = [point(0.4, 0.5, 0.7, 2.0), point(0.5, 0.5, 0.7, 2.0)];
-        assert_eq!(Front::of(original(9.0), &grid).points[0], grid[1]);
+        assert_eq!(Front::new(original(9.0), &grid).points[0], grid[1]);
     }
 
     proptest! {
@@ -196,7 +196,7 @@ mod tests {
                 })
                 .collect();
             let original = original(f64::from(cost));
-            let front = Front::of(original, &grid);
+            let front = Front::new(original, &grid);
             for point in grid.iter().chain([&original]) {
                 let reached = front
                     .points

@@ -10,7 +10,7 @@ use super::class_cost::Recheck;
 use super::dataset::Dataset;
 use super::delegation::Delegation;
 use super::front::{Front, Setting};
-use super::grid::{LAST, step_of, threshold};
+use super::grid::{LAST_STEP, step_of, threshold_of};
 use super::problem::Problem;
 use super::reruns::MaxReruns;
 use super::suites::Suites;
@@ -21,7 +21,11 @@ use super::validation::Validation;
 const KEPT: f64 = 0.95;
 
 /// The thresholds for a model that was measured so; `None` where nothing tells them.
-pub(super) fn of(data: &Dataset, suites: &Suites, validation: &Validation) -> Option<Thresholds> {
+pub(super) fn choose_thresholds(
+    data: &Dataset,
+    suites: &Suites,
+    validation: &Validation,
+) -> Option<Thresholds> {
     match data.problem {
         Problem::Nod | Problem::NodVsVictim => balanced(data, suites, validation),
         Problem::Victim | Problem::Polluter => keeping_most(&validation.scored()),
@@ -40,7 +44,7 @@ fn balanced(data: &Dataset, suites: &Suites, validation: &Validation) -> Option<
             Delegation::to_rerun(suites, &answers, MaxReruns::new(suites.baseline_runs())?)
         }
     };
-    let front = Front::of(delegation.original(), &delegation.grid());
+    let front = Front::new(delegation.original(), &delegation.grid());
     match front.pins.balanced.setting {
         Setting::Between(thresholds) => Some(thresholds),
         Setting::Candidates { .. } => None,
@@ -55,8 +59,8 @@ fn keeping_most(scored: &[(f64, bool)]) -> Option<Thresholds> {
     let keeps = |step: &usize| {
         crate::real(positive.iter().filter(|reached| *reached >= step).count()) >= needed
     };
-    let step = (0..=LAST).rev().find(keeps)?;
-    Thresholds::candidates_from(threshold(step)).ok()
+    let step = (0..=LAST_STEP).rev().find(keeps)?;
+    Thresholds::candidates_from(threshold_of(step)).ok()
 }
 
 #[cfg(test)]

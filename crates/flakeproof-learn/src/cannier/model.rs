@@ -123,7 +123,8 @@ impl TrainingParams {
             let held_out = HeldOut::new(validation.scored(), labels.len() - positive);
             // The hardest measure is what a probability must keep its word on.
             calibration = calibration.or_else(|| Isotonic::fit(&held_out));
-            thresholds = thresholds.or_else(|| kept_thresholds::of(data, suites, &validation));
+            thresholds = thresholds
+                .or_else(|| kept_thresholds::choose_thresholds(data, suites, &validation));
             worth.push(Worth::of(params.protocol, &validation));
         }
         let forest = self.pipeline.fit(&data.table(Sample::All)?, &labels, self.seed)?;

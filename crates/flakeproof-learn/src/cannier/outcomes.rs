@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::CsvError;
 use super::problem::TestOutcomes;
-use super::table::{self, Columns};
+use super::table::TableColumns;
 
 /// A test whose outcomes are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct KnownTest {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct OutcomeLine {
     #[serde(default)]
     project: String,
     test: String,
@@ -39,11 +39,11 @@ struct Line {
 /// # Errors
 /// When a column is missing or unknown, or at the first line that cannot be read.
 pub fn read_outcomes(text: &str) -> Result<Vec<KnownTest>, CsvError> {
-    table::read(text, &COLUMNS, Line::known)
+    COLUMNS.read(text, OutcomeLine::known)
 }
 
-const COLUMNS: Columns = Columns {
-    of: "outcomes",
+const COLUMNS: TableColumns = TableColumns {
+    what: "outcomes",
     known: &[
         "project",
         "test",
@@ -56,7 +56,7 @@ const COLUMNS: Columns = Columns {
     needed: &["test"],
 };
 
-impl Line {
+impl OutcomeLine {
     fn known(self) -> Result<KnownTest, String> {
         let baseline = tally(self.baseline_runs, self.baseline_failures, "baseline")?;
         let outcomes = TestOutcomes {

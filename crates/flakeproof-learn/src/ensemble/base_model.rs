@@ -87,7 +87,8 @@ impl BaseModels {
 impl BaseModels {
     /// What they say of some tests whose neighbours among the known tests say this; a list for each
     /// member.
-    pub(super) fn ask_rows(
+    #[must_use]
+    pub fn ask_rows(
         &self,
         readings: &Readings,
         opinions: &[NeighbourOpinion],

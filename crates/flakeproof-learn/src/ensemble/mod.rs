@@ -16,7 +16,6 @@ mod reader;
 mod readings;
 mod sibling_model;
 mod siblings;
-mod validation;
 
 pub use base_model::{BaseModel, BaseModels};
 pub use blend::Blend;
@@ -25,4 +24,3 @@ pub use params::{EnsembleError, EnsembleParams};
 pub use reader::SourceReader;
 pub use readings::{Reading, Readings};
 pub use siblings::SiblingPosition;
-pub use validation::{EnsembleValidation, EnsembleValidationParams, ScoredTest};

@@ -90,12 +90,15 @@ impl EnsembleParams {
     pub fn fit(&self, readings: &Readings, name: &str) -> Result<Ensemble<'static>, EnsembleError> {
         let corpus = Corpus::of_tests(&readings.tests, self.recipe.cut);
         let all: Vec<u32> = (0..u32::try_from(readings.tests.len()).unwrap_or(u32::MAX)).collect();
-        let (members, about) = self.learn(readings, &corpus, &all, name)?;
+        let (members, about) = self.fit_rows(readings, &corpus, &all, name)?;
         Ok(Ensemble::new(about, members, corpus))
     }
 
-    /// Learn from some of the tests.
-    pub(super) fn learn(
+    /// Learn from some of the tests, whose corpus is that of all.
+    ///
+    /// # Errors
+    /// When there are too few of them.
+    pub fn fit_rows(
         &self,
         readings: &Readings,
         corpus: &Corpus<'_>,
@@ -221,12 +224,8 @@ impl EnsembleParams {
     }
 
     /// What the neighbours of some tests among known ones say.
-    pub(super) fn neighbours(
-        &self,
-        corpus: &Corpus<'_>,
-        known: &[u32],
-        test: &[u32],
-    ) -> Vec<Opinion> {
+    #[must_use]
+    pub fn neighbours(&self, corpus: &Corpus<'_>, known: &[u32], test: &[u32]) -> Vec<Opinion> {
         Neighbourhood::of_rows(corpus, known.to_vec(), &self.recipe, self.seed).ask_rows(test)
     }
 

@@ -11,7 +11,6 @@ mod projection;
 mod recipe;
 mod texts;
 mod threshold;
-mod validation;
 mod vote;
 mod weights;
 
@@ -22,5 +21,4 @@ pub(crate) use neighbourhood::Space;
 pub use neighbourhood::{Asker, HoldOut, Neighbourhood, Opinion, SharedTerm};
 pub use recipe::{Recipe, Weighting};
 pub use threshold::Aim;
-pub use validation::{Asked, Protocol, Validation, ValidationParams};
 pub use vote::Vote;

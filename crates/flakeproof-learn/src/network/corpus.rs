@@ -124,7 +124,7 @@ impl PathCorpus {
                 self.bag(other.bag_words(Bag(bag)).iter().map(|word| other.word_text(*word)))
             })
             .collect();
-        self.append_changed(other, |_, _, step| PathStep {
+        self.append_changed(other, |_, step| PathStep {
             node: bags[step.node.0 as usize],
             operation: step.operation.map(|bag| bags[bag.0 as usize]),
             body: step.body.map(|bag| bags[bag.0 as usize]),
@@ -167,36 +167,40 @@ impl PathCorpus {
         self.bag_words(bag).iter().map(|word| self.word_text(*word))
     }
 
-    /// Add the tests of another corpus, or of this one's copy, each step changed. The change is
-    /// given the steps of the path and the place of the step among them.
-    pub(super) fn append_changed(
+    /// The same tests with each step changed, by a step's predecessor on its path and itself.
+    #[must_use]
+    pub fn with_steps(&self, change: impl Fn(Option<PathStep>, PathStep) -> PathStep) -> Self {
+        let mut changed = Self {
+            words: self.words.clone(),
+            word_numbers: self.word_numbers.clone(),
+            bags: self.bags.clone(),
+            bag_numbers: self.bag_numbers.clone(),
+            ..Self::default()
+        };
+        changed.append_changed(self, change);
+        changed
+    }
+
+    /// Add the tests of another corpus, each step changed.
+    fn append_changed(
         &mut self,
         other: &Self,
-        change: impl Fn(&[u32], usize, PathStep) -> PathStep,
+        change: impl Fn(Option<PathStep>, PathStep) -> PathStep,
     ) {
         let mut numbers = Vec::new();
         for test in 0..number(other.len()) {
             for path in other.path_numbers(test) {
                 let steps = other.path_steps(path);
                 numbers.clear();
-                for (at, step) in steps.iter().enumerate() {
-                    let changed = change(steps, at, other.steps[*step as usize]);
-                    numbers.push(self.step(changed));
+                let mut before = None;
+                for step in steps {
+                    let step = other.steps[*step as usize];
+                    numbers.push(self.step(change(before, step)));
+                    before = Some(step);
                 }
                 self.paths.push(&numbers);
             }
             self.test_ends.push(number(self.paths.len()));
-        }
-    }
-
-    /// A corpus with the same words and bags, and no test.
-    pub(super) fn without_tests(&self) -> Self {
-        Self {
-            words: self.words.clone(),
-            word_numbers: self.word_numbers.clone(),
-            bags: self.bags.clone(),
-            bag_numbers: self.bag_numbers.clone(),
-            ..Self::default()
         }
     }
 

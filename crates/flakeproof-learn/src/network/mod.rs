@@ -5,7 +5,6 @@
 //! fast as the large frameworks, adds no dependency, and the same seed gives the same bytes on any
 //! number of threads.
 
-mod ablation;
 mod activation;
 mod adam;
 mod attention;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
-use flakeproof_learn::cannier::Technique;
+use flakeproof_lab::trade::Technique;
 
 use super::EvaluationFormat;
 use super::forest::{BalanceName, ForestProtocol, MOST_TREES};

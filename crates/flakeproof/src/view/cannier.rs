@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use flakeproof_core::Seed;
-use flakeproof_learn::cannier::{
-    CostSource, Found, Front, GridPoint, ProjectTrade, Protocol, Setting, Technique,
-};
+use flakeproof_lab::trade::{Found, ProjectTrade, Technique};
+use flakeproof_learn::cannier::{CostSource, Front, GridPoint, Protocol, Setting};
 use flakeproof_report::svg::{FrontChart, Pin, Place};
 use serde_json::{Value, json};
 

@@ -1,7 +1,54 @@
-//! Which features tell something: information gain, ranks, and what is lost without some of them.
+//! What a model loses when a part of what it reads is taken away.
+//!
+//! PEELER's Table III takes parts of the contextual paths away; CANNIER's third research question
+//! drops features, the least important first, where importance is the information gain or the mean
+//! absolute SHAP value of a feature.
 
-use crate::forest::Shap;
+use flakeproof_learn::forest::Shap;
+use flakeproof_learn::network::{Bag, PathCorpus, PathStep};
+
 use crate::real;
+
+/// The same tests without what happens inside the test: only edges into the code under test and
+/// the nodes they join keep their words, all other nodes and edges are empty.
+#[must_use]
+pub fn without_inner(paths: &PathCorpus) -> PathCorpus {
+    paths.with_steps(|before, step| {
+        let is_reached = before.is_some_and(|before| before.body.is_some());
+        let calls = step.body.is_some();
+        PathStep {
+            node: if calls || is_reached { step.node } else { Bag::EMPTY },
+            operation: step.operation.filter(|_| calls),
+            body: step.body,
+        }
+    })
+}
+
+/// The same tests without the code under test: an edge is its operation only.
+#[must_use]
+pub fn without_code(paths: &PathCorpus) -> PathCorpus {
+    paths.with_steps(|_, step| PathStep { body: None, ..step })
+}
+
+/// A feature and how much it matters.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankedFeature {
+    /// The number of the feature.
+    pub feature: usize,
+    /// How much it matters.
+    pub importance: f64,
+}
+
+/// What a model is worth with some features left.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DroppedFeature<S> {
+    /// The feature that was dropped last; `None` where all are still there.
+    pub feature: Option<usize>,
+    /// The features that are left, ascending.
+    pub left: Vec<usize>,
+    /// What the model is worth.
+    pub score: S,
+}
 
 /// How many parts a feature is cut into when its information gain is taken.
 const PARTS: usize = 10;
@@ -45,18 +92,9 @@ fn entropy(rows: &[(f32, bool)]) -> f64 {
     bits(positive) + bits(rows.len() - positive)
 }
 
-/// A feature and how much it matters.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ranked {
-    /// The number of the feature.
-    pub feature: usize,
-    /// How much it matters.
-    pub importance: f64,
-}
-
 /// Features by their mean absolute SHAP value, the most important first.
 #[must_use]
-pub fn ranked_by_shap(shap: &Shap) -> Vec<Ranked> {
+pub fn ranked_by_shap(shap: &Shap) -> Vec<RankedFeature> {
     let mut sums = vec![0.0; shap.features];
     for row in shap.values.chunks(shap.features.max(1)) {
         sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value.abs());
@@ -67,23 +105,12 @@ pub fn ranked_by_shap(shap: &Shap) -> Vec<Ranked> {
 
 /// Features by some measure of importance, the most important first; of equal ones the earlier.
 #[must_use]
-pub fn ranked(importances: impl IntoIterator<Item = f64>) -> Vec<Ranked> {
+pub fn ranked(importances: impl IntoIterator<Item = f64>) -> Vec<RankedFeature> {
     let importances = importances.into_iter().enumerate();
-    let mut all: Vec<Ranked> =
-        importances.map(|(feature, importance)| Ranked { feature, importance }).collect();
+    let mut all: Vec<RankedFeature> =
+        importances.map(|(feature, importance)| RankedFeature { feature, importance }).collect();
     all.sort_by(|a, b| b.importance.total_cmp(&a.importance));
     all
-}
-
-/// What a model is worth with some features left.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Dropped<S> {
-    /// The feature that was dropped last; `None` where all are still there.
-    pub feature: Option<usize>,
-    /// The features that are left, ascending.
-    pub left: Vec<usize>,
-    /// What the model is worth.
-    pub score: S,
 }
 
 /// The curve of research question 3: score a model with all features, then drop the least important
@@ -92,16 +119,16 @@ pub struct Dropped<S> {
 /// # Errors
 /// When the scorer fails.
 pub fn drop_features<S, E>(
-    ranked: &[Ranked],
+    ranked: &[RankedFeature],
     mut scorer: impl FnMut(&[usize]) -> Result<S, E>,
-) -> Result<Vec<Dropped<S>>, E> {
+) -> Result<Vec<DroppedFeature<S>>, E> {
     (0..ranked.len())
         .map(|dropped| {
             let (kept, gone) = ranked.split_at(ranked.len() - dropped);
             let mut left: Vec<usize> = kept.iter().map(|ranked| ranked.feature).collect();
             left.sort_unstable();
             let score = scorer(&left)?;
-            Ok(Dropped { feature: gone.first().map(|ranked| ranked.feature), left, score })
+            Ok(DroppedFeature { feature: gone.first().map(|ranked| ranked.feature), left, score })
         })
         .collect()
 }
@@ -109,6 +136,39 @@ pub fn drop_features<S, E>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four nodes; the edge from the second to the third calls into the code under test.
+    fn corpus() -> (PathCorpus, Vec<PathStep>) {
+        let mut corpus = PathCorpus::default();
+        let mut step = |node: &str, operation: &str, body: Option<&str>| PathStep {
+            node: corpus.bag([node]),
+            operation: Some(corpus.bag([operation])),
+            body: body.map(|body| corpus.bag([body])),
+        };
+        let mut path =
+            vec![step("a", "new", None), step("b", "call", Some("body")), step("c", "is", None)];
+        path.push(PathStep::last(corpus.bag(["d"])));
+        corpus.push_test([path.clone()]);
+        (corpus, path)
+    }
+
+    #[test]
+    fn without_the_inside_only_the_call_and_its_two_nodes_remain() {
+        let (corpus, path) = corpus();
+        let kept = without_inner(&corpus);
+        let empty = PathStep::last(Bag::EMPTY);
+        let expected = [empty, path[1], PathStep::last(path[2].node), empty];
+        assert_eq!(kept.path(0, 0).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn without_the_code_under_test_everything_but_bodies_remains() {
+        let (corpus, path) = corpus();
+        let kept = without_code(&corpus);
+        let expected: Vec<PathStep> =
+            path.iter().map(|step| PathStep { body: None, ..*step }).collect();
+        assert_eq!(kept.path(0, 0).collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn a_feature_that_decides_gains_all_there_is() {

@@ -4,10 +4,11 @@
 //! collecting features costs no run.
 
 use flakeproof_core::Thresholds;
-use flakeproof_learn::cannier::MaxReruns;
+use flakeproof_learn::cannier::{LAST_STEP, MaxReruns, UNREACHED_STEP, threshold_of};
 use flakeproof_learn::evaluate::Confusion;
 
-use super::simulation::Subject;
+use crate::planner_benchmark::Subject;
+use crate::real;
 
 /// CANNIER with two thresholds, and what it comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,13 +33,12 @@ impl CannierPoint {
     /// All flaky tests that it names.
     #[must_use]
     pub fn found(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a count of tests")]
-        let claimed = self.claimed as f64;
-        self.shown + claimed
+        self.shown + real(self.claimed)
     }
 }
 
 /// Tests by falling probability, summed up to each place.
+#[derive(Debug)]
 pub struct Baseline {
     /// Falling.
     probabilities: Vec<f64>,
@@ -53,9 +53,6 @@ struct Sum {
     cost: f64,
     shown: f64,
 }
-
-/// Hundredths, as in the paper; 101 of them are an upper threshold that nothing reaches.
-const UNREACHED: u32 = 101;
 
 impl Baseline {
     /// Measure with these tests, and the probability that a model gave to each.
@@ -81,20 +78,20 @@ impl Baseline {
     /// The paper's grid of thresholds.
     #[must_use]
     pub fn grid(&self) -> Vec<CannierPoint> {
-        let pairs =
-            (0..=100).flat_map(|lower| (lower..=UNREACHED).map(move |upper| (lower, upper)));
+        let pairs = (0..=LAST_STEP)
+            .flat_map(|lower| (lower..=UNREACHED_STEP).map(move |upper| (lower, upper)));
         pairs.filter_map(|(lower, upper)| self.point(lower, upper)).collect()
     }
 
     /// The points without an upper threshold: all that is called flaky was seen to be.
     #[must_use]
     pub fn shown_only(&self) -> Vec<CannierPoint> {
-        (0..=100).filter_map(|lower| self.point(lower, UNREACHED)).collect()
+        (0..=LAST_STEP).filter_map(|lower| self.point(lower, UNREACHED_STEP)).collect()
     }
 
-    fn point(&self, lower: u32, upper: u32) -> Option<CannierPoint> {
-        let hundredths = |count: u32| f64::from(count) / 100.0;
-        let thresholds = Thresholds::new(hundredths(lower), hundredths(upper)).ok()?;
+    /// What comes out with the thresholds of two steps.
+    fn point(&self, lower: usize, upper: usize) -> Option<CannierPoint> {
+        let thresholds = Thresholds::new(threshold_of(lower), threshold_of(upper)).ok()?;
         let from = |least: f64| self.probabilities.partition_point(|it| *it >= least);
         let (claims, asked) = (from(thresholds.upper()), from(thresholds.lower()));
         let (above, down_to) = (self.sums[claims], self.sums[asked]);
@@ -119,10 +116,10 @@ impl Baseline {
 
 /// The points that no other one beats in accuracy and cost, the cheapest first.
 #[must_use]
-pub fn front(mut points: Vec<CannierPoint>) -> Vec<CannierPoint> {
+pub fn unbeaten_points(mut points: Vec<CannierPoint>) -> Vec<CannierPoint> {
     points.sort_by(|a, b| {
-        let of = |it: &CannierPoint| (it.thresholds.lower(), it.thresholds.upper());
-        let ((lower, upper), (other_lower, other_upper)) = (of(a), of(b));
+        let both = |it: &CannierPoint| (it.thresholds.lower(), it.thresholds.upper());
+        let ((lower, upper), (other_lower, other_upper)) = (both(a), both(b));
         a.cost
             .total_cmp(&b.cost)
             .then(b.mcc.total_cmp(&a.mcc))
@@ -157,7 +154,7 @@ mod tests {
         Baseline::new(&subjects, &probabilities, MaxReruns::new(3).expect("more than one"))
     }
 
-    fn at(lower: u32, upper: u32) -> CannierPoint {
+    fn at(lower: usize, upper: usize) -> CannierPoint {
         baseline().point(lower, upper).expect("in order")
     }
 
@@ -181,7 +178,7 @@ mod tests {
     #[test]
     fn no_point_of_the_front_is_beaten() {
         let grid = baseline().grid();
-        let front = front(grid.clone());
+        let front = unbeaten_points(grid.clone());
         assert!(front.is_sorted_by(|a, b| a.cost < b.cost && a.mcc < b.mcc));
         let beaten = |point: &CannierPoint| {
             front.iter().any(|it| it.cost <= point.cost && it.mcc >= point.mcc)

@@ -8,15 +8,14 @@
 use std::collections::BTreeSet;
 
 use flakeproof_core::Seed;
+use flakeproof_learn::Chance;
+use flakeproof_learn::cannier::{
+    Answers, GridPoint, LAST_STEP, Setting, Suites, step_of, threshold_of,
+};
 
-use super::answers::Answers;
-use super::front::{GridPoint, Setting};
-use super::grid::{LAST, step_of, threshold};
-use super::pair_sums::{Candidates, Square};
-use super::pairs::KnownPair;
-use super::suites::Suites;
-use super::trade::{Found, ProjectTrade, mean};
-use crate::chance::Chance;
+use crate::given_tables::KnownPair;
+use crate::real;
+use crate::trade::{Found, ProjectTrade, mean};
 
 /// PAIRWISE on suites, and what two models say about each test.
 #[derive(Debug, Clone)]
@@ -57,7 +56,7 @@ impl<'a> Pairwise<'a> {
     ///
     /// # Errors
     /// When no pair could be found.
-    pub fn of(
+    pub fn new(
         suites: &'a Suites,
         victims: &'a Answers,
         polluters: &'a Answers,
@@ -66,8 +65,8 @@ impl<'a> Pairwise<'a> {
     ) -> Result<Self, NoPairs> {
         let mut place = vec![None; suites.tests.len()];
         let mut tests = Vec::new();
-        for (row, asked) in victims.asked.iter().enumerate() {
-            let other = polluters.asked.binary_search_by_key(&asked.at, |it| it.at);
+        for (row, asked) in victims.asked().iter().enumerate() {
+            let other = polluters.asked().binary_search_by_key(&asked.at, |it| it.at);
             if let Ok(other) = other {
                 let test = &suites.tests[asked.at];
                 place[asked.at] = Some(tests.len());
@@ -120,7 +119,7 @@ impl<'a> Pairwise<'a> {
     fn original_of(&self, project: usize) -> f64 {
         let of_project = || self.tests.iter().filter(|test| test.project == project);
         let seconds: f64 = of_project().map(|test| test.seconds).sum();
-        2.0 * crate::real(of_project().count()) * seconds
+        2.0 * real(of_project().count()) * seconds
     }
 
     /// Every point of the grid but the original.
@@ -135,17 +134,16 @@ impl<'a> Pairwise<'a> {
                 found.add(&self.found(said));
                 cost.add(&self.costs(said));
             }
-            let repeats = crate::real(meetings.len());
+            let repeats = real(meetings.len());
             let collecting = f64::from(runs) * suites;
             for (victim, polluter) in steps() {
                 points.push(GridPoint {
                     setting: Setting::Candidates {
-                        victim: threshold(victim),
-                        polluter: threshold(polluter),
+                        victim: threshold_of(victim),
+                        polluter: threshold_of(polluter),
                     },
                     runs,
-                    performance: found.at(victim, polluter)
-                        / (repeats * crate::real(self.pairs.len())),
+                    performance: found.at(victim, polluter) / (repeats * real(self.pairs.len())),
                     cost: collecting + cost.at(victim, polluter) / repeats,
                 });
             }
@@ -154,14 +152,13 @@ impl<'a> Pairwise<'a> {
     }
 
     fn shared_runs(&self) -> Vec<u32> {
-        let of = |answers: &'a Answers| answers.by_runs.keys();
-        of(self.victims).filter(|it| self.polluters.by_runs.contains_key(it)).copied().collect()
+        let polluters: Vec<u32> = self.polluters.runs().collect();
+        self.victims.runs().filter(|it| polluters.contains(it)).collect()
     }
 
     /// Random pairs of the repetitions of both models, each of the first in one.
     fn meetings(&self, runs: u32) -> Vec<(&'a [f64], &'a [f64])> {
-        let of = |answers: &'a Answers| answers.by_runs.get(&runs).map_or(&[][..], Vec::as_slice);
-        let (victims, polluters) = (of(self.victims), of(self.polluters));
+        let (victims, polluters) = (self.victims.repeats_of(runs), self.polluters.repeats_of(runs));
         let mut drawn: Vec<usize> = (0..polluters.len()).collect();
         Chance::new(self.seed.split(&format!("meetings of {runs} runs"))).shuffle(&mut drawn);
         let others = drawn.iter().cycle().map(|it| polluters[*it].as_slice());
@@ -191,8 +188,8 @@ impl<'a> Pairwise<'a> {
             }
             victims.sum_from_above();
             polluters.sum_from_above();
-            for victim in 0..=LAST {
-                for polluter in 0..=LAST {
+            for victim in 0..=LAST_STEP {
+                for polluter in 0..=LAST_STEP {
                     *square.cell(victim, polluter) += polluters.tests[polluter]
                         * victims.seconds[victim]
                         + victims.tests[victim] * polluters.seconds[polluter];
@@ -218,7 +215,7 @@ impl<'a> Pairwise<'a> {
         lines.push(ProjectTrade {
             project: "all".to_owned(),
             found: Found::Pairs { found, all },
-            performance: Some(found / crate::real(all)),
+            performance: Some(found / real(all)),
             cost: sum(|line| line.cost),
             original: sum(|line| line.original),
         });
@@ -228,7 +225,7 @@ impl<'a> Pairwise<'a> {
     fn line(&self, project: usize, at: (f64, f64), runs: u32) -> ProjectTrade {
         let pairs: Vec<(usize, usize)> =
             self.pairs.iter().filter(|it| self.tests[it.0].project == project).copied().collect();
-        let certain = vec![1.0; self.victims.asked.len().max(self.polluters.asked.len())];
+        let certain = vec![1.0; self.victims.asked().len().max(self.polluters.asked().len())];
         let mut meetings = self.meetings(runs);
         if meetings.is_empty() {
             // Without a model, everything is a candidate.
@@ -241,7 +238,7 @@ impl<'a> Pairwise<'a> {
         let found: Vec<f64> = meetings
             .iter()
             .map(|said| pairs.iter().filter(|(p, v)| pollutes(said, *p) && is_victim(said, *v)))
-            .map(|found| crate::real(found.count()))
+            .map(|found| real(found.count()))
             .collect();
         let of_project = || (0..self.tests.len()).filter(|it| self.tests[*it].project == project);
         let costs: Vec<f64> = meetings
@@ -256,7 +253,7 @@ impl<'a> Pairwise<'a> {
         ProjectTrade {
             project: self.suites.projects[project].clone(),
             found: Found::Pairs { found: mean(&found), all },
-            performance: (all > 0).then(|| mean(&found) / crate::real(all)),
+            performance: (all > 0).then(|| mean(&found) / real(all)),
             cost: f64::from(runs) * self.suite_seconds[project] + mean(&costs),
             original: self.original_of(project),
         }
@@ -272,6 +269,69 @@ impl<'a> Pairwise<'a> {
 
 /// The pairs of steps of the grid, but for the one at which the models are redundant.
 fn steps() -> impl Iterator<Item = (usize, usize)> {
-    let pairs = (0..=LAST).flat_map(|victim| (0..=LAST).map(move |polluter| (victim, polluter)));
+    let pairs =
+        (0..=LAST_STEP).flat_map(|victim| (0..=LAST_STEP).map(move |polluter| (victim, polluter)));
     pairs.filter(|pair| *pair != (0, 0))
+}
+
+/// How many tests reach each step, and what a run of each costs together.
+struct Candidates {
+    tests: [f64; LAST_STEP + 1],
+    seconds: [f64; LAST_STEP + 1],
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        Self { tests: [0.0; LAST_STEP + 1], seconds: [0.0; LAST_STEP + 1] }
+    }
+}
+
+impl Candidates {
+    fn count(&mut self, step: usize, seconds: f64) {
+        self.tests[step] += 1.0;
+        self.seconds[step] += seconds;
+    }
+
+    fn sum_from_above(&mut self) {
+        for step in (0..LAST_STEP).rev() {
+            self.tests[step] += self.tests[step + 1];
+            self.seconds[step] += self.seconds[step + 1];
+        }
+    }
+}
+
+/// A number for each pair of steps, of victims and of polluters.
+struct Square(Vec<f64>);
+
+impl Default for Square {
+    fn default() -> Self {
+        Self(vec![0.0; (LAST_STEP + 1) * (LAST_STEP + 1)])
+    }
+}
+
+impl Square {
+    fn at(&self, victim: usize, polluter: usize) -> f64 {
+        self.0[victim * (LAST_STEP + 1) + polluter]
+    }
+
+    fn cell(&mut self, victim: usize, polluter: usize) -> &mut f64 {
+        &mut self.0[victim * (LAST_STEP + 1) + polluter]
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(sum, more)| *sum += more);
+    }
+
+    fn sum_from_above(&mut self) {
+        for victim in (0..=LAST_STEP).rev() {
+            for polluter in (0..LAST_STEP).rev() {
+                *self.cell(victim, polluter) += self.at(victim, polluter + 1);
+            }
+        }
+        for victim in (0..LAST_STEP).rev() {
+            for polluter in 0..=LAST_STEP {
+                *self.cell(victim, polluter) += self.at(victim + 1, polluter);
+            }
+        }
+    }
 }

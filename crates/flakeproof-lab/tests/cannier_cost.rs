@@ -1,9 +1,14 @@
 //! The cost model worked by hand (CANNIER, Equations 4 to 8), and against a look at every test.
 
 use flakeproof_core::{Region, Seed, Tally, Thresholds};
+use flakeproof_lab::given_tables::{
+    GivenProbability, KnownPair, given_answers, given_suites, read_pairs, read_probabilities,
+};
+use flakeproof_lab::pairwise::Pairwise;
+use flakeproof_lab::trade::{DelegationPoint, Found, ProjectTrade};
 use flakeproof_learn::cannier::{
-    Answers, AnswersError, Delegation, Found, Front, GridPoint, KnownPair, KnownTest, MaxReruns,
-    Pairwise, Problem, Recheck, Setting, Suites, read_outcomes, read_pairs, read_probabilities,
+    AnswersError, Delegation, Front, GridPoint, KnownTest, MaxReruns, Problem, Recheck, Setting,
+    Suites, read_outcomes,
 };
 use proptest::prelude::*;
 
@@ -36,11 +41,11 @@ fn said(problem: &str, probabilities: [f64; 6]) -> String {
     SECONDS.iter().zip(probabilities).map(line).collect()
 }
 
-fn suites(lines: &str) -> (Suites, Vec<flakeproof_learn::cannier::GivenProbability>) {
+fn suites(lines: &str) -> (Suites, Vec<GivenProbability>) {
     let text = format!("project,test,problem,probability,runs,seconds\n{lines}");
     let given = read_probabilities(&text).expect("a good table");
     let known: Vec<KnownTest> = read_outcomes(OUTCOMES).expect("a good table");
-    (Suites::of_probabilities(&given, &known), given)
+    (given_suites(&given, &known), given)
 }
 
 fn between(lower: f64, upper: f64) -> Thresholds {
@@ -51,6 +56,10 @@ fn at(grid: &[GridPoint], wanted: Setting) -> GridPoint {
     *grid.iter().find(|point| point.setting == wanted).expect("it is on the grid")
 }
 
+fn by_project(delegation: &Delegation<'_>, thresholds: Thresholds, runs: u32) -> Vec<ProjectTrade> {
+    DelegationPoint { delegation, thresholds, runs }.by_project()
+}
+
 #[track_caller]
 fn assert_near(found: f64, wanted: f64) {
     assert!((found - wanted).abs() < 1e-9, "{found} is not {wanted}");
@@ -59,7 +68,7 @@ fn assert_near(found: f64, wanted: f64) {
 #[test]
 fn rerun_by_hand() {
     let (suites, given) = suites(&said("nod", [0.6, 0.2, 0.8, 0.1, 0.3, 0.0]));
-    let answers = Answers::of_table(Problem::Nod, &given, &suites).expect("both kinds");
+    let answers = given_answers(Problem::Nod, &given, &suites).expect("both kinds");
     let most = MaxReruns::new(10).expect("ten");
     let rerun = Delegation::to_rerun(&suites, &answers, most);
     // `a` ends after 1 + 2 · (1 − 1/2⁹) runs, all others after ten.
@@ -75,7 +84,7 @@ fn rerun_by_hand() {
     // The model alone at 0.5: `a` and `c` are accused, and nothing is rerun.
     let alone = at(&grid, Setting::Between(between(0.5, 0.5)));
     assert_near(alone.cost, 42.0);
-    let lines = rerun.by_project(between(0.2, 0.7), 2);
+    let lines = by_project(&rerun, between(0.2, 0.7), 2);
     assert_eq!(lines.iter().map(|it| it.project.as_str()).collect::<Vec<_>>(), ["p", "q", "all"]);
     assert_near(lines[0].cost, 2.0 * 10.0 + of_a + 20.0);
     assert_near(lines[1].original, 110.0);
@@ -89,7 +98,7 @@ fn rerun_by_hand() {
 #[test]
 fn classification_by_hand() {
     let (suites, given) = suites(&said("nod-vs-victim", [0.9, 0.5, 0.2, 0.7, 0.4, 0.7]));
-    let answers = Answers::of_table(Problem::NodVsVictim, &given, &suites).expect("both kinds");
+    let answers = given_answers(Problem::NodVsVictim, &given, &suites).expect("both kinds");
     // Only what failed when shuffled and not always in order is asked about: a, b, c and e.
     assert_eq!((answers.tests(), answers.positive()), (4, 1));
     let classification = Delegation::to_classification(&suites, &answers, Recheck::RECOMMENDED);
@@ -105,11 +114,11 @@ fn pairwise_by_hand() {
     let lines = said("victim", [0.1, 0.9, 0.3, 0.4, 0.8, 0.0])
         + &said("polluter", [0.7, 0.2, 0.1, 0.6, 0.0, 0.1]);
     let (suites, given) = suites(&lines);
-    let of = |problem| Answers::of_table(problem, &given, &suites).expect("both kinds");
+    let of = |problem| given_answers(problem, &given, &suites).expect("both kinds");
     let (victims, polluters) = (of(Problem::Victim), of(Problem::Polluter));
     let pairs = "project,polluter,victim\np,a,b\np,a,c\nq,f,e\np,a,b\nr,x,y\n";
     let pairs: Vec<KnownPair> = read_pairs(pairs).expect("five lines");
-    let pairwise = Pairwise::of(&suites, &victims, &polluters, &pairs, Seed(1)).expect("three");
+    let pairwise = Pairwise::new(&suites, &victims, &polluters, &pairs, Seed(1)).expect("three");
     assert_eq!((pairwise.pairs(), pairwise.left_out), (3, 1));
     assert_near(pairwise.original().cost, 2.0 * 4.0 * 10.0 + 2.0 * 2.0 * 11.0);
     let grid = pairwise.grid();
@@ -128,8 +137,10 @@ fn pairwise_by_hand() {
 #[test]
 fn what_cannot_be_traded_is_named() {
     let (suites, mut given) = suites(&said("nod", [0.6, 0.2, 0.8, 0.1, 0.3, 0.0]));
-    let error = |given: &[_], problem| Answers::of_table(problem, given, &suites).expect_err("no");
-    assert_eq!(error(&given, Problem::Victim), AnswersError::None { problem: "victim" });
+    let error = |given: &[GivenProbability], problem| {
+        given_answers(problem, given, &suites).expect_err("no")
+    };
+    assert_eq!(error(&given, Problem::Victim), AnswersError::None { problem: "victim" }.into());
     let rest = &given[1..];
     let one_class = error(rest, Problem::Nod).to_string();
     assert_eq!(one_class, "0 of 5 tests are NOD flaky, and a trade needs both kinds");
@@ -148,7 +159,7 @@ proptest! {
     ) {
         let probabilities = drawn.map(|it| f64::from(it) / 1000.0);
         let (suites, given) = suites(&said("nod", probabilities));
-        let answers = Answers::of_table(Problem::Nod, &given, &suites).expect("both kinds");
+        let answers = given_answers(Problem::Nod, &given, &suites).expect("both kinds");
         let most = MaxReruns::new(10).expect("ten");
         let rerun = Delegation::to_rerun(&suites, &answers, most);
         let upper = (lower + gap).min(101);
@@ -164,11 +175,11 @@ proptest! {
             }
         }
         prop_assert!((point.cost - cost).abs() < 1e-9);
-        let lines = rerun.by_project(thresholds, 2);
+        let lines = by_project(&rerun, thresholds, 2);
         let all = lines.last().expect("there is one");
         prop_assert!((all.cost - cost).abs() < 1e-9);
         prop_assert!(all.performance.is_some_and(|it| (it - point.performance).abs() < 1e-9));
-        let front = Front::of(rerun.original(), &rerun.grid());
+        let front = Front::new(rerun.original(), &rerun.grid());
         prop_assert!(front.pins.model.is_some());
         prop_assert!(front.pins.balanced.cost <= front.pins.original.cost);
     }

@@ -11,10 +11,12 @@
 //!
 //! All figures have three digits, so the bounds of their rounding are compared.
 
-use flakeproof_core::{Seed, Tally};
+use flakeproof_core::{Seed, Tally, Thresholds};
+use flakeproof_lab::given_tables::{GivenProbability, KnownPair, given_answers, given_suites};
+use flakeproof_lab::pairwise::Pairwise;
+use flakeproof_lab::trade::{DelegationPoint, ProjectTrade};
 use flakeproof_learn::cannier::{
-    Answers, Delegation, GivenProbability, KnownPair, KnownTest, MaxReruns, Pairwise, Problem,
-    ProjectTrade, Recheck, Suites, TestOutcomes,
+    Answers, Delegation, KnownTest, MaxReruns, Problem, Recheck, Suites, TestOutcomes,
 };
 
 /// A project of Table 3, and what the other tables say about it.
@@ -153,7 +155,7 @@ impl Table {
     }
 
     fn answers(&self, problem: Problem, suites: &Suites) -> Answers {
-        Answers::of_table(problem, &self.given, suites).expect("both kinds are there")
+        given_answers(problem, &self.given, suites).expect("both kinds are there")
     }
 }
 
@@ -164,11 +166,13 @@ fn line<'a>(lines: &'a [ProjectTrade], name: &str) -> &'a ProjectTrade {
 #[test]
 fn original_rerun_costs_what_table_8_says() {
     let table = subject_set();
-    let suites = Suites::of_probabilities(&table.given, &table.known);
+    let suites = given_suites(&table.given, &table.known);
     let answers = table.answers(Problem::Nod, &suites);
     let most = MaxReruns::new(RUNS).expect("more than two");
     let delegation = Delegation::to_rerun(&suites, &answers, most);
-    let lines = delegation.by_project(flakeproof_core::Thresholds::RERUN_ALL, 0);
+    let without_model =
+        DelegationPoint { delegation: &delegation, thresholds: Thresholds::RERUN_ALL, runs: 0 };
+    let lines = without_model.by_project();
     let mut without_nod = 0;
     for project in PAPER.iter().filter(|it| it.nod == 0) {
         let times = line(&lines, project.name).original / project.cost;
@@ -188,10 +192,10 @@ fn original_rerun_costs_what_table_8_says() {
 #[test]
 fn original_pairwise_costs_what_table_10_says() {
     let table = subject_set();
-    let suites = Suites::of_probabilities(&table.given, &table.known);
+    let suites = given_suites(&table.given, &table.known);
     let victims = table.answers(Problem::Victim, &suites);
     let polluters = table.answers(Problem::Polluter, &suites);
-    let pairwise = Pairwise::of(&suites, &victims, &polluters, &table.pairs, Seed(1))
+    let pairwise = Pairwise::new(&suites, &victims, &polluters, &table.pairs, Seed(1))
         .expect("a pair in each project");
     let lines = pairwise.by_project(0.0, 0.0, 0);
     for project in &PAPER {
