@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::dataset::Dataset;
+use super::pipeline::Validation;
 use super::problem::Problem;
 use super::suites::Suites;
-use super::validation::Validation;
 
 /// The probabilities of tests for one problem.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use flakeproof_core::{Feature, Seed};
 
-use super::measured_test::MeasuredTest;
-use super::outcomes::KnownTest;
 use super::problem::{Label, Problem};
+use super::tables::{KnownTest, MeasuredTest};
 use crate::chance::Chance;
 use crate::forest::{Table, TableError};
 

@@ -12,10 +12,8 @@
 use flakeproof_core::Thresholds;
 
 use super::answers::Answers;
-use super::class_cost::Recheck;
-use super::front::{GridPoint, Setting};
-use super::grid::{LAST_STEP, UNREACHED_STEP, step_of, threshold_of};
-use super::reruns::MaxReruns;
+use super::front::{GridPoint, LAST_STEP, Setting, UNREACHED_STEP, step_of, threshold_of};
+use super::prices::{MaxReruns, Recheck};
 use super::suites::{CostedTest, Suites};
 use crate::evaluate::Confusion;
 

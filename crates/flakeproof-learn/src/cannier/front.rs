@@ -1,9 +1,10 @@
 //! What accuracy costs: the Pareto front over all thresholds, and its three pins (CANNIER,
 //! sections 5.2.4 and 6.4, Figure 8).
 //!
-//! The knee is the point of the front nearest to utopia: performance 1 for nothing. The paper does
-//! not say how seconds compare with performance; here the cost of the original technique is 1, so
-//! that a tenth of the time weighs as much as a tenth of the performance.
+//! The thresholds that are tried are those of the paper: 0 to 1 in hundredths, and 1.01. The knee is
+//! the point of the front nearest to utopia: performance 1 for nothing. The paper does not say how
+//! seconds compare with performance; here the cost of the original technique is 1, so that a tenth of
+//! the time weighs as much as a tenth of the performance.
 
 use flakeproof_core::Thresholds;
 
@@ -112,6 +113,33 @@ impl Front {
     }
 }
 
+/// The last step that a probability can reach.
+pub const LAST_STEP: usize = 100;
+/// The step that none reaches: an upper threshold of 1.01.
+pub const UNREACHED_STEP: usize = 101;
+
+/// The threshold of a step.
+#[must_use]
+pub fn threshold_of(step: usize) -> f64 {
+    crate::real(step) / 100.0
+}
+
+/// The highest step whose threshold a probability reaches. It is below `threshold_of(k)` exactly when
+/// its step is below `k`, so that counts by step answer for every threshold without another look.
+#[must_use]
+pub fn step_of(probability: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+    let near = (probability * 100.0).clamp(0.0, 100.0) as usize;
+    // The product may be rounded over or under a threshold.
+    if near < LAST_STEP && threshold_of(near + 1) <= probability {
+        near + 1
+    } else if near > 0 && threshold_of(near) > probability {
+        near - 1
+    } else {
+        near
+    }
+}
+
 /// The points that no other dominates, one for each cost, the cheapest first.
 fn undominated(original: GridPoint, grid: &[GridPoint]) -> Vec<GridPoint> {
     let mut sorted: Vec<&GridPoint> = grid.iter().chain([&original]).collect();
@@ -209,6 +237,21 @@ mod tests {
                 pair[0].cost < pair[1].cost && pair[0].performance < pair[1].performance
             };
             prop_assert!(front.points.windows(2).all(rises));
+        }
+    }
+
+    #[test]
+    fn a_threshold_reaches_its_own_step() {
+        for step in 0..=LAST_STEP {
+            assert_eq!(step_of(threshold_of(step)), step);
+            assert_eq!(step_of(threshold_of(step).next_down()), step.saturating_sub(1));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn steps_compare_as_probabilities_do(probability in 0.0..=1.0f64, step in 0..=UNREACHED_STEP) {
+            prop_assert_eq!(probability < threshold_of(step), step_of(probability) < step);
         }
     }
 }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use flakeproof_core::Feature;
 
-use super::measured_test::MeasuredTest;
-use super::outcomes::KnownTest;
 use super::problem::TestOutcomes;
+use super::tables::{KnownTest, MeasuredTest};
 
 /// The tests of some projects, by project and id.
 #[derive(Debug, Clone)]

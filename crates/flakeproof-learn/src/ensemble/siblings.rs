@@ -22,7 +22,7 @@ pub(super) struct Sibling {
     /// Whether it is flaky.
     pub(super) flaky: bool,
     /// How often it failed when it was run again and again.
-    pub(super) failures: u32,
+    failures: u32,
 }
 
 impl Sibling {

@@ -4,10 +4,8 @@ mod calibration;
 pub mod folds;
 mod held_out;
 mod scores;
-mod sigmoid;
 
 pub use calibration::Isotonic;
 pub use folds::Fold;
 pub use held_out::HeldOut;
 pub use scores::{Confusion, average_precision, brier, roc_auc};
-pub use sigmoid::Sigmoid;

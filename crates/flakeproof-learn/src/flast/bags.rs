@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::cut::{Cut, TestText};
-use super::numbered::{Numbered, hash};
-use super::texts::Texts;
+use super::texts::{Numbered, Texts, hash};
 
 /// Rows treated together. Fixed, so that results are the same on any number of threads.
 pub(crate) const ROWS_TOGETHER: usize = 512;

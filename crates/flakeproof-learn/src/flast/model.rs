@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::corpus::Corpus;
 use super::neighbourhood::{HoldOut, Neighbourhood, Space};
-use super::recipe::Recipe;
-use super::threshold::Aim;
+use super::recipe::{Aim, Recipe};
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::labelled::{self, LabelledTest};
 use crate::model_file::{Arrays, ModelFile, ModelFileError};

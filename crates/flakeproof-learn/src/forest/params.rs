@@ -10,13 +10,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::best_cut::{BestCut, MISSING};
-use super::gain::{ClassWeights, Counts};
+use super::cut::{ClassWeights, Counts, RandomCut, Splitter};
 use super::grow::{Grower, Limits};
-use super::node::{MOST_FEATURES, Tree};
-use super::random_cut::RandomCut;
-use super::stream::Stream;
 use super::table::Table;
+use super::tree::{MOST_FEATURES, Tree};
 use super::trees::Forest;
+use crate::chance::SplitMix;
 
 /// The two kinds of forests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -143,7 +142,7 @@ impl ForestParams {
         Ok(Forest::of_trees(trees.ok_or(too_large)?, table.width()))
     }
 
-    fn grow<'a, S: super::grow::Splitter + Send>(
+    fn grow<'a, S: Splitter + Send>(
         &self,
         positive: &[bool],
         grower: &(impl Fn() -> Grower<'a, S> + Sync),
@@ -154,7 +153,7 @@ impl ForestParams {
         (0..self.trees)
             .into_par_iter()
             .map_init(grower, |grower, number| {
-                let mut stream = Stream::new(self.seed.split(&format!("tree {number}")));
+                let mut stream = SplitMix::new(self.seed.split(&format!("tree {number}")));
                 let rows = match self.kind {
                     Kind::RandomForest => drawn(positive, &mut stream),
                     Kind::ExtraTrees => all(positive),
@@ -217,7 +216,7 @@ impl ForestParams {
 }
 
 /// As many draws as there are rows, with putting back: each drawn row with its tag.
-fn drawn(positive: &[bool], stream: &mut Stream) -> Vec<(u32, u32)> {
+fn drawn(positive: &[bool], stream: &mut SplitMix) -> Vec<(u32, u32)> {
     let rows = u32::try_from(positive.len()).unwrap_or(u32::MAX);
     let mut times = vec![0u32; positive.len()];
     for _ in 0..rows {
@@ -289,7 +288,7 @@ mod tests {
     #[test]
     fn as_many_rows_are_drawn_as_there_are() {
         let positive: Vec<bool> = (0..1000).map(|row| row % 3 == 0).collect();
-        let rows = drawn(&positive, &mut Stream::new(Seed(5)));
+        let rows = drawn(&positive, &mut SplitMix::new(Seed(5)));
         assert_eq!(rows.iter().map(|(_, tag)| tag >> 1).sum::<u32>(), 1000);
         assert!((600..670).contains(&rows.len()), "about 63 % of the rows, not {}", rows.len());
     }

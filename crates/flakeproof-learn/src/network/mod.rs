@@ -5,24 +5,13 @@
 //! fast as the large frameworks, adds no dependency, and the same seed gives the same bytes on any
 //! number of threads.
 
-mod activation;
-mod adam;
-mod attention;
 mod batch;
 mod buffer;
 mod classifier;
 mod corpus;
-mod draw;
-mod drawn;
-mod embedding;
 mod file;
-#[cfg(test)]
-mod gradient_check;
-mod half;
-mod layer_norm;
-mod linear;
+mod layers;
 mod lstm;
-mod lstm_cell;
 mod matrix;
 mod member;
 mod model;
@@ -31,11 +20,9 @@ mod pretrain;
 mod train;
 mod vocabulary;
 mod weights;
-mod wide;
 mod word_vectors;
 
-pub use corpus::{Bag, PathCorpus, PathStep};
-pub use drawn::PathWriter;
+pub use corpus::{Bag, PathCorpus, PathStep, PathWriter};
 pub use file::KIND;
 pub use model::{Network, Opinion};
 pub use params::{EpochLog, FitError, Fitted, MemberLog, NetworkParams, Progress, TrainingSet};

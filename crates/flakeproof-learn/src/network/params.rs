@@ -10,12 +10,10 @@ use flakeproof_core::Seed;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::PathCorpus;
-use super::draw::first_vectors;
-use super::embedding::WordTable;
 use super::member::Member;
 use super::model::Network;
 use super::train::Training;
-use super::vocabulary::{Vocabulary, test_counts};
+use super::vocabulary::{Vocabulary, WordTable, first_vectors, test_counts};
 use super::weights::Shape;
 use super::word_vectors::Embeddings;
 use crate::evaluate::Fold;

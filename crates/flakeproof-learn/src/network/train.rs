@@ -8,13 +8,12 @@ use std::ops::ControlFlow;
 use flakeproof_core::Seed;
 use rayon::prelude::*;
 
-use super::adam::{Adam, Step, clip};
 use super::batch::Reading;
 use super::buffer::Buffer;
-use super::draw::Rounds;
 use super::matrix::add_scaled;
 use super::member::{Gradient, Member};
 use super::params::{EpochLog, FitError, MemberLog, NetworkParams, Progress, TrainingSet};
+use super::weights::{Adam, Step, clip};
 use crate::Chance;
 use crate::evaluate::{Fold, average_precision};
 
@@ -277,5 +276,70 @@ impl Learner {
         }
         let rest = done..gradients.len();
         self.adam.step(weights, rest.clone(), &gradients[rest], other);
+    }
+}
+
+/// The rows of one class, one after another in random order, again and again.
+struct Rounds {
+    rows: Vec<u32>,
+    next: usize,
+    chance: Chance,
+}
+
+impl Rounds {
+    pub(super) fn new(rows: Vec<u32>, seed: Seed) -> Self {
+        let next = rows.len();
+        Self { rows, next, chance: Chance::new(seed) }
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        if self.next == self.rows.len() {
+            self.chance.shuffle(&mut self.rows);
+            self.next = 0;
+        }
+        self.next += 1;
+        self.rows.get(self.next - 1).copied()
+    }
+
+    /// The batches of one epoch: each row once, with as many rows of the other class (IV-C).
+    pub(super) fn epoch(&mut self, others: &mut Self, batch: usize) -> Vec<Vec<u32>> {
+        let mut left = self.rows.len();
+        let mut batches = Vec::new();
+        while left > 0 {
+            let here = left.min((batch / 2).max(1));
+            left -= here;
+            let pairs = (0..here).flat_map(|_| [self.next(), others.next()]);
+            batches.push(pairs.flatten().collect());
+        }
+        batches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoch_has_each_row_once_and_as_many_others() {
+        let mut flaky = Rounds::new((0..7).collect(), Seed(1));
+        let mut others = Rounds::new((10..13).collect(), Seed(2));
+        for _ in 0..3 {
+            let batches = flaky.epoch(&mut others, 4);
+            assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 2]);
+            let mut rows: Vec<u32> = batches.concat();
+            rows.retain(|row| *row < 10);
+            rows.sort_unstable();
+            assert_eq!(rows, [0, 1, 2, 3, 4, 5, 6]);
+        }
+    }
+
+    #[test]
+    fn every_other_row_has_its_turn() {
+        let mut flaky = Rounds::new(vec![0], Seed(1));
+        let mut others = Rounds::new((10..15).collect(), Seed(2));
+        let mut met: Vec<u32> =
+            (0..5).flat_map(|_| flaky.epoch(&mut others, 64).concat()).filter(|r| *r > 0).collect();
+        met.sort_unstable();
+        assert_eq!(met, [10, 11, 12, 13, 14]);
     }
 }

@@ -1,9 +1,13 @@
-//! How often RERUN executes a test (CANNIER, Equation 6).
+//! What a technique pays for one test (CANNIER, Equations 6 and 7).
 //!
-//! A test that is not NOD flaky is executed as often as allowed, since nothing ends it earlier. A
-//! NOD flaky one ends at the first outcome that differs from those before it. Its expected number
-//! of runs is the sum of the chances that it goes on: 1 + Σ (p^k + q^k) for k = 1 … `R_max` − 1,
-//! where p is its failure rate and q = 1 − p; the two geometric sums have closed forms.
+//! RERUN executes a test that is not NOD flaky as often as allowed, since nothing ends it earlier. A
+//! NOD flaky one ends at the first outcome that differs from those before it. Its expected number of
+//! runs is the sum of the chances that it goes on: 1 + Σ (p^k + q^k) for k = 1 … `R_max` − 1, where p is
+//! its failure rate and q = 1 − p; the two geometric sums have closed forms.
+//!
+//! iDFlakies classifies a test after its first failure in a shuffled order, and again after a share of
+//! all others. Each time two truncated orders are run, of half the suite on average: together, one run
+//! of the suite.
 
 use flakeproof_core::Tally;
 
@@ -49,6 +53,40 @@ impl MaxReruns {
             }
             _ => 0.0,
         }
+    }
+}
+
+/// The share of additional failures that are classified again (`γ`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recheck(f64);
+
+impl Recheck {
+    /// What the authors of iDFlakies recommend.
+    pub const RECOMMENDED: Self = Self(0.2);
+
+    /// A share; `None` unless it lies from 0 to 1.
+    #[must_use]
+    pub fn new(share: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&share).then_some(Self(share))
+    }
+
+    /// The share.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// How often a test with these outcomes in shuffled orders is classified (`Γ_t` in the
+    /// ambiguous region).
+    #[must_use]
+    pub fn classifications(self, shuffled: Tally) -> f64 {
+        1.0 + self.0 * f64::from(shuffled.failures.saturating_sub(1))
+    }
+
+    /// What that costs, when one run of its suite costs so many seconds.
+    #[must_use]
+    pub fn seconds(self, shuffled: Tally, suite_seconds: f64) -> f64 {
+        self.classifications(shuffled) * suite_seconds
     }
 }
 
@@ -162,5 +200,25 @@ mod tests {
             prop_assert!((sum - 1.0).abs() < 1e-9, "{sum}");
             prop_assert!((mean - most.expected(tally)).abs() < 1e-6, "{mean}");
         }
+    }
+
+    #[test]
+    fn equation_7_by_hand() {
+        let failing = |failures| Tally { runs: 2500, failures };
+        for (failures, times) in [(1, 1.0), (2, 1.2), (6, 2.0), (2500, 500.8)] {
+            let classified = Recheck::RECOMMENDED.classifications(failing(failures));
+            assert!((classified - times).abs() < 1e-9, "{failures}: {classified}");
+        }
+        // Two tests that failed 1 and 6 times, in a suite of 40 s: (1 + 2) · 40 s.
+        let recheck = Recheck::RECOMMENDED;
+        let both = recheck.seconds(failing(1), 40.0) + recheck.seconds(failing(6), 40.0);
+        assert!((both - 120.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_share_lies_between_nothing_and_all() {
+        assert!(Recheck::new(0.0).is_some() && Recheck::new(1.0).is_some());
+        assert!(Recheck::new(-0.1).is_none() && Recheck::new(1.1).is_none());
+        assert!(Recheck::new(f64::NAN).is_none());
     }
 }

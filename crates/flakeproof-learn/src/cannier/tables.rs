@@ -1,13 +1,18 @@
-//! The features of tests as a table: what `flakeproof features --export` writes.
+//! Tables that forests learn from: the features of tests, and how tests fared.
 //!
-//! One line for each run of each test. Every feature has a column of its name, in any order; an
-//! empty cell is a missing value.
+//! Features are what `flakeproof features --export` writes: one line for each run of each test. Every
+//! feature has a column of its name, in any order; an empty cell is a missing value.
+//!
+//! Outcomes have one line for each test, with the columns `project`, `test`, `baseline_runs`,
+//! `baseline_failures`, and where known `shuffled_runs`, `shuffled_failures` and `polluter` (1 or 0).
 
 use flakeproof_core::foreign_text::{as_cell, of_cell};
-use flakeproof_core::{Feature, Features};
+use flakeproof_core::{Feature, Features, Tally};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use super::CsvError;
 use super::dataset::single;
+use super::problem::TestOutcomes;
 
 /// The features of one run of a test.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,13 +27,42 @@ pub struct MeasuredTest {
     pub features: Features,
 }
 
+/// A test whose outcomes are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownTest {
+    /// The project it belongs to.
+    pub project: String,
+    /// Its id.
+    pub test: String,
+    /// How it fared.
+    pub outcomes: TestOutcomes,
+}
+
+/// Why a line of a table cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CsvError {
+    /// The table lacks a column, or has one that nobody knows.
+    #[error("{0}")]
+    Columns(String),
+    /// A line cannot be read.
+    #[error("line {line}: {cause}")]
+    Line {
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
 /// Read a table of features.
 ///
 /// # Errors
 /// When a column is missing or unknown, or at the first line that cannot be read.
 pub fn read_features(text: &str) -> Result<Vec<MeasuredTest>, CsvError> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let columns = Columns::of(&reader.headers().map_err(|error| unreadable(&error))?.clone())?;
+    let columns = FeatureColumns::from_header(
+        &reader.headers().map_err(|error| unreadable(&error))?.clone(),
+    )?;
     reader
         .records()
         .map(|record| {
@@ -56,15 +90,15 @@ pub fn write_features(tests: &[MeasuredTest]) -> String {
 }
 
 /// What stands in which column.
-struct Columns {
+struct FeatureColumns {
     project: Option<usize>,
     test: usize,
     run: Option<usize>,
     features: Vec<(usize, Feature)>,
 }
 
-impl Columns {
-    fn of(header: &csv::StringRecord) -> Result<Self, CsvError> {
+impl FeatureColumns {
+    fn from_header(header: &csv::StringRecord) -> Result<Self, CsvError> {
         let (mut project, mut test, mut run) = (None, None, None);
         let mut features = Vec::new();
         for (at, name) in header.iter().enumerate() {
@@ -136,7 +170,7 @@ fn unknown_column(name: &str) -> CsvError {
     ))
 }
 
-pub(super) fn unreadable(error: &csv::Error) -> CsvError {
+fn unreadable(error: &csv::Error) -> CsvError {
     let line = error.position().map_or(1, csv::Position::line);
     let cause = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -145,6 +179,128 @@ pub(super) fn unreadable(error: &csv::Error) -> CsvError {
         _ => error.to_string(),
     };
     CsvError::Line { line, cause }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OutcomeLine {
+    #[serde(default)]
+    project: String,
+    test: String,
+    baseline_runs: Option<u32>,
+    baseline_failures: Option<u32>,
+    shuffled_runs: Option<u32>,
+    shuffled_failures: Option<u32>,
+    polluter: Option<u8>,
+}
+
+/// Read a table of outcomes.
+///
+/// # Errors
+/// When a column is missing or unknown, or at the first line that cannot be read.
+pub fn read_outcomes(text: &str) -> Result<Vec<KnownTest>, CsvError> {
+    OUTCOME_COLUMNS.read(text, OutcomeLine::known)
+}
+
+const OUTCOME_COLUMNS: TableColumns = TableColumns {
+    what: "outcomes",
+    known: &[
+        "project",
+        "test",
+        "baseline_runs",
+        "baseline_failures",
+        "shuffled_runs",
+        "shuffled_failures",
+        "polluter",
+    ],
+    needed: &["test"],
+};
+
+impl OutcomeLine {
+    fn known(self) -> Result<KnownTest, String> {
+        let baseline = tally(self.baseline_runs, self.baseline_failures, "baseline")?;
+        let outcomes = TestOutcomes {
+            baseline: baseline.unwrap_or_default(),
+            shuffled: tally(self.shuffled_runs, self.shuffled_failures, "shuffled")?,
+            pollutes: match self.polluter {
+                None => None,
+                Some(flag @ 0..=1) => Some(flag == 1),
+                Some(other) => return Err(format!("`polluter` is {other}, not 0 or 1")),
+            },
+        };
+        Ok(KnownTest { project: self.project, test: self.test, outcomes })
+    }
+}
+
+fn tally(runs: Option<u32>, failures: Option<u32>, what: &str) -> Result<Option<Tally>, String> {
+    match (runs, failures) {
+        (None, None) => Ok(None),
+        (Some(runs), Some(failures)) if failures <= runs => Ok(Some(Tally { runs, failures })),
+        (Some(runs), Some(failures)) => {
+            Err(format!("it failed {failures} times in {runs} {what} runs"))
+        }
+        _ => Err(format!("`{what}_runs` and `{what}_failures` belong together")),
+    }
+}
+
+/// The columns of a table.
+#[derive(Debug)]
+pub struct TableColumns {
+    /// What the table holds, as one word.
+    pub what: &'static str,
+    /// Every column that it may have.
+    pub known: &'static [&'static str],
+    /// Those that it must have.
+    pub needed: &'static [&'static str],
+}
+
+impl TableColumns {
+    /// Read each line of a table, and make of it what is meant.
+    ///
+    /// # Errors
+    /// When a column is missing or unknown, or at the first line that cannot be read.
+    pub fn read<L: DeserializeOwned, T>(
+        &self,
+        text: &str,
+        meant: impl Fn(L) -> Result<T, String>,
+    ) -> Result<Vec<T>, CsvError> {
+        let mut reader =
+            csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+        let header = reader.headers().map_err(|error| unreadable(&error))?.clone();
+        self.check(&header)?;
+        reader
+            .records()
+            .map(|record| {
+                let record = record.map_err(|error| unreadable(&error))?;
+                let line = record.position().map_or(0, csv::Position::line);
+                let at_line = |cause: String| CsvError::Line { line, cause };
+                let read = record.deserialize(Some(&header)).map_err(|error| {
+                    at_line(match error.kind() {
+                        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
+                        _ => error.to_string(),
+                    })
+                })?;
+                meant(read).map_err(at_line)
+            })
+            .collect()
+    }
+
+    /// A table without a line would hide what is wrong with its columns.
+    fn check(&self, header: &csv::StringRecord) -> Result<(), CsvError> {
+        if let Some(name) = header.iter().find(|name| !self.known.contains(name)) {
+            return Err(CsvError::Columns(format!(
+                "the column `{name}` is none of {}; those are {}",
+                self.what,
+                self.known.join(", ")
+            )));
+        }
+        match self.needed.iter().find(|needed| !header.iter().any(|name| name == **needed)) {
+            Some(missing) => {
+                Err(CsvError::Columns(format!("there is no column `{missing}` in the first line")))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -178,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn what_is_wrong_with_features_is_named() {
         assert_eq!(error("run_time\n1\n"), "there is no column `test` in the first line");
         assert_eq!(error("test\na\n"), "there is no column of a feature");
         assert!(error("test,colour\na,1\n").starts_with("the column `colour` is no feature"));
@@ -214,5 +370,31 @@ mod tests {
         fn any_text_is_read_or_refused(text: String) {
             let _ = read_features(&text);
         }
+    }
+
+    #[test]
+    fn what_is_known_is_read_and_the_rest_is_not_guessed() {
+        let text = "project,test,baseline_runs,baseline_failures,polluter\np,a,10,2,\np,b,10,0,1\n";
+        let known = read_outcomes(text).expect("two lines");
+        assert_eq!(known[0].outcomes.baseline, Tally { runs: 10, failures: 2 });
+        assert_eq!((known[0].outcomes.shuffled, known[0].outcomes.pollutes), (None, None));
+        assert_eq!(known[1].outcomes.pollutes, Some(true));
+    }
+
+    #[test]
+    fn what_is_wrong_with_outcomes_is_named() {
+        let error = |text: &str| read_outcomes(text).expect_err("it is wrong").to_string();
+        let impossible = "test,baseline_runs,baseline_failures\na,3,4\n";
+        assert_eq!(error(impossible), "line 2: it failed 4 times in 3 baseline runs");
+        assert_eq!(error("test,polluter\na,2\n"), "line 2: `polluter` is 2, not 0 or 1");
+        let half = "test,shuffled_runs\na,3\n";
+        assert_eq!(error(half), "line 2: `shuffled_runs` and `shuffled_failures` belong together");
+        assert!(
+            error("test,colour\na,red\n").contains("colour"),
+            "{}",
+            error("test,colour\na,red\n")
+        );
+        assert_eq!(error("project\np\n"), "there is no column `test` in the first line");
+        assert_eq!(error(""), "there is no column `test` in the first line");
     }
 }
