@@ -15,7 +15,7 @@ use flakeproof_learn::cannier::{
 
 use crate::given_tables::KnownPair;
 use crate::real;
-use crate::trade::{Found, ProjectTrade, mean};
+use crate::trade::{FoundCounts, ProjectTrade, mean};
 
 /// PAIRWISE on suites, and what two models say about each test.
 #[derive(Debug, Clone)]
@@ -208,13 +208,13 @@ impl<'a> Pairwise<'a> {
             projects.iter().map(|it| self.line(*it, (victim, polluter), runs)).collect();
         let sum = |of: fn(&ProjectTrade) -> f64| lines.iter().map(of).sum::<f64>();
         let found = sum(|line| match line.found {
-            Found::Pairs { found, .. } => found,
-            Found::Tests { .. } => 0.0,
+            FoundCounts::Pairs { found, .. } => found,
+            FoundCounts::Tests { .. } => 0.0,
         });
         let all = self.pairs.len();
         lines.push(ProjectTrade {
             project: "all".to_owned(),
-            found: Found::Pairs { found, all },
+            found: FoundCounts::Pairs { found, all },
             performance: Some(found / real(all)),
             cost: sum(|line| line.cost),
             original: sum(|line| line.original),
@@ -252,7 +252,7 @@ impl<'a> Pairwise<'a> {
         let all = pairs.len();
         ProjectTrade {
             project: self.suites.projects[project].clone(),
-            found: Found::Pairs { found: mean(&found), all },
+            found: FoundCounts::Pairs { found: mean(&found), all },
             performance: (all > 0).then(|| mean(&found) / real(all)),
             cost: f64::from(runs) * self.suite_seconds[project] + mean(&costs),
             original: self.original_of(project),

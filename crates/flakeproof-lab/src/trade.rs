@@ -27,7 +27,7 @@ pub struct ProjectTrade {
     /// The project.
     pub project: String,
     /// What is found.
-    pub found: Found,
+    pub found: FoundCounts,
     /// MCC, or the share of pairs that are found. As in the paper, `None` where it is not defined
     /// in every repetition; for all projects together it then counts 0 there, as on the grid.
     pub performance: Option<f64>,
@@ -39,7 +39,7 @@ pub struct ProjectTrade {
 
 /// What is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Found {
+pub enum FoundCounts {
     /// Tests, by what is said and what is true.
     Tests {
         /// Negative and said so.
@@ -153,7 +153,7 @@ impl DelegationPoint<'_> {
         let delegated = mean(&ends.iter().map(|(_, cost)| *cost).collect::<Vec<_>>());
         ProjectTrade {
             project: name.to_owned(),
-            found: Found::Tests {
+            found: FoundCounts::Tests {
                 true_negatives: mean_of(|it| it.true_negatives),
                 false_negatives: mean_of(|it| it.false_negatives),
                 false_positives: mean_of(|it| it.false_positives),

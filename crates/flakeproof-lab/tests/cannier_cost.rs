@@ -5,7 +5,7 @@ use flakeproof_lab::given_tables::{
     GivenProbability, KnownPair, given_answers, given_suites, read_pairs, read_probabilities,
 };
 use flakeproof_lab::pairwise::Pairwise;
-use flakeproof_lab::trade::{DelegationPoint, Found, ProjectTrade};
+use flakeproof_lab::trade::{DelegationPoint, FoundCounts, ProjectTrade};
 use flakeproof_learn::cannier::{
     AnswersError, Delegation, Front, GridPoint, KnownTest, MaxReruns, Problem, Recheck, Setting,
     Suites, read_outcomes,
@@ -89,7 +89,7 @@ fn rerun_by_hand() {
     assert_near(lines[0].cost, 2.0 * 10.0 + of_a + 20.0);
     assert_near(lines[1].original, 110.0);
     assert_eq!((lines[1].performance, lines[2].performance), (None, Some(point.performance)));
-    let Found::Tests { true_negatives, false_positives, .. } = lines[2].found else {
+    let FoundCounts::Tests { true_negatives, false_positives, .. } = lines[2].found else {
         panic!("these are tests");
     };
     assert_eq!((true_negatives, false_positives), (4.0, 1.0));
@@ -114,8 +114,8 @@ fn pairwise_by_hand() {
     let lines = said("victim", [0.1, 0.9, 0.3, 0.4, 0.8, 0.0])
         + &said("polluter", [0.7, 0.2, 0.1, 0.6, 0.0, 0.1]);
     let (suites, given) = suites(&lines);
-    let of = |problem| given_answers(problem, &given, &suites).expect("both kinds");
-    let (victims, polluters) = (of(Problem::Victim), of(Problem::Polluter));
+    let answers = |problem| given_answers(problem, &given, &suites).expect("both kinds");
+    let (victims, polluters) = (answers(Problem::Victim), answers(Problem::Polluter));
     let pairs = "project,polluter,victim\np,a,b\np,a,c\nq,f,e\np,a,b\nr,x,y\n";
     let pairs: Vec<KnownPair> = read_pairs(pairs).expect("five lines");
     let pairwise = Pairwise::new(&suites, &victims, &polluters, &pairs, Seed(1)).expect("three");
@@ -129,7 +129,7 @@ fn pairwise_by_hand() {
     assert_near(point.performance, 1.0 / 3.0);
     let lines = pairwise.by_project(0.4, 0.5, 2);
     assert_near(lines[0].cost, 2.0 * 10.0 + 22.0);
-    assert_eq!(lines[0].found, Found::Pairs { found: 1.0, all: 2 });
+    assert_eq!(lines[0].found, FoundCounts::Pairs { found: 1.0, all: 2 });
     assert_near(lines[1].cost, 2.0 * 11.0);
     assert_eq!(lines[2].performance, Some(1.0 / 3.0));
 }

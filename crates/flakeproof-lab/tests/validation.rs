@@ -87,7 +87,7 @@ fn readings() -> Readings {
             ..LabelledTest::default()
         });
     }
-    Readings::of(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
+    Readings::new(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
 }
 
 fn params(hold_out: HoldOut) -> EnsembleParams {
@@ -134,7 +134,7 @@ fn bursts() -> Readings {
         let (id, project, flaky) = (format!("{class}#{name}"), "p".into(), row / 40 % 3 == 1);
         tests.push(LabelledTest { id, project, class, name, flaky, source, ..Default::default() });
     }
-    Readings::of(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
+    Readings::new(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn readings() -> Readings {
             ..LabelledTest::default()
         });
     }
-    Readings::of(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
+    Readings::new(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
 }
 
 /// What neighbours say whose flaky share this is.
@@ -97,7 +97,7 @@ fn bursts() -> Readings {
         let (id, project, flaky) = (format!("{class}#{name}"), "p".into(), row / 40 % 3 == 1);
         tests.push(LabelledTest { id, project, class, name, flaky, source, ..Default::default() });
     }
-    Readings::of(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
+    Readings::new(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_jury_of_one_kind_of_tests_cannot_learn() {
     let tests: Vec<LabelledTest> =
         readings.tests().iter().map(|test| LabelledTest { flaky: false, ..test.clone() }).collect();
     let empty = tests.iter().map(|_| Reading::default()).collect();
-    readings = Readings::of(tests, empty, readings.paths().clone(), BTreeMap::<_, Methods>::new())
+    readings = Readings::new(tests, empty, readings.paths().clone(), BTreeMap::<_, Methods>::new())
         .expect("readings of one width");
     let refused = params(HoldOut::Test).fit(&readings, "ours").err();
     assert_eq!(refused, Some(EnsembleError::TooFew { tests: 240, flaky: 0 }));

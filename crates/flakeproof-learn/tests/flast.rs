@@ -2,7 +2,7 @@
 
 use flakeproof_core::Seed;
 use flakeproof_learn::flast::{
-    Flast, HoldOut, Recipe, TestText, TrainingError, TrainingParams, Weighting,
+    Flast, FlastParams, HoldOut, Recipe, TestText, TrainingError, Weighting,
 };
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_syntax::words::Comments;
@@ -32,8 +32,8 @@ fn tests() -> Vec<LabelledTest> {
         .collect()
 }
 
-fn params(recipe: Recipe) -> TrainingParams {
-    TrainingParams {
+fn params(recipe: Recipe) -> FlastParams {
+    FlastParams {
         recipe: Recipe { neighbours: 7, of_a_class: recipe.of_a_class.min(7), ..recipe },
         seed: Seed(1),
         hold_out: None,

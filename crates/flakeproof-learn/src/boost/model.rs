@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::grow::{Bins, Grower, number};
 use crate::Chance;
-use crate::forest::{FitError, Table};
+use crate::forest::{ForestFitError, Table};
 use crate::model_file::{Arrays, ModelFile, ModelFileError};
 
 /// What boosted trees are to be like.
@@ -55,7 +55,7 @@ impl BoostParams {
         rows: &[u32],
         positive: &[bool],
         weights: &[f64],
-    ) -> Result<Boosted, FitError> {
+    ) -> Result<Boosted, ForestFitError> {
         check(table, rows, positive, weights)?;
         let bins = Bins::new(table, rows);
         let total: f64 = weights.iter().sum();
@@ -99,19 +99,24 @@ impl BoostParams {
     }
 }
 
-fn check(table: &Table, rows: &[u32], positive: &[bool], weights: &[f64]) -> Result<(), FitError> {
+fn check(
+    table: &Table,
+    rows: &[u32],
+    positive: &[bool],
+    weights: &[f64],
+) -> Result<(), ForestFitError> {
     if rows.is_empty() {
-        return Err(FitError::NoRows);
+        return Err(ForestFitError::NoRows);
     }
     if table.width() == 0 {
-        return Err(FitError::NoColumns);
+        return Err(ForestFitError::NoColumns);
     }
     if positive.len() != rows.len() || weights.len() != rows.len() {
-        return Err(FitError::Lengths { rows: rows.len(), labels: positive.len() });
+        return Err(ForestFitError::Lengths { rows: rows.len(), labels: positive.len() });
     }
     match positive.iter().filter(|hit| **hit).count() {
-        0 => Err(FitError::OneClass { rows: rows.len(), label: "negative" }),
-        all if all == rows.len() => Err(FitError::OneClass { rows: all, label: "positive" }),
+        0 => Err(ForestFitError::OneClass { rows: rows.len(), label: "negative" }),
+        all if all == rows.len() => Err(ForestFitError::OneClass { rows: all, label: "positive" }),
         _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::dataset::Dataset;
-use super::pipeline::Validation;
+use super::pipeline::ForestValidation;
 use super::problem::Problem;
 use super::suites::Suites;
 
@@ -59,7 +59,7 @@ impl Answers {
     pub fn of_validations(
         data: &Dataset,
         suites: &Suites,
-        validations: &[(u32, Validation)],
+        validations: &[(u32, ForestValidation)],
     ) -> Result<Self, AnswersError> {
         let numbers = data.project_numbers();
         let rows = data.ids().zip(data.labels()).zip(numbers).enumerate();

@@ -93,14 +93,14 @@ impl<'a> Delegation<'a> {
                 else {
                     continue;
                 };
-                let of = |measure: &dyn Fn(&Sums) -> f64| {
+                let mean = |measure: &dyn Fn(&Sums) -> f64| {
                     sums.iter().map(measure).sum::<f64>() / crate::real(sums.len())
                 };
                 points.push(GridPoint {
                     setting: Setting::Between(thresholds),
                     runs,
-                    performance: of(&|it| it.confusion(lower, upper).mcc()),
-                    cost: collecting + of(&|it| it.price[upper] - it.price[lower]),
+                    performance: mean(&|it| it.confusion(lower, upper).mcc()),
+                    cost: collecting + mean(&|it| it.price[upper] - it.price[lower]),
                 });
             }
         }

@@ -19,8 +19,10 @@ pub use delegation::Delegation;
 pub use front::{
     Front, GridPoint, LAST_STEP, Pins, Setting, UNREACHED_STEP, step_of, threshold_of,
 };
-pub use model::{About, Explanation, ForestModel, TrainingParams, Worth};
-pub use pipeline::{LearnError, Pipeline, ProjectScores, Protocol, Validation, ValidationParams};
+pub use model::{AboutForest, Explanation, ForestModel, ForestModelParams, Worth};
+pub use pipeline::{
+    ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline, ProjectScores,
+};
 pub use prices::{MaxReruns, Recheck, exact};
 pub use problem::{Label, Problem, TestOutcomes};
 pub use suites::{CostSource, CostedTest, Suites, TimedTest};

@@ -11,7 +11,9 @@ use super::answers::Answers;
 use super::dataset::{Dataset, Sample, single};
 use super::delegation::Delegation;
 use super::front::{Front, LAST_STEP, Setting, step_of, threshold_of};
-use super::pipeline::{LearnError, Pipeline, Protocol, Validation, ValidationParams};
+use super::pipeline::{
+    ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline,
+};
 use super::prices::{MaxReruns, Recheck};
 use super::problem::Problem;
 use super::suites::Suites;
@@ -25,7 +27,7 @@ const ENOUGH_PROJECTS: usize = 5;
 
 /// What training needs besides the data.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrainingParams {
+pub struct ForestModelParams {
     /// The pipeline.
     pub pipeline: Pipeline,
     /// How many random folds it is measured on.
@@ -38,7 +40,7 @@ pub struct TrainingParams {
 
 /// What a model says about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct AboutForest {
     /// What people call it.
     pub name: String,
     /// The question that it answers.
@@ -70,7 +72,7 @@ pub struct About {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
     /// Which tests were asked.
-    pub protocol: Protocol,
+    pub protocol: ForestProtocol,
     /// In how many folds.
     pub folds: usize,
     /// Matthews' correlation coefficient at one half; `None` where it is not defined.
@@ -87,7 +89,7 @@ pub struct Worth {
 #[derive(Debug, Clone)]
 pub struct ForestModel {
     /// What it says about itself.
-    pub about: About,
+    pub about: AboutForest,
     /// The features behind its columns.
     features: Vec<Feature>,
     forest: Forest,
@@ -107,7 +109,7 @@ pub struct Explanation {
     pub contributions: Vec<(Feature, Option<f64>, f64)>,
 }
 
-impl TrainingParams {
+impl ForestModelParams {
     /// Learn from all tests, and measure on held-out ones what that is worth. The suites say what
     /// a rerun costs, which the thresholds are chosen by.
     ///
@@ -130,10 +132,10 @@ impl TrainingParams {
             // The hardest measure is what a probability must keep its word on.
             calibration = calibration.or_else(|| Isotonic::fit(&held_out));
             thresholds = thresholds.or_else(|| choose_thresholds(data, suites, &validation));
-            worth.push(Worth::of(params.protocol, &validation));
+            worth.push(Worth::from_validation(params.protocol, &validation));
         }
         let forest = self.pipeline.fit(&data.table(Sample::All)?, &labels, self.seed)?;
-        let about = About {
+        let about = AboutForest {
             name: self.name.clone(),
             problem: data.problem,
             pipeline: self.pipeline,
@@ -158,18 +160,18 @@ impl TrainingParams {
     }
 
     /// The hardest measure there is enough data for comes first.
-    fn measures(&self, data: &Dataset, positive: usize) -> Vec<ValidationParams> {
+    fn measures(&self, data: &Dataset, positive: usize) -> Vec<ForestValidationParams> {
         let fewer = positive.min(data.len() - positive);
-        let random = ValidationParams {
+        let random = ForestValidationParams {
             pipeline: self.pipeline,
-            protocol: Protocol::Random,
+            protocol: ForestProtocol::Random,
             // A fold without both kinds measures nothing, and SMOTE needs two of a kind to learn.
             folds: self.folds.min(fewer),
             repeats: 1,
             runs: None,
             seed: self.seed.split("worth"),
         };
-        let project = ValidationParams { protocol: Protocol::Project, ..random };
+        let project = ForestValidationParams { protocol: ForestProtocol::Project, ..random };
         let mut measures = Vec::new();
         if data.projects.len() >= ENOUGH_PROJECTS && self.can_balance_without_any_project(data) {
             measures.push(project);
@@ -194,7 +196,7 @@ impl TrainingParams {
 }
 
 impl Worth {
-    fn of(protocol: Protocol, validation: &Validation) -> Self {
+    fn from_validation(protocol: ForestProtocol, validation: &ForestValidation) -> Self {
         Self {
             protocol,
             folds: validation.folds,
@@ -268,7 +270,7 @@ impl ForestModel {
     /// When the file is not a whole, unchanged model of this kind and version, or knows features
     /// that this program does not.
     pub fn of_file(bytes: &[u8]) -> Result<Self, ModelFileError> {
-        let (forest, about): (Forest, About) = Forest::of_file(bytes)?;
+        let (forest, about): (Forest, AboutForest) = Forest::of_file(bytes)?;
         let known = |name: &String| {
             let feature = Feature::ALL.into_iter().find(|it| it.name() == name);
             feature.ok_or_else(|| ModelFileError::Inconsistent(format!("no feature is `{name}`")))
@@ -290,7 +292,7 @@ const KEPT: f64 = 0.95;
 fn choose_thresholds(
     data: &Dataset,
     suites: &Suites,
-    validation: &Validation,
+    validation: &ForestValidation,
 ) -> Option<Thresholds> {
     match data.problem {
         Problem::Nod | Problem::NodVsVictim => balanced(data, suites, validation),
@@ -299,7 +301,7 @@ fn choose_thresholds(
 }
 
 /// The knee for RERUN, respectively for iDFlakies' classification.
-fn balanced(data: &Dataset, suites: &Suites, validation: &Validation) -> Option<Thresholds> {
+fn balanced(data: &Dataset, suites: &Suites, validation: &ForestValidation) -> Option<Thresholds> {
     let runs = u32::try_from(data.most_runs()).unwrap_or(u32::MAX);
     let answers = Answers::of_validations(data, suites, &[(runs, validation.clone())]).ok()?;
     let delegation = match data.problem {

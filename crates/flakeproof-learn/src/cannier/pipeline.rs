@@ -9,13 +9,15 @@ use super::dataset::{Dataset, Sample};
 use super::problem::Problem;
 use crate::balance::{Balance, BalanceError};
 use crate::evaluate::{Confusion, Fold, average_precision, brier, folds, roc_auc};
-use crate::forest::{AskError, FitError, Forest, ForestParams, Kind, Table, TableError};
+use crate::forest::{
+    AskError, Forest, ForestFitError, ForestKind, ForestParams, Table, TableError,
+};
 
 /// A balancing technique and a forest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pipeline {
     /// The kind of forest.
-    pub kind: Kind,
+    pub kind: ForestKind,
     /// How many trees it has.
     pub trees: usize,
     /// How the classes are balanced before it learns.
@@ -30,7 +32,7 @@ pub enum LearnError {
     Balance(#[from] BalanceError),
     /// No forest grows.
     #[error(transparent)]
-    Fit(#[from] FitError),
+    Fit(#[from] ForestFitError),
     /// The features are no numbers to learn from.
     #[error(transparent)]
     Table(#[from] TableError),
@@ -44,10 +46,10 @@ impl Pipeline {
     #[must_use]
     pub fn best_for(problem: Problem) -> Self {
         let (kind, trees) = match problem {
-            Problem::Nod => (Kind::ExtraTrees, 100),
-            Problem::NodVsVictim => (Kind::RandomForest, 75),
-            Problem::Victim => (Kind::ExtraTrees, 75),
-            Problem::Polluter => (Kind::RandomForest, 100),
+            Problem::Nod => (ForestKind::ExtraTrees, 100),
+            Problem::NodVsVictim => (ForestKind::RandomForest, 75),
+            Problem::Victim => (ForestKind::ExtraTrees, 75),
+            Problem::Polluter => (ForestKind::RandomForest, 100),
         };
         Self { kind, trees, balance: Balance::Smote }
     }
@@ -66,7 +68,7 @@ impl Pipeline {
 /// Which tests are asked, and which are learned from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Protocol {
+pub enum ForestProtocol {
     /// Random folds with equal shares, as in the paper; tests meet their own project in training.
     Random,
     /// One project is asked, all others are learned from: what a new project gets.
@@ -75,11 +77,11 @@ pub enum Protocol {
 
 /// How to measure a pipeline.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ValidationParams {
+pub struct ForestValidationParams {
     /// The pipeline.
     pub pipeline: Pipeline,
     /// Which tests are asked.
-    pub protocol: Protocol,
+    pub protocol: ForestProtocol,
     /// How many random folds.
     pub folds: usize,
     /// How often all of it is repeated.
@@ -92,7 +94,7 @@ pub struct ValidationParams {
 
 /// What came out: the probability of each test in each repetition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Validation {
+pub struct ForestValidation {
     /// How many folds each repetition had.
     pub folds: usize,
     labels: Vec<bool>,
@@ -123,15 +125,19 @@ pub struct ProjectScores {
     pub mcc: Option<f64>,
 }
 
-impl ValidationParams {
+impl ForestValidationParams {
     /// Learn and ask, fold by fold, repetition by repetition. `done` is called after each fold.
     ///
     /// # Errors
     /// When a part of the data cannot be learned from.
-    pub fn run(&self, data: &Dataset, done: &mut dyn FnMut()) -> Result<Validation, LearnError> {
+    pub fn run(
+        &self,
+        data: &Dataset,
+        done: &mut dyn FnMut(),
+    ) -> Result<ForestValidation, LearnError> {
         let labels = data.labels();
         let projects = data.project_numbers();
-        let mut validation = Validation {
+        let mut validation = ForestValidation {
             folds: 0,
             labels,
             projects,
@@ -162,16 +168,16 @@ impl ValidationParams {
     #[must_use]
     pub fn steps(&self, data: &Dataset) -> usize {
         let folds = match self.protocol {
-            Protocol::Random => self.folds,
-            Protocol::Project => data.projects.len(),
+            ForestProtocol::Random => self.folds,
+            ForestProtocol::Project => data.projects.len(),
         };
         folds * self.repeats.max(1)
     }
 
-    fn divide(&self, validation: &Validation, seed: Seed) -> Vec<Fold> {
+    fn divide(&self, validation: &ForestValidation, seed: Seed) -> Vec<Fold> {
         match self.protocol {
-            Protocol::Random => folds::stratified(&validation.labels, self.folds, seed),
-            Protocol::Project => folds::leave_one_group_out(&validation.projects),
+            ForestProtocol::Random => folds::stratified(&validation.labels, self.folds, seed),
+            ForestProtocol::Project => folds::leave_one_group_out(&validation.projects),
         }
     }
 
@@ -195,7 +201,7 @@ impl ValidationParams {
     }
 }
 
-impl Validation {
+impl ForestValidation {
     /// Each project, and what it came to.
     #[must_use]
     pub fn by_project(&self) -> Vec<ProjectScores> {

@@ -130,8 +130,8 @@ impl Suites {
     /// What one run of each project's suite costs (`Σ C_t`).
     #[must_use]
     pub fn seconds(&self) -> Vec<f64> {
-        let of = |ends: &[usize]| self.tests[ends[0]..ends[1]].iter().map(|it| it.seconds).sum();
-        self.begins.windows(2).map(of).collect()
+        let sum = |ends: &[usize]| self.tests[ends[0]..ends[1]].iter().map(|it| it.seconds).sum();
+        self.begins.windows(2).map(sum).collect()
     }
 
     /// The most runs of any test in the suite's own order (`N_B`).

@@ -9,7 +9,7 @@ use super::params::EnsembleParams;
 use super::readings::{Reading, Readings};
 use super::sibling_model::SiblingModel;
 use crate::boost::Boosted;
-use crate::flast::Opinion as NeighbourOpinion;
+use crate::flast::Opinion;
 use crate::linear::Linear;
 use crate::network::Network;
 
@@ -91,7 +91,7 @@ impl BaseModels {
     pub fn ask_rows(
         &self,
         readings: &Readings,
-        opinions: &[NeighbourOpinion],
+        opinions: &[Opinion],
         test: &[u32],
     ) -> Vec<Vec<f64>> {
         let near = opinions.iter().map(|opinion| odds(opinion.flaky_share)).collect();

@@ -18,7 +18,7 @@ mod siblings;
 
 pub use base_model::{BaseModel, BaseModels};
 pub use blend::Blend;
-pub use model::{About, Ensemble, EnsembleScore, KIND};
+pub use model::{AboutEnsemble, Ensemble, EnsembleScore, KIND};
 pub use params::{EnsembleError, EnsembleParams};
 pub use readings::{Reading, Readings, SourceReader};
 pub use siblings::SiblingPosition;

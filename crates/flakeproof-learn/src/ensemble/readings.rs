@@ -42,7 +42,7 @@ impl Readings {
     ///
     /// # Errors
     /// When two readings have different numbers of smells, or one is infinite.
-    pub fn of(
+    pub fn new(
         tests: Vec<LabelledTest>,
         readings: Vec<Reading>,
         paths: PathCorpus,
@@ -52,7 +52,7 @@ impl Readings {
         let (mut words, mut rows, mut siblings) = (Vec::new(), Vec::new(), Vec::new());
         for (mut reading, test) in readings.into_iter().zip(&tests) {
             let line = reading.standing.and_then(|standing| standing.line);
-            siblings.push(Sibling::of(test, line));
+            siblings.push(Sibling::from_test(test, line));
             if reading.smells.is_empty() {
                 reading.smells = vec![f32::NAN; width];
             }
@@ -79,7 +79,7 @@ impl Readings {
 
     /// Some of the tests, as their siblings know them.
     pub(super) fn siblings(&self, known: &[u32]) -> Siblings {
-        Siblings::of(known.iter().map(|row| self.sibling(*row)))
+        Siblings::new(known.iter().map(|row| self.sibling(*row)))
     }
 
     /// Whether each test is flaky.

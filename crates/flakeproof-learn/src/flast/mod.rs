@@ -11,8 +11,8 @@ mod texts;
 mod weights;
 
 pub use corpus::Corpus;
-pub use cut::{Cut, Field, TestText};
-pub use model::{About, Flast, KIND, Level, Thresholds, TrainingError, TrainingParams};
+pub use cut::{Cut, TermField, TestText};
+pub use model::{AboutFlast, Flast, FlastParams, KIND, Level, ThresholdLevels, TrainingError};
 pub(crate) use neighbourhood::Space;
 pub use neighbourhood::{Asker, HoldOut, Neighbourhood, Opinion, SharedTerm};
 pub use recipe::{Aim, Recipe, Vote, Weighting};

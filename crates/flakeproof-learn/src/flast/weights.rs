@@ -10,7 +10,7 @@ use flakeproof_core::Seed;
 use rayon::prelude::*;
 
 use super::bags::{Bags, NewTerms, ROWS_TOGETHER, Vocabulary};
-use super::cut::{Cut, Field};
+use super::cut::{Cut, TermField};
 use super::recipe::{Recipe, Weighting};
 use crate::chance::Chance;
 use crate::knn::SparseRows;
@@ -29,7 +29,7 @@ pub(crate) enum TermWeights {
     /// Each term has a column of a random projection. Those of known terms are kept.
     Projected { projection: Projection, columns: Vec<Vec<(u32, f32)>> },
     /// Each known term has a weight, those that say nothing zero, and a field.
-    Rarity { weights: Vec<f32>, fields: Vec<Field>, class: f32, package: f32 },
+    Rarity { weights: Vec<f32>, fields: Vec<TermField>, class: f32, package: f32 },
 }
 
 impl TermWeights {
@@ -136,8 +136,11 @@ impl TermWeights {
                     .filter_map(|(term, _)| weights.get(term as usize).map(|w| (term, *w)))
                     .filter(|(_, weight)| *weight > 0.0);
                 entries.extend(weighted);
-                let lengths =
-                    [(Field::Source, 1.0), (Field::Class, *class), (Field::Package, *package)];
+                let lengths = [
+                    (TermField::Source, 1.0),
+                    (TermField::Class, *class),
+                    (TermField::Package, *package),
+                ];
                 for (field, length) in lengths {
                     scale(entries, length, |term| fields[term as usize] == field);
                 }
@@ -157,7 +160,7 @@ fn frequencies(terms: usize, bags: &Bags<'_>, rows: &[u32]) -> Vec<u32> {
     frequency
 }
 
-fn fields(cut: Cut, vocabulary: &Vocabulary<'_>) -> Vec<Field> {
+fn fields(cut: Cut, vocabulary: &Vocabulary<'_>) -> Vec<TermField> {
     vocabulary.texts().iter().map(|term| cut.field(term).0).collect()
 }
 

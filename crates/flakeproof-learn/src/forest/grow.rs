@@ -220,8 +220,8 @@ impl<'a, S: Splitter> Grower<'a, S> {
 
     /// Copy the numbers of drawn features out of the rows of a node.
     fn copy(&mut self, node: &Open, from: usize, count: usize) {
-        let of = |lane: usize| self.features[from + lane.min(count - 1)];
-        let wanted = [of(0), of(1), of(2), of(3)];
+        let drawn = |lane: usize| self.features[from + lane.min(count - 1)];
+        let wanted = [drawn(0), drawn(1), drawn(2), drawn(3)];
         let width = self.features.len();
         let entries = &self.entries[node.start..node.end];
         let cells = if node.level == 0 { self.cells } else { &self.moved[node.level - 1] };

@@ -16,7 +16,7 @@ mod table;
 mod tree;
 mod trees;
 
-pub use params::{ClassWeight, FeaturesPerSplit, FitError, ForestParams, Kind};
+pub use params::{ClassWeight, FeaturesPerSplit, ForestFitError, ForestKind, ForestParams};
 pub use scikit_learn::ScikitLearnError;
 pub use shap::{MOST_EXPLAINED, Shap};
 pub use table::{Table, TableError};

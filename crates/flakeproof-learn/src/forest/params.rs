@@ -20,7 +20,7 @@ use crate::chance::SplitMix;
 /// The two kinds of forests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ForestKind {
     /// Rows drawn with putting back, the best cut of some features (Breiman, 2001).
     RandomForest,
     /// All rows, the best of random cuts of some features (Geurts et al., 2006).
@@ -53,7 +53,7 @@ pub enum ClassWeight {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ForestParams {
     /// Which kind.
-    pub kind: Kind,
+    pub kind: ForestKind,
     /// How many trees.
     pub trees: usize,
     /// How many features are looked at for each cut.
@@ -70,7 +70,7 @@ pub struct ForestParams {
 
 /// Why no forest grows from a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FitError {
+pub enum ForestFitError {
     /// There is no row.
     #[error("there are no rows to learn from")]
     NoRows,
@@ -109,7 +109,7 @@ pub enum FitError {
 impl ForestParams {
     /// A forest of 100 trees with scikit-learn's defaults.
     #[must_use]
-    pub fn new(kind: Kind, seed: Seed) -> Self {
+    pub fn new(kind: ForestKind, seed: Seed) -> Self {
         Self {
             kind,
             trees: 100,
@@ -125,20 +125,20 @@ impl ForestParams {
     ///
     /// # Errors
     /// When there is nothing to learn from, or only one class.
-    pub fn fit(&self, table: &Table, positive: &[bool]) -> Result<Forest, FitError> {
+    pub fn fit(&self, table: &Table, positive: &[bool]) -> Result<Forest, ForestFitError> {
         let counts = self.check(table, positive)?;
         let limits = self.limits(table, counts);
         let trees = match self.kind {
-            Kind::RandomForest => {
+            ForestKind::RandomForest => {
                 let (ranks, values) = ranked(table);
                 self.grow(positive, &|| Grower::new(&ranks, &limits, BestCut::new(&values)))
             }
-            Kind::ExtraTrees => {
+            ForestKind::ExtraTrees => {
                 let cells = table.row_major();
                 self.grow(positive, &|| Grower::new(&cells, &limits, RandomCut))
             }
         };
-        let too_large = FitError::TooLarge { rows: table.rows(), columns: table.width() };
+        let too_large = ForestFitError::TooLarge { rows: table.rows(), columns: table.width() };
         Ok(Forest::of_trees(trees.ok_or(too_large)?, table.width()))
     }
 
@@ -155,39 +155,39 @@ impl ForestParams {
             .map_init(grower, |grower, number| {
                 let mut stream = SplitMix::new(self.seed.split(&format!("tree {number}")));
                 let rows = match self.kind {
-                    Kind::RandomForest => drawn(positive, &mut stream),
-                    Kind::ExtraTrees => all(positive),
+                    ForestKind::RandomForest => drawn(positive, &mut stream),
+                    ForestKind::ExtraTrees => all(positive),
                 };
                 grower.grow(&rows, stream)
             })
             .collect()
     }
 
-    fn check(&self, table: &Table, positive: &[bool]) -> Result<Counts, FitError> {
+    fn check(&self, table: &Table, positive: &[bool]) -> Result<Counts, ForestFitError> {
         let (rows, columns) = (table.rows(), table.width());
         if columns == 0 {
-            return Err(FitError::NoColumns);
+            return Err(ForestFitError::NoColumns);
         }
         if rows == 0 {
-            return Err(FitError::NoRows);
+            return Err(ForestFitError::NoRows);
         }
         if positive.len() != rows {
-            return Err(FitError::Lengths { rows, labels: positive.len() });
+            return Err(ForestFitError::Lengths { rows, labels: positive.len() });
         }
         if self.trees == 0 {
-            return Err(FitError::NoTrees);
+            return Err(ForestFitError::NoTrees);
         }
         let count = |label: bool| positive.iter().filter(|positive| **positive == label).count();
         let number = |count: usize| u32::try_from(count).ok().filter(|count| *count < 1 << 30);
         let (Some(positive), Some(other)) = (number(count(true)), number(count(false))) else {
-            return Err(FitError::TooLarge { rows, columns });
+            return Err(ForestFitError::TooLarge { rows, columns });
         };
         if columns > MOST_FEATURES {
-            return Err(FitError::TooLarge { rows, columns });
+            return Err(ForestFitError::TooLarge { rows, columns });
         }
         if positive == 0 || other == 0 {
             let label = if positive == 0 { "negative" } else { "positive" };
-            return Err(FitError::OneClass { rows, label });
+            return Err(ForestFitError::OneClass { rows, label });
         }
         Ok(Counts { positive, other })
     }

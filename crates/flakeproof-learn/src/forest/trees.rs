@@ -298,7 +298,7 @@ mod tests {
     use flakeproof_core::Seed;
 
     use super::*;
-    use crate::forest::{ForestParams, Kind};
+    use crate::forest::{ForestKind, ForestParams};
 
     /// Rows that hardly repeat, positive where two of their numbers are alike.
     fn rows(count: u16) -> (Table, Vec<bool>) {
@@ -312,7 +312,7 @@ mod tests {
     fn rows_together_reach_the_leaves_that_each_reaches_alone() {
         // Some whole groups, and a rest.
         let (table, positive) = rows(3 * 256 + 40);
-        for kind in [Kind::RandomForest, Kind::ExtraTrees] {
+        for kind in [ForestKind::RandomForest, ForestKind::ExtraTrees] {
             let params = ForestParams { trees: 7, ..ForestParams::new(kind, Seed(3)) };
             let forest = params.fit(&table, &positive).expect("a forest");
             let alone = |row: usize| {

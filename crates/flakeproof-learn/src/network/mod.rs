@@ -24,7 +24,9 @@ mod word_vectors;
 
 pub use corpus::{Bag, PathCorpus, PathStep, PathWriter};
 pub use file::KIND;
-pub use model::{Network, Opinion};
-pub use params::{EpochLog, FitError, Fitted, MemberLog, NetworkParams, Progress, TrainingSet};
+pub use model::{Network, NetworkOpinion};
+pub use params::{
+    EpochLog, Fitted, MemberLog, NetworkFitError, NetworkParams, Progress, TrainingSet,
+};
 pub use pretrain::{Methods, PretrainParams};
 pub use word_vectors::{Embeddings, EmbeddingsError};

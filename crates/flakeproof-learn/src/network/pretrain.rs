@@ -70,6 +70,23 @@ impl Methods {
         self.ends.push((name_end, self.all.len()));
     }
 
+    /// Add all functions of a project that have a name and a body.
+    pub fn push_project(&mut self, project: &Project) {
+        for (unit, file) in (0..).zip(project.units()) {
+            for (place, function) in (0..).zip(&file.functions) {
+                if function.name.is_empty() || function.body.is_empty() {
+                    continue;
+                }
+                let small = |word: &str| word.to_lowercase();
+                let name: Vec<String> =
+                    flakeproof_syntax::words::parts(&function.name).map(small).collect();
+                let words = project.body_words(Declared { unit, function: place });
+                let body: Vec<String> = words.take(LONGEST_BODY).map(small).collect();
+                self.push(name.iter().map(String::as_str), body.iter().map(String::as_str));
+            }
+        }
+    }
+
     /// Add all methods of others.
     pub fn append(&mut self, other: &Self) {
         let numbers: Vec<u32> = other.words.iter().map(|word| self.number(word)).collect();
@@ -105,23 +122,6 @@ impl Methods {
         let start = if method == 0 { 0 } else { self.ends[method - 1].1 };
         let (name_end, end) = self.ends[method];
         (&self.all[start..name_end], &self.all[name_end..end])
-    }
-
-    /// Add all functions of a project that have a name and a body.
-    pub fn push_project(&mut self, project: &Project) {
-        for (unit, file) in (0..).zip(project.units()) {
-            for (place, function) in (0..).zip(&file.functions) {
-                if function.name.is_empty() || function.body.is_empty() {
-                    continue;
-                }
-                let small = |word: &str| word.to_lowercase();
-                let name: Vec<String> =
-                    flakeproof_syntax::words::parts(&function.name).map(small).collect();
-                let words = project.body_words(Declared { unit, function: place });
-                let body: Vec<String> = words.take(LONGEST_BODY).map(small).collect();
-                self.push(name.iter().map(String::as_str), body.iter().map(String::as_str));
-            }
-        }
     }
 }
 

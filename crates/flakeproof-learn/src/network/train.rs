@@ -12,7 +12,7 @@ use super::batch::Reading;
 use super::buffer::Buffer;
 use super::matrix::add_scaled;
 use super::member::{Gradient, Member};
-use super::params::{EpochLog, FitError, MemberLog, NetworkParams, Progress, TrainingSet};
+use super::params::{EpochLog, MemberLog, NetworkFitError, NetworkParams, Progress, TrainingSet};
 use super::weights::{Adam, Step, clip};
 use crate::Chance;
 use crate::evaluate::{Fold, average_precision};
@@ -60,14 +60,14 @@ impl Training<'_> {
         &self,
         first: Member,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(Member, MemberLog), FitError> {
+    ) -> Result<(Member, MemberLog), NetworkFitError> {
         let rows = |wanted: bool| -> Vec<u32> {
             let is = |row: &u32| self.set.flaky[*row as usize] == wanted;
             self.fold.train.iter().copied().filter(is).collect()
         };
         let (flaky, others) = (rows(true), rows(false));
         if flaky.is_empty() || others.is_empty() {
-            return Err(FitError::OneClass { member: self.number });
+            return Err(NetworkFitError::OneClass { member: self.number });
         }
         let mut flaky = Rounds::new(flaky, self.seed.split("flaky"));
         let mut others = Rounds::new(others, self.seed.split("others"));
@@ -101,14 +101,14 @@ impl Training<'_> {
         epoch: usize,
         trial: &Trial,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<EpochLog, FitError> {
+    ) -> Result<EpochLog, NetworkFitError> {
         let mut report = |batch: usize, finished: Option<EpochLog>| {
             let (members, epochs) = (self.params.members, self.params.epochs);
             let batches = batches.len();
             let member = self.number;
             match watch(Progress { member, members, epoch, epochs, batch, batches, finished }) {
                 ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(FitError::Stopped),
+                ControlFlow::Break(()) => Err(NetworkFitError::Stopped),
             }
         };
         let (mut loss, mut tests) = (0.0, 0);

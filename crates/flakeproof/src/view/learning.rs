@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protocol};
 use flakeproof_learn::evaluate::Confusion;
-use flakeproof_learn::flast::{About, HoldOut, Level};
+use flakeproof_learn::flast::{AboutFlast, HoldOut, Level};
 use serde_json::{Value, json};
 
 use super::predictions::count;
@@ -15,7 +15,7 @@ use super::styles::{DIM, STRONG};
 
 /// Say what was learned and what it is worth.
 pub(crate) fn trained(
-    about: &About,
+    about: &AboutFlast,
     path: &Path,
     bytes: usize,
     time: Duration,

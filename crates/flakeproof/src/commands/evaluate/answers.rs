@@ -7,8 +7,8 @@ use flakeproof_lab::given_tables::{
     read_probabilities, tell_polluters,
 };
 use flakeproof_learn::cannier::{
-    Answers, AnswersError, KnownTest, MeasuredTest, Pipeline, Problem as Question, Suites,
-    ValidationParams, read_outcomes,
+    Answers, AnswersError, ForestValidationParams, KnownTest, MeasuredTest, Pipeline,
+    Problem as Question, Suites, read_outcomes,
 };
 
 use super::super::forest_data::{join, read_tables, tables};
@@ -91,7 +91,7 @@ impl Material {
         let data = join(question, measured, known)?;
         let most = typed.most_runs.unwrap_or(MOST_RUNS).min(data.most_runs());
         let best = Pipeline::best_for(question);
-        let params = ValidationParams {
+        let params = ForestValidationParams {
             pipeline: Pipeline {
                 trees: typed.trees.unwrap_or(best.trees),
                 balance: typed.balance.into(),
@@ -107,7 +107,7 @@ impl Material {
         let mut progress = view::Steps::start(most * params.steps(&data), question.word());
         let mut validations = Vec::new();
         for (number, runs) in (1u32..).zip(1..=most) {
-            let params = ValidationParams { runs: Some(runs), ..params };
+            let params = ForestValidationParams { runs: Some(runs), ..params };
             let validation = params.run(&data, &mut || progress.step());
             validations.push((number, validation.map_err(|error| cannot_learn(&error))?));
         }
