@@ -55,7 +55,7 @@ pub struct PlannerBenchmark {
 }
 
 impl PlannerBenchmark {
-    /// A benchmark between these.
+    /// A benchmark on these tests.
     #[must_use]
     pub fn new(cases: Vec<BenchmarkCase>) -> Self {
         let folds = cases.iter().map(|it| it.fold + 1).max().unwrap_or(0);

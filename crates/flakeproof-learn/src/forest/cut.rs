@@ -193,7 +193,7 @@ impl Gain {
     }
 }
 
-/// Cuts at random.
+/// The cut of extra trees: at random.
 pub(super) struct RandomCut;
 
 impl Splitter for RandomCut {

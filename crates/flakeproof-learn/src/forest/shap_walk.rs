@@ -271,13 +271,13 @@ impl<const N: usize> Points<N> {
 #[derive(Clone, Copy)]
 struct Passed<const N: usize> {
     /// The share of training rows.
-    pub(super) share: f64,
+    share: f64,
     /// One through the factor of a row that agrees, at each point.
     inverse: [f64; N],
 }
 
 impl<const N: usize> Passed<N> {
-    pub(super) fn new(points: &Points<N>, share: f64) -> Self {
+    fn new(points: &Points<N>, share: f64) -> Self {
         let inverse = std::array::from_fn(|k| 1.0 / (points.at[k] + points.rest[k] * share));
         Self { share, inverse }
     }
@@ -295,9 +295,9 @@ const DISAGREED: usize = 2;
 #[derive(Clone, Copy)]
 struct Edge<const N: usize> {
     /// The change of the product.
-    pub(super) factor: [[f64; N]; 3],
+    factor: [[f64; N]; 3],
     /// The change of the feature's share of each leaf.
-    pub(super) share: [[f64; N]; 3],
+    share: [[f64; N]; 3],
 }
 
 impl<const N: usize> Edge<N> {
@@ -313,7 +313,7 @@ impl<const N: usize> Edge<N> {
     }
 
     /// The edge from one share of training rows to another.
-    pub(super) fn new(points: &Points<N>, old: &Passed<N>, new: &Passed<N>) -> Self {
+    fn new(points: &Points<N>, old: &Passed<N>, new: &Passed<N>) -> Self {
         let mut edge = Self { factor: [[0.0; N]; 3], share: [[0.0; N]; 3] };
         for k in 0..N {
             let weight = points.weight[k];
@@ -347,8 +347,8 @@ impl<const N: usize> Edge<N> {
 /// Two edges, one below the other, that end in a leaf: about half of all edges. What they do together
 /// is tabled, so that nobody has to stop between them.
 struct Pair<const N: usize> {
-    pub(super) factor: [[f64; N]; 9],
-    pub(super) shares: [[[f64; N]; 9]; 2],
+    factor: [[f64; N]; 9],
+    shares: [[[f64; N]; 9]; 2],
 }
 
 impl<const N: usize> Pair<N> {
@@ -366,7 +366,7 @@ impl<const N: usize> Pair<N> {
         }
     }
 
-    pub(super) fn new(first: &Edge<N>, second: &Edge<N>, value: f64) -> Self {
+    fn new(first: &Edge<N>, second: &Edge<N>, value: f64) -> Self {
         let mut pair = Self { factor: [[0.0; N]; 9], shares: [[[0.0; N]; 9]; 2] };
         let first_factors = first.factor.map(|factor| factor.map(|factor| factor * value));
         for way in 0..9 {

@@ -12,7 +12,8 @@ use super::matrix::{
     Loop, add_column_sums, add_product, add_transposed_product, run_wide, transposed,
 };
 
-/// The layer. The matrix has a row for each input and a column for each output.
+/// A layer that multiplies by a matrix, which has a row for each input and a column for each output,
+/// and adds a bias.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Linear<'a> {
     pub(super) weights: &'a [f32],
@@ -61,14 +62,14 @@ impl Linear<'_> {
 /// Added to the variance, so that a row of equal numbers can be divided by its deviation.
 const LEAST_VARIANCE: f32 = 1e-5;
 
-/// The layer.
+/// A layer that normalises each row and squashes it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NormTanh<'a> {
     pub(super) gain: &'a [f32],
     pub(super) shift: &'a [f32],
 }
 
-/// What the layer made, and what it needs to know on the way back.
+/// What normalisation made, and what it needs to know on the way back.
 #[derive(Debug, Default)]
 pub(super) struct NormTape {
     pub(super) outputs: Buffer,

@@ -115,15 +115,15 @@ fn add_to_parents(of_states: &mut [f32], parents: &[u32], rows: &[f32], hidden: 
 
 /// From gates and the cells of parents to cells and states.
 struct Cell<'a> {
-    pub(super) hidden: usize,
-    pub(super) parents: &'a [u32],
+    hidden: usize,
+    parents: &'a [u32],
     /// The cells of all earlier levels.
-    pub(super) older: &'a [f32],
+    older: &'a [f32],
     /// What the gates are given; they become what the gates say.
-    pub(super) gates: &'a mut [f32],
+    gates: &'a mut [f32],
     cells: &'a mut [f32],
     squashed: &'a mut [f32],
-    pub(super) states: &'a mut [f32],
+    states: &'a mut [f32],
 }
 
 impl Loop for Cell<'_> {
@@ -157,17 +157,17 @@ impl Loop for Cell<'_> {
 
 /// From the gradients of states and cells to those of gates and of the parents' cells.
 struct Back<'a> {
-    pub(super) hidden: usize,
-    pub(super) parents: &'a [u32],
+    hidden: usize,
+    parents: &'a [u32],
     /// The cells of all nodes.
     cells: &'a [f32],
     squashed: &'a [f32],
-    pub(super) of_states: &'a [f32],
+    of_states: &'a [f32],
     /// The gradients of the cells of all earlier levels.
     of_older: &'a mut [f32],
     of_cells: &'a mut [f32],
     /// What the gates said; it becomes the gradient of what they were given.
-    pub(super) gates: &'a mut [f32],
+    gates: &'a mut [f32],
 }
 
 impl Loop for Back<'_> {

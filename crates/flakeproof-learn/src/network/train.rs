@@ -287,7 +287,7 @@ struct Rounds {
 }
 
 impl Rounds {
-    pub(super) fn new(rows: Vec<u32>, seed: Seed) -> Self {
+    fn new(rows: Vec<u32>, seed: Seed) -> Self {
         let next = rows.len();
         Self { rows, next, chance: Chance::new(seed) }
     }
@@ -302,7 +302,7 @@ impl Rounds {
     }
 
     /// The batches of one epoch: each row once, with as many rows of the other class (IV-C).
-    pub(super) fn epoch(&mut self, others: &mut Self, batch: usize) -> Vec<Vec<u32>> {
+    fn epoch(&mut self, others: &mut Self, batch: usize) -> Vec<Vec<u32>> {
         let mut left = self.rows.len();
         let mut batches = Vec::new();
         while left > 0 {

@@ -49,7 +49,7 @@ pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
             Protocol::Project => "each project left out",
         },
         cost: typed.cost.word(),
-        tests: tests.len(),
+        tests: benchmark.cases().len(),
         flaky: subjects.filter(|it| it.outcomes.is_inconsistent()).count(),
         repeats: typed.repeats,
         max_reruns: typed.max_reruns,
