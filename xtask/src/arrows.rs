@@ -5,10 +5,11 @@ use serde_json::Value;
 use crate::cargo;
 
 /// The arrows of the picture, by short name. Everyone may know `core`.
-const ALLOWED: [(&str, &[&str]); 10] = [
-    ("flakeproof", &["detect", "learn", "report", "runner", "store", "syntax", "web"]),
+const ALLOWED: [(&str, &[&str]); 11] = [
+    ("flakeproof", &["detect", "lab", "learn", "report", "runner", "store", "syntax", "web"]),
     ("core", &[]),
-    ("detect", &["learn", "runner"]),
+    ("detect", &["runner"]),
+    ("lab", &["detect", "learn"]),
     ("learn", &["syntax"]),
     ("report", &[]),
     ("runner", &[]),

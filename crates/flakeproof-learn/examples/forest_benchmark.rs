@@ -17,7 +17,7 @@ use std::time::Instant;
 use flakeproof_core::Seed;
 use flakeproof_learn::balance::Balance;
 use flakeproof_learn::evaluate::{Confusion, average_precision, brier, roc_auc};
-use flakeproof_learn::forest::{Forest, ForestParams, Kind, Table};
+use flakeproof_learn::forest::{Forest, ForestKind, ForestParams, Table};
 use serde_json::{Value, json};
 
 type Outcome = Result<Value, Box<dyn Error>>;
@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (table, positive) = read(path)?;
     let kind = match *kind {
-        "random-forest" => Kind::RandomForest,
-        "extra-trees" => Kind::ExtraTrees,
+        "random-forest" => ForestKind::RandomForest,
+        "extra-trees" => ForestKind::ExtraTrees,
         other => return Err(format!("there is no kind {other}").into()),
     };
     let params = |seed| ForestParams { trees: 0, ..ForestParams::new(kind, seed) };

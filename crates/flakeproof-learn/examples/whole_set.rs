@@ -12,7 +12,7 @@
 use std::time::Instant;
 
 use flakeproof_core::Seed;
-use flakeproof_learn::flast::{Recipe, TestText, TrainingParams};
+use flakeproof_learn::flast::{FlastParams, Recipe, TestText};
 use flakeproof_learn::labelled::{self, LabelledTest};
 use flakeproof_syntax::words::Comments;
 
@@ -50,8 +50,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn params(recipe: Recipe) -> TrainingParams {
-    TrainingParams {
+fn params(recipe: Recipe) -> FlastParams {
+    FlastParams {
         recipe,
         seed: Seed(1),
         hold_out: None,

@@ -43,13 +43,13 @@ pub enum DataError {
 
 /// A line of JSON as data sets have it. Fields that nobody needs are passed over.
 #[derive(Debug, Deserialize)]
-struct Line {
+struct JsonTest {
     id: Option<String>,
     project: Option<String>,
     class: Option<String>,
     #[serde(alias = "name")]
     method: Option<String>,
-    flaky: Option<Label>,
+    flaky: Option<JsonFlag>,
     category: Option<String>,
     failing_runs: Option<u32>,
     passing_runs: Option<u32>,
@@ -60,7 +60,7 @@ struct Line {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Label {
+enum JsonFlag {
     Word(bool),
     Number(u8),
 }
@@ -82,14 +82,16 @@ pub fn read_json_lines(text: &str) -> Result<Vec<LabelledTest>, DataError> {
 }
 
 fn read_line(line: &str, number: usize) -> Result<LabelledTest, String> {
-    let line: Line = serde_json::from_str(line).map_err(|error| {
+    let line: JsonTest = serde_json::from_str(line).map_err(|error| {
         // The parser sees one line only; its own "line 1" would mislead.
         error.to_string().replace(" at line 1 column ", " at column ")
     })?;
     let flaky = match (&line.flaky, &line.category) {
-        (Some(Label::Word(flaky)), _) => *flaky,
-        (Some(Label::Number(flag @ 0..=1)), _) => *flag == 1,
-        (Some(Label::Number(other)), _) => return Err(format!("`flaky` is {other}, not 0 or 1")),
+        (Some(JsonFlag::Word(flaky)), _) => *flaky,
+        (Some(JsonFlag::Number(flag @ 0..=1)), _) => *flag == 1,
+        (Some(JsonFlag::Number(other)), _) => {
+            return Err(format!("`flaky` is {other}, not 0 or 1"));
+        }
         (None, Some(_)) => true,
         (None, None) => return Err("neither `flaky` nor `category` is there".to_owned()),
     };

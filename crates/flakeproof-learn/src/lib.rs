@@ -1,4 +1,14 @@
-//! Learns from labelled tests: nearest neighbours, folds, scores and the model file.
+//! Learns from tests whose flakiness is known, and says of other tests how likely they are flaky.
+//!
+//! - What is learned from: [`labelled`] tests with their source, or the features of
+//!   [`cannier::MeasuredTest`]s.
+//! - What papers propose: [`flast`] (nearest neighbours by words), [`cannier`] (forests over
+//!   features, and where to stop believing them), [`network`] (PEELER: contextual paths).
+//! - What the program asks by default: the [`ensemble`] of several of them.
+//! - What they are made of: [`knn`], [`linear`], [`forest`], [`boost`], and [`balance`] for rare
+//!   classes.
+//! - What is known of a model's worth when it has learned: [`evaluate`]; and where it is kept:
+//!   [`model_file`].
 //!
 //! Nothing here reads files or runs a test: values in, values out.
 

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use flakeproof_core::{Feature, Features, Seed};
 use flakeproof_learn::balance::Balance;
 use flakeproof_learn::cannier::{
-    Dataset, ForestModel, Pipeline, Problem, Suites, TrainingParams, read_features, read_outcomes,
+    Dataset, ForestModel, ForestModelParams, Pipeline, Problem, Suites, read_features,
+    read_outcomes,
 };
 
 /// Sixty tests, of which each fourth is NOD flaky and slow, each fourth a fast victim.
@@ -25,10 +26,10 @@ fn trained(problem: Problem) -> ForestModel {
     }
     let measured = read_features(&features).expect("a good table");
     let known = read_outcomes(&outcomes).expect("a good table");
-    let data = Dataset::of(problem, &measured, &known).expect("both kinds");
+    let data = Dataset::join(problem, &measured, &known).expect("both kinds");
     let suites = Suites::of_features(&measured, &known);
     let pipeline = Pipeline { trees: 9, balance: Balance::None, ..Pipeline::best_for(problem) };
-    let params = TrainingParams { pipeline, folds: 5, seed: Seed(1), name: "own".to_owned() };
+    let params = ForestModelParams { pipeline, folds: 5, seed: Seed(1), name: "own".to_owned() };
     params.fit(&data, &suites, &mut || {}).expect("it learns")
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use flakeproof_core::Seed;
 use flakeproof_learn::boost::BoostParams;
 use flakeproof_learn::ensemble::{
-    BaseModel, Ensemble, EnsembleError, EnsembleParams, EnsembleValidationParams, Reading,
-    Readings, SiblingPosition, SourceReader,
+    BaseModel, Ensemble, EnsembleError, EnsembleParams, Reading, Readings, SiblingPosition,
+    SourceReader,
 };
-use flakeproof_learn::flast::{HoldOut, Opinion, Protocol};
+use flakeproof_learn::flast::{HoldOut, Opinion};
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_learn::network::{Methods, NetworkParams, PathCorpus, PathStep};
 use flakeproof_syntax::project::Project;
@@ -42,7 +42,7 @@ fn readings() -> Readings {
             ..LabelledTest::default()
         });
     }
-    Readings::of(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
+    Readings::new(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
 }
 
 /// What neighbours say whose flaky share this is.
@@ -61,21 +61,6 @@ fn params(hold_out: HoldOut) -> EnsembleParams {
         ..NetworkParams::new(Seed(7))
     };
     EnsembleParams { parts: 4, boost, network: Some(network), ..params }
-}
-
-#[test]
-fn what_flaky_tests_have_in_common_is_found_in_projects_that_were_never_seen() {
-    let readings = readings();
-    let validation = EnsembleValidationParams {
-        ensemble: params(HoldOut::Project),
-        protocol: Protocol::Project,
-        folds: 8,
-    };
-    let found = validation.run(&readings, &mut |_, _| ()).expect("enough tests");
-    assert_eq!(found.asked.len(), 240);
-    assert!(found.average_precision().is_some_and(|it| it > 0.95));
-    assert!(found.confusion().f1() > 0.9, "{:?}", found.confusion());
-    assert_eq!(found.by_project(&readings).len(), 8);
 }
 
 #[test]
@@ -112,23 +97,13 @@ fn bursts() -> Readings {
         let (id, project, flaky) = (format!("{class}#{name}"), "p".into(), row / 40 % 3 == 1);
         tests.push(LabelledTest { id, project, class, name, flaky, source, ..Default::default() });
     }
-    Readings::of(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
+    Readings::new(tests, readings, paths, BTreeMap::new()).expect("readings of one width")
 }
 
 #[test]
 fn a_jury_that_knows_the_siblings_sees_bursts_that_no_source_shows() {
     let readings = bursts();
     let ensemble = EnsembleParams { network: None, ..params(HoldOut::Test) };
-    let validation = EnsembleValidationParams {
-        ensemble: ensemble.clone(),
-        protocol: Protocol::Random,
-        folds: 4,
-    };
-    let found = validation.run(&readings, &mut |_, _| ()).expect("enough tests");
-    assert_eq!(found.members.last(), Some(&BaseModel::Siblings));
-    assert!(found.average_precision_of(BaseModel::Words).is_some_and(|it| it < 0.6));
-    assert!(found.confusion().f1() > 0.9, "{:?}", found.confusion());
-
     let ensemble = ensemble.fit(&readings, "ours").expect("enough tests");
     let file = ensemble.to_file().expect("it can be written down");
     let read = Ensemble::of_file(&file).expect("it was not changed");
@@ -162,7 +137,7 @@ fn a_jury_of_one_kind_of_tests_cannot_learn() {
     let tests: Vec<LabelledTest> =
         readings.tests().iter().map(|test| LabelledTest { flaky: false, ..test.clone() }).collect();
     let empty = tests.iter().map(|_| Reading::default()).collect();
-    readings = Readings::of(tests, empty, readings.paths().clone(), BTreeMap::<_, Methods>::new())
+    readings = Readings::new(tests, empty, readings.paths().clone(), BTreeMap::<_, Methods>::new())
         .expect("readings of one width");
     let refused = params(HoldOut::Test).fit(&readings, "ours").err();
     assert_eq!(refused, Some(EnsembleError::TooFew { tests: 240, flaky: 0 }));

@@ -1,11 +1,8 @@
 //! FLAST as a whole: from labelled tests to a model file and to what it says.
 
-use std::time::Duration;
-
 use flakeproof_core::Seed;
 use flakeproof_learn::flast::{
-    Asked, Flast, HoldOut, Protocol, Recipe, TestText, TrainingError, TrainingParams,
-    ValidationParams, Weighting,
+    Flast, FlastParams, HoldOut, Recipe, TestText, TrainingError, Weighting,
 };
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_syntax::words::Comments;
@@ -35,8 +32,8 @@ fn tests() -> Vec<LabelledTest> {
         .collect()
 }
 
-fn params(recipe: Recipe) -> TrainingParams {
-    TrainingParams {
+fn params(recipe: Recipe) -> FlastParams {
+    FlastParams {
         recipe: Recipe { neighbours: 7, of_a_class: recipe.of_a_class.min(7), ..recipe },
         seed: Seed(1),
         hold_out: None,
@@ -156,25 +153,4 @@ fn the_largest_unit_there_is_enough_of_is_held_out() {
     let without_class = |test: LabelledTest| LabelledTest { class: String::new(), ..test };
     let no_class: Vec<LabelledTest> = one_project.into_iter().map(without_class).collect();
     assert_eq!(fit(&no_class), HoldOut::Test);
-}
-
-#[test]
-fn every_test_is_asked_once_under_every_protocol() {
-    for protocol in [Protocol::Random, Protocol::Class, Protocol::Project] {
-        let params = ValidationParams {
-            recipe: params(Recipe::rarity()).recipe,
-            protocol,
-            folds: 5,
-            seed: Seed(1),
-            with_probabilities: true,
-        };
-        let validation = params.run(&tests(), &|| Duration::ZERO);
-        let probable =
-            |asked: &Asked| asked.probability.is_some_and(|it| (0.0..=1.0).contains(&it));
-        assert!(validation.asked.iter().all(probable));
-        let rows: Vec<u32> = validation.asked.iter().map(|asked| asked.row).collect();
-        assert_eq!(rows, (0..120).collect::<Vec<u32>>());
-        assert!(validation.confusion().f1() > 0.95, "{protocol:?}");
-        assert!(validation.average_precision().is_some_and(|ap| ap > 0.95));
-    }
 }

@@ -3,15 +3,16 @@
 use flakeproof_core::Seed;
 use flakeproof_learn::balance::Balance;
 use flakeproof_learn::forest::{
-    AskError, ClassWeight, FeaturesPerSplit, FitError, Forest, ForestParams, Kind, Table,
+    AskError, ClassWeight, FeaturesPerSplit, Forest, ForestFitError, ForestKind, ForestParams,
+    Table,
 };
 use flakeproof_learn::model_file::ModelFileError;
 use proptest::prelude::*;
 use serde::Deserialize;
 
-const KINDS: [Kind; 2] = [Kind::RandomForest, Kind::ExtraTrees];
+const KINDS: [ForestKind; 2] = [ForestKind::RandomForest, ForestKind::ExtraTrees];
 
-fn params(kind: Kind, trees: usize) -> ForestParams {
+fn params(kind: ForestKind, trees: usize) -> ForestParams {
     ForestParams { trees, ..ForestParams::new(kind, Seed(11)) }
 }
 
@@ -40,7 +41,7 @@ fn a_tree_is_the_one_drawn_by_hand() {
     let positive = [false, false, false, false, true, true, false];
     // With all seven rows the first cut of a best tree is at 4.5; rows drawn with putting back may
     // differ, so a forest of many trees is asked at the clear places.
-    let forest = params(Kind::RandomForest, 200).fit(&table, &positive).expect("a forest");
+    let forest = params(ForestKind::RandomForest, 200).fit(&table, &positive).expect("a forest");
     let asked = Table::from_columns(vec![vec![1.5, 5.5, 4.0, 9.0]]).expect("one column");
     let shares = forest.predict(&asked).expect("one column");
     assert!(
@@ -48,7 +49,7 @@ fn a_tree_is_the_one_drawn_by_hand() {
         "{shares:?}"
     );
     // Extra trees see every row, and cut until all is pure: they know their rows by heart.
-    let forest = params(Kind::ExtraTrees, 20).fit(&table, &positive).expect("a forest");
+    let forest = params(ForestKind::ExtraTrees, 20).fit(&table, &positive).expect("a forest");
     let shares = forest.predict(&table).expect("one column");
     assert_eq!(shares, positive.map(|label| f64::from(u8::from(label))));
 }
@@ -100,23 +101,23 @@ fn other_seeds_give_other_forests() {
 #[test]
 fn what_cannot_be_learned_is_said() {
     let (table, positive) = table(20);
-    let fit = |table: &Table, labels: &[bool]| params(Kind::ExtraTrees, 3).fit(table, labels);
+    let fit = |table: &Table, labels: &[bool]| params(ForestKind::ExtraTrees, 3).fit(table, labels);
     let nothing = Table::from_columns(vec![vec![]]).expect("an empty column");
     let no_columns = Table::from_columns(vec![]).expect("no column");
-    assert_eq!(fit(&nothing, &[]).err(), Some(FitError::NoRows));
-    assert_eq!(fit(&no_columns, &[]).err(), Some(FitError::NoColumns));
-    let lengths = FitError::Lengths { rows: 20, labels: 19 };
+    assert_eq!(fit(&nothing, &[]).err(), Some(ForestFitError::NoRows));
+    assert_eq!(fit(&no_columns, &[]).err(), Some(ForestFitError::NoColumns));
+    let lengths = ForestFitError::Lengths { rows: 20, labels: 19 };
     assert_eq!(fit(&table, &positive[..19]).err(), Some(lengths));
-    let one_class = FitError::OneClass { rows: 20, label: "positive" };
+    let one_class = ForestFitError::OneClass { rows: 20, label: "positive" };
     assert_eq!(fit(&table, &[true; 20]).err(), Some(one_class));
-    let no_trees = params(Kind::RandomForest, 0).fit(&table, &positive);
-    assert_eq!(no_trees.err(), Some(FitError::NoTrees));
+    let no_trees = params(ForestKind::RandomForest, 0).fit(&table, &positive);
+    assert_eq!(no_trees.err(), Some(ForestFitError::NoTrees));
 }
 
 #[test]
 fn another_number_of_columns_is_refused() {
     let (table, positive) = table(50);
-    let forest = params(Kind::RandomForest, 3).fit(&table, &positive).expect("fits");
+    let forest = params(ForestKind::RandomForest, 3).fit(&table, &positive).expect("fits");
     let narrow = table.select_columns(&[0, 1]);
     let refused = AskError::Columns { found: 2, expected: 4 };
     assert_eq!(forest.predict(&narrow), Err(refused.clone()));
@@ -127,7 +128,7 @@ fn another_number_of_columns_is_refused() {
 fn constant_features_and_equal_rows_end_in_a_leaf() {
     let table = Table::from_columns(vec![vec![1.0; 6], vec![2.0; 6]]).expect("two columns");
     let positive = [true, false, false, false, false, false];
-    let forest = params(Kind::ExtraTrees, 4).fit(&table, &positive).expect("fits");
+    let forest = params(ForestKind::ExtraTrees, 4).fit(&table, &positive).expect("fits");
     let shares = forest.predict(&table).expect("the same columns");
     assert!(shares.iter().all(|share| (share - 1.0 / 6.0).abs() < 1e-12));
     let shap = forest.shap(&table).expect("the same columns");
@@ -209,7 +210,7 @@ fn a_stored_forest_is_read_back() {
 #[test]
 fn a_damaged_file_is_refused() {
     let (table, positive) = table(60);
-    let forest = params(Kind::ExtraTrees, 2).fit(&table, &positive).expect("fits");
+    let forest = params(ForestKind::ExtraTrees, 2).fit(&table, &positive).expect("fits");
     let bytes = forest.to_file(&"small").expect("a short header");
     for at in (0..bytes.len()).step_by(7) {
         let mut damaged = bytes.clone();
@@ -351,7 +352,7 @@ proptest! {
     #[test]
     fn explanations_add_up_and_do_not_depend_on_the_other_rows(seed: u64, extra: bool) {
         let (table, positive) = table(120);
-        let kind = if extra { Kind::ExtraTrees } else { Kind::RandomForest };
+        let kind = if extra { ForestKind::ExtraTrees } else { ForestKind::RandomForest };
         let features_per_split = FeaturesPerSplit::Count(2);
         let params = ForestParams { seed: Seed(seed), features_per_split, ..params(kind, 4) };
         let forest = params.fit(&table, &positive).expect("fits");

@@ -7,8 +7,8 @@ use flakeproof_learn::Chance;
 use flakeproof_learn::evaluate::{average_precision, roc_auc};
 use flakeproof_learn::model_file::ModelFileError;
 use flakeproof_learn::network::{
-    Bag, Embeddings, FitError, Fitted, Network, NetworkParams, PathCorpus, PathStep, Progress,
-    TrainingSet,
+    Bag, Embeddings, Fitted, Network, NetworkFitError, NetworkParams, PathCorpus, PathStep,
+    Progress, TrainingSet,
 };
 use proptest::prelude::*;
 
@@ -75,7 +75,7 @@ impl Suite {
         (0..u32::try_from(self.flaky.len()).expect("few tests")).collect()
     }
 
-    fn fit(&self, params: &NetworkParams) -> Result<Fitted, FitError> {
+    fn fit(&self, params: &NetworkParams) -> Result<Fitted, NetworkFitError> {
         self.fit_with(params, None, &mut |_| ControlFlow::Continue(()))
     }
 
@@ -84,7 +84,7 @@ impl Suite {
         params: &NetworkParams,
         embeddings: Option<&Embeddings>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Fitted, FitError> {
+    ) -> Result<Fitted, NetworkFitError> {
         let (rows, flaky, groups) = (&self.rows()[..], &self.flaky[..], &self.groups[..]);
         params.fit(&TrainingSet { corpus: &self.corpus, rows, flaky, groups }, embeddings, watch)
     }
@@ -201,7 +201,7 @@ fn whoever_watches_can_stop_it() {
         assert!(progress.batch <= progress.batches && progress.member < progress.members);
         if calls == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    assert_eq!(stopped.expect_err("it was stopped"), FitError::Stopped);
+    assert_eq!(stopped.expect_err("it was stopped"), NetworkFitError::Stopped);
     assert_eq!(calls, 3);
 }
 
@@ -224,7 +224,7 @@ fn what_makes_no_sense_is_refused() {
     let mut tame = Suite::new(60, 12);
     tame.flaky.fill(false);
     let one_class = tame.fit(&quick()).expect_err("all are alike");
-    assert_eq!(one_class, FitError::OneClass { member: 0 });
+    assert_eq!(one_class, NetworkFitError::OneClass { member: 0 });
 }
 
 /// Arrays are used where they lie, so tests need the alignment a mapped file has.

@@ -12,8 +12,7 @@ use std::collections::BinaryHeap;
 use flakeproof_core::{Hidden, Tally};
 
 use super::group_prior::GroupPrior;
-use super::rates::FailureRates;
-use super::remembered_rates::RememberedRates;
+use super::rates::{FailureRates, RememberedRates};
 
 /// A test that may be flaky.
 #[derive(Debug, Clone, Copy, PartialEq)]

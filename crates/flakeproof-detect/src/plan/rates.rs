@@ -4,6 +4,8 @@
 //! is a histogram over the odds of failing. It is learned from tests whose rate is known; where none
 //! are, [`FailureRates::known`] holds what 10,000 runs of 808 flaky tests of 24 projects have shown.
 
+use std::collections::HashMap;
+
 use flakeproof_core::Tally;
 
 /// A distribution over the failure rates of flaky tests.
@@ -121,6 +123,45 @@ fn bin_of(rate: f64) -> usize {
 fn middle_of(bin: usize) -> f64 {
     let logit = (bin as f64 + 0.5) / BINS * 2.0 * LARGEST_LOGIT - LARGEST_LOGIT;
     1.0 / (1.0 + (-logit).exp())
+}
+
+/// A distribution over failure rates with the answers that it gave: a planner asks the same few
+/// questions of all tests.
+#[derive(Debug, Clone)]
+pub(super) struct RememberedRates {
+    rates: FailureRates,
+    known: HashMap<Tally, f64>,
+    shown_by_two: f64,
+}
+
+impl RememberedRates {
+    pub(super) fn new(rates: FailureRates) -> Self {
+        Self { shown_by_two: rates.shown_within(2), rates, known: HashMap::new() }
+    }
+
+    /// The distribution itself.
+    pub(super) fn rates(&self) -> &FailureRates {
+        &self.rates
+    }
+
+    /// The chance that a flaky test gives exactly these outcomes.
+    pub(super) fn chance_of(&mut self, seen: Tally) -> f64 {
+        *self.known.entry(seen).or_insert_with(|| self.rates.chance_of(seen))
+    }
+
+    /// The chance that a flaky test passes and fails within so many runs.
+    pub(super) fn shown_within(&mut self, runs: u32) -> f64 {
+        if runs < 2 {
+            return 0.0;
+        }
+        let (passes, failures) = (Tally { runs, failures: 0 }, Tally { runs, failures: runs });
+        1.0 - self.chance_of(passes) - self.chance_of(failures)
+    }
+
+    /// The same within two runs.
+    pub(super) fn shown_by_two(&self) -> f64 {
+        self.shown_by_two
+    }
 }
 
 #[cfg(test)]

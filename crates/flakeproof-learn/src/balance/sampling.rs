@@ -85,10 +85,10 @@ impl Balance {
 }
 
 fn smote(table: &Table, positive: &[bool], seed: Seed) -> Result<(Table, Vec<bool>), BalanceError> {
-    let of = |label: bool| -> Vec<u32> {
+    let rows_with = |label: bool| -> Vec<u32> {
         (0..).zip(positive).filter(|(_, is)| **is == label).map(|(row, _)| row).collect()
     };
-    let (ones, others) = (of(true), of(false));
+    let (ones, others) = (rows_with(true), rows_with(false));
     let smaller_is = ones.len() <= others.len();
     let (smaller, larger) = if smaller_is { (ones, others) } else { (others, ones) };
     let missing = larger.len() - smaller.len();

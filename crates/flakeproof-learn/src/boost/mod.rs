@@ -5,10 +5,7 @@
 //! the crates for it bring their own tables, threads and file formats, and none promises the same
 //! bytes on any number of threads.
 
-mod bins;
 mod grow;
 mod model;
-mod params;
 
-pub use model::Boosted;
-pub use params::BoostParams;
+pub use model::{BoostParams, Boosted};

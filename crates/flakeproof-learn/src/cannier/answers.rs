@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::dataset::Dataset;
-use super::probabilities::GivenProbability;
-use super::problem::{Label, Problem};
+use super::pipeline::ForestValidation;
+use super::problem::Problem;
 use super::suites::Suites;
-use super::validation::Validation;
 
 /// The probabilities of tests for one problem.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,18 +16,18 @@ pub struct Answers {
     /// The problem.
     pub problem: Problem,
     /// The tests that were asked about, ascending by their place in the suites.
-    pub(super) asked: Vec<Asked>,
+    asked: Vec<AskedTest>,
     /// For each number of runs, the repetitions, each with a probability for each test.
-    pub(super) by_runs: BTreeMap<u32, Vec<Vec<f64>>>,
+    by_runs: BTreeMap<u32, Vec<Vec<f64>>>,
 }
 
 /// A test that was asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Asked {
+pub struct AskedTest {
     /// Where it stands in the suites.
-    pub(super) at: usize,
+    pub at: usize,
     /// Whether it is what the problem asks for.
-    pub(super) is_positive: bool,
+    pub is_positive: bool,
 }
 
 /// Why there are no answers.
@@ -39,18 +38,6 @@ pub enum AnswersError {
     None {
         /// The problem.
         problem: &'static str,
-    },
-    /// A test lacks some repetition.
-    #[error("`{test}` has no probability for `{problem}` in repeat {repeat} of {runs} runs")]
-    Uneven {
-        /// The test.
-        test: String,
-        /// The problem.
-        problem: &'static str,
-        /// The repetition.
-        repeat: u32,
-        /// Over how many runs features were averaged.
-        runs: u32,
     },
     /// All tests have the same label.
     #[error("{positive} of {tests} tests are {what}, and a trade needs both kinds")]
@@ -72,14 +59,14 @@ impl Answers {
     pub fn of_validations(
         data: &Dataset,
         suites: &Suites,
-        validations: &[(u32, Validation)],
+        validations: &[(u32, ForestValidation)],
     ) -> Result<Self, AnswersError> {
         let numbers = data.project_numbers();
         let rows = data.ids().zip(data.labels()).zip(numbers).enumerate();
-        let mut asked: Vec<(usize, Asked)> = rows
+        let mut asked: Vec<(usize, AskedTest)> = rows
             .filter_map(|(row, ((test, is_positive), project))| {
                 let at = suites.find(&data.projects[project as usize], test)?;
-                Some((row, Asked { at, is_positive }))
+                Some((row, AskedTest { at, is_positive }))
             })
             .collect();
         asked.sort_by_key(|(_, it)| it.at);
@@ -89,43 +76,19 @@ impl Answers {
             .map(|(runs, it)| (*runs, it.probabilities().iter().map(picked).collect()))
             .collect();
         let asked = asked.iter().map(|(_, it)| *it).collect();
-        Self { problem: data.problem, asked, by_runs }.checked()
+        Self::new(data.problem, asked, by_runs)
     }
 
-    /// The answers in a table. Tests whose truth is not known are left out.
+    /// Answers about tests that ascend by their place in the suites: for each number of runs, the
+    /// repetitions, each with a probability for each test.
     ///
     /// # Errors
-    /// When nothing is left, or a test lacks an answer that another one has.
-    pub fn of_table(
+    /// When there is none, or all tests have the same label.
+    pub fn new(
         problem: Problem,
-        given: &[GivenProbability],
-        suites: &Suites,
+        asked: Vec<AskedTest>,
+        by_runs: BTreeMap<u32, Vec<Vec<f64>>>,
     ) -> Result<Self, AnswersError> {
-        let mut told: BTreeMap<(u32, u32), BTreeMap<usize, f64>> = BTreeMap::new();
-        let mut asked: BTreeMap<usize, bool> = BTreeMap::new();
-        for line in given.iter().filter(|line| line.problem == problem) {
-            let Some(at) = suites.find(&line.project, &line.test) else { continue };
-            let is_positive = match problem.label(&suites.tests[at].outcomes) {
-                Label::Positive => true,
-                Label::Negative => false,
-                Label::Outside | Label::Unknown => continue,
-            };
-            asked.insert(at, is_positive);
-            told.entry((line.runs, line.repeat)).or_default().insert(at, line.probability);
-        }
-        let mut by_runs: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
-        for ((runs, repeat), of_test) in told {
-            let probabilities = asked.keys().map(|at| {
-                of_test.get(at).copied().ok_or_else(|| AnswersError::Uneven {
-                    test: suites.tests[*at].test.clone(),
-                    problem: problem.word(),
-                    repeat,
-                    runs,
-                })
-            });
-            by_runs.entry(runs).or_default().push(probabilities.collect::<Result<_, _>>()?);
-        }
-        let asked = asked.into_iter().map(|(at, is_positive)| Asked { at, is_positive }).collect();
         Self { problem, asked, by_runs }.checked()
     }
 
@@ -151,6 +114,23 @@ impl Answers {
     #[must_use]
     pub fn positive(&self) -> usize {
         self.asked.iter().filter(|it| it.is_positive).count()
+    }
+
+    /// The tests, ascending by their place in the suites.
+    #[must_use]
+    pub fn asked(&self) -> &[AskedTest] {
+        &self.asked
+    }
+
+    /// The numbers of runs that features were averaged over, ascending.
+    pub fn runs(&self) -> impl Iterator<Item = u32> + '_ {
+        self.by_runs.keys().copied()
+    }
+
+    /// The repetitions for a number of runs, each with a probability for each test.
+    #[must_use]
+    pub fn repeats_of(&self, runs: u32) -> &[Vec<f64>] {
+        self.by_runs.get(&runs).map_or(&[], Vec::as_slice)
     }
 
     /// How many sets of answers there are for each number of runs, at the most.

@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use flakeproof_core::{Feature, Seed};
 
-use super::measured_test::MeasuredTest;
-use super::outcomes::KnownTest;
 use super::problem::{Label, Problem};
+use super::tables::{KnownTest, MeasuredTest};
 use crate::chance::Chance;
 use crate::forest::{Table, TableError};
 
@@ -44,7 +43,7 @@ struct Vector {
 }
 
 impl Vector {
-    fn of(measured: &MeasuredTest) -> Self {
+    fn from_measured(measured: &MeasuredTest) -> Self {
         Self { run: measured.run, values: measured.features.values().map(single) }
     }
 }
@@ -106,7 +105,7 @@ impl Dataset {
     ///
     /// # Errors
     /// When they have nothing in common, or do not tell both kinds of tests.
-    pub fn of(
+    pub fn join(
         problem: Problem,
         measured: &[MeasuredTest],
         known: &[KnownTest],
@@ -152,7 +151,7 @@ impl Dataset {
         let start = self.vectors.len();
         // Of two lines for the same run the last one counts.
         let runs = of_test.chunk_by(|a, b| a.run == b.run).filter_map(<[_]>::last);
-        self.vectors.extend(runs.map(|measured| Vector::of(measured)));
+        self.vectors.extend(runs.map(|measured| Vector::from_measured(measured)));
         self.tests.push(LabelledRow {
             project: u32::try_from(self.projects.len() - 1).unwrap_or(u32::MAX),
             test: of_test[0].test.clone(),
@@ -342,8 +341,8 @@ mod tests {
             measured("a", 2, 2.0),
             measured("c", 1, 0.0),
         ];
-        let data =
-            Dataset::of(Problem::Nod, &tests, &[known("a", 2), known("b", 0)]).expect("two tests");
+        let data = Dataset::join(Problem::Nod, &tests, &[known("a", 2), known("b", 0)])
+            .expect("two tests");
         assert_eq!(data.ids().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(data.labels(), [true, false]);
         assert_eq!(data.features, [Feature::CoveredLines]);
@@ -357,13 +356,13 @@ mod tests {
         let tests: Vec<_> = (1..=9)
             .flat_map(|run| [measured("a", run, f64::from(run)), measured("b", run, 0.0)])
             .collect();
-        let data =
-            Dataset::of(Problem::Nod, &tests, &[known("a", 2), known("b", 0)]).expect("two tests");
-        let of = |seed| data.table(Sample::Drawn { runs: 1, seed: Seed(seed) }).expect("small");
-        let values: Vec<f32> = (0..20).map(|seed| of(seed).columns()[0][0]).collect();
+        let data = Dataset::join(Problem::Nod, &tests, &[known("a", 2), known("b", 0)])
+            .expect("two tests");
+        let drawn = |seed| data.table(Sample::Drawn { runs: 1, seed: Seed(seed) }).expect("small");
+        let values: Vec<f32> = (0..20).map(|seed| drawn(seed).columns()[0][0]).collect();
         assert!(values.iter().all(|value| value.fract() == 0.0), "one run each: {values:?}");
         assert!(values.iter().any(|value| *value != values[0]), "{values:?}");
-        assert_eq!(of(3), of(3));
+        assert_eq!(drawn(3), drawn(3));
     }
 
     #[test]
@@ -371,8 +370,8 @@ mod tests {
         let mut other = measured("a", 1, 1.0);
         other.project = "other".into();
         let tests = [other, measured("a", 1, 1.0), measured("b", 1, 4.0)];
-        let data =
-            Dataset::of(Problem::Nod, &tests, &[known("a", 2), known("b", 0)]).expect("two tests");
+        let data = Dataset::join(Problem::Nod, &tests, &[known("a", 2), known("b", 0)])
+            .expect("two tests");
         assert_eq!(data.projects, ["p"]);
         assert_eq!(data.project_numbers(), [0, 0]);
     }
@@ -381,7 +380,7 @@ mod tests {
     fn what_is_missing_is_said() {
         let a = [measured("a", 1, 1.0)];
         let error = |problem, known: &[KnownTest]| {
-            Dataset::of(problem, &a, known).expect_err("too little").to_string()
+            Dataset::join(problem, &a, known).expect_err("too little").to_string()
         };
         assert_eq!(
             error(Problem::Nod, &[]),

@@ -1,9 +1,10 @@
 //! What accuracy costs: the Pareto front over all thresholds, and its three pins (CANNIER,
 //! sections 5.2.4 and 6.4, Figure 8).
 //!
-//! The knee is the point of the front nearest to utopia: performance 1 for nothing. The paper does
-//! not say how seconds compare with performance; here the cost of the original technique is 1, so
-//! that a tenth of the time weighs as much as a tenth of the performance.
+//! The thresholds that are tried are those of the paper: 0 to 1 in hundredths, and 1.01. The knee is
+//! the point of the front nearest to utopia: performance 1 for nothing. The paper does not say how
+//! seconds compare with performance; here the cost of the original technique is 1, so that a tenth of
+//! the time weighs as much as a tenth of the performance.
 
 use flakeproof_core::Thresholds;
 
@@ -91,7 +92,7 @@ impl GridPoint {
 impl Front {
     /// The front of all points: those of the grid, and the original technique.
     #[must_use]
-    pub fn of(original: GridPoint, grid: &[GridPoint]) -> Self {
+    pub fn new(original: GridPoint, grid: &[GridPoint]) -> Self {
         let points = undominated(original, grid);
         let is_model = |point: &&GridPoint| point.setting.width() == Some(0.0);
         let best = |points: &[GridPoint]| {
@@ -109,6 +110,33 @@ impl Front {
             model: best(&points).or_else(|| best(grid)),
         };
         Self { points, pins }
+    }
+}
+
+/// The last step that a probability can reach.
+pub const LAST_STEP: usize = 100;
+/// The step that none reaches: an upper threshold of 1.01.
+pub const UNREACHED_STEP: usize = 101;
+
+/// The threshold of a step.
+#[must_use]
+pub fn threshold_of(step: usize) -> f64 {
+    crate::real(step) / 100.0
+}
+
+/// The highest step whose threshold a probability reaches. It is below `threshold_of(k)` exactly when
+/// its step is below `k`, so that counts by step answer for every threshold without another look.
+#[must_use]
+pub fn step_of(probability: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
+    let near = (probability * 100.0).clamp(0.0, 100.0) as usize;
+    // The product may be rounded over or under a threshold.
+    if near < LAST_STEP && threshold_of(near + 1) <= probability {
+        near + 1
+    } else if near > 0 && threshold_of(near) > probability {
+        near - 1
+    } else {
+        near
     }
 }
 
@@ -161,7 +189,7 @@ mod tests {
             point(0.05, 1.01, 0.95, 30.0),
             point(0.2, 0.9, 0.40, 50.0),
         ];
-        let front = Front::of(original(100.0), &grid);
+        let front = Front::new(original(100.0), &grid);
         assert_eq!(front.points, [grid[0], grid[2], grid[3], original(100.0)]);
         // √(0.08² + 0.11²) = 0.136 beats √(0.05² + 0.3²) = 0.304 and √(0.45² + 0.02²) = 0.450.
         assert_eq!(front.pins.balanced, grid[2]);
@@ -172,7 +200,7 @@ mod tests {
     #[test]
     fn where_rerunning_is_cheaper_than_features_the_original_is_the_whole_front() {
         let grid = [point(0.5, 0.5, 0.8, 9.0), point(0.6, 0.6, 0.8, 7.0)];
-        let front = Front::of(original(5.0), &grid);
+        let front = Front::new(original(5.0), &grid);
         assert_eq!(front.points, [original(5.0)]);
         assert_eq!(front.pins.balanced, original(5.0));
         assert_eq!(front.pins.model, Some(grid[1]));
@@ -181,7 +209,7 @@ mod tests {
     #[test]
     fn of_equal_points_the_model_alone_stands_on_the_front() {
         let grid = [point(0.4, 0.5, 0.7, 2.0), point(0.5, 0.5, 0.7, 2.0)];
-        assert_eq!(Front::of(original(9.0), &grid).points[0], grid[1]);
+        assert_eq!(Front::new(original(9.0), &grid).points[0], grid[1]);
     }
 
     proptest! {
@@ -196,7 +224,7 @@ mod tests {
                 })
                 .collect();
             let original = original(f64::from(cost));
-            let front = Front::of(original, &grid);
+            let front = Front::new(original, &grid);
             for point in grid.iter().chain([&original]) {
                 let reached = front
                     .points
@@ -209,6 +237,21 @@ mod tests {
                 pair[0].cost < pair[1].cost && pair[0].performance < pair[1].performance
             };
             prop_assert!(front.points.windows(2).all(rises));
+        }
+    }
+
+    #[test]
+    fn a_threshold_reaches_its_own_step() {
+        for step in 0..=LAST_STEP {
+            assert_eq!(step_of(threshold_of(step)), step);
+            assert_eq!(step_of(threshold_of(step).next_down()), step.saturating_sub(1));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn steps_compare_as_probabilities_do(probability in 0.0..=1.0f64, step in 0..=UNREACHED_STEP) {
+            prop_assert_eq!(probability < threshold_of(step), step_of(probability) < step);
         }
     }
 }

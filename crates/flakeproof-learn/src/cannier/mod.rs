@@ -3,59 +3,29 @@
 //! costs to find the flaky tests when only the doubtful ones are rerun.
 
 mod answers;
-mod class_cost;
 mod dataset;
 mod delegation;
 mod front;
-mod grid;
-mod kept_thresholds;
-mod measured_test;
 mod model;
-mod outcomes;
-mod pair_cost;
-mod pair_sums;
-mod pairs;
 mod pipeline;
-mod probabilities;
+mod prices;
 mod problem;
-mod reruns;
 mod suites;
-mod table;
-mod technique;
-mod trade;
-mod validation;
+mod tables;
 
-pub use answers::{Answers, AnswersError};
-pub use class_cost::Recheck;
+pub use answers::{Answers, AnswersError, AskedTest};
 pub use dataset::{Dataset, DatasetError, Sample};
 pub use delegation::Delegation;
-pub use front::{Front, GridPoint, Pins, Setting};
-pub use measured_test::{MeasuredTest, read_features, write_features};
-pub use model::{About, Explanation, ForestModel, TrainingParams, Worth};
-pub use outcomes::{KnownTest, read_outcomes};
-pub use pair_cost::{NoPairs, Pairwise};
-pub use pairs::{KnownPair, read_pairs, tell_polluters};
-pub use pipeline::{LearnError, Pipeline};
-pub use probabilities::{GivenProbability, read_probabilities};
+pub use front::{
+    Front, GridPoint, LAST_STEP, Pins, Setting, UNREACHED_STEP, step_of, threshold_of,
+};
+pub use model::{AboutForest, Explanation, ForestModel, ForestModelParams, Worth};
+pub use pipeline::{
+    ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline, ProjectScores,
+};
+pub use prices::{MaxReruns, Recheck, exact};
 pub use problem::{Label, Problem, TestOutcomes};
-pub use reruns::{MaxReruns, exact};
-pub use suites::{CostSource, CostedTest, Suites};
-pub use technique::Technique;
-pub use trade::{Found, ProjectTrade};
-pub use validation::{ProjectScores, Protocol, Validation, ValidationParams};
-
-/// Why a line of a table cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CsvError {
-    /// The table lacks a column, or has one that nobody knows.
-    #[error("{0}")]
-    Columns(String),
-    /// A line cannot be read.
-    #[error("line {line}: {cause}")]
-    Line {
-        /// The line, counted from 1.
-        line: u64,
-        /// What is wrong with it.
-        cause: String,
-    },
-}
+pub use suites::{CostSource, CostedTest, Suites, TimedTest};
+pub use tables::{
+    CsvError, KnownTest, MeasuredTest, TableColumns, read_features, read_outcomes, write_features,
+};

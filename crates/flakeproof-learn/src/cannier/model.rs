@@ -1,14 +1,22 @@
 //! A trained forest: what it learned from, what it is worth, and why it says what it says.
+//!
+//! It is kept with thresholds that say where to stop believing it. For NOD flaky tests they are the
+//! knee of CANNIER's front on tests that were held out. They are thresholds on the forest's own answers,
+//! as in the paper, not on calibrated probabilities.
 
 use flakeproof_core::{Feature, Features, Seed, Thresholds};
 use serde::{Deserialize, Serialize};
 
+use super::answers::Answers;
 use super::dataset::{Dataset, Sample, single};
-use super::kept_thresholds;
-use super::pipeline::{LearnError, Pipeline};
+use super::delegation::Delegation;
+use super::front::{Front, LAST_STEP, Setting, step_of, threshold_of};
+use super::pipeline::{
+    ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline,
+};
+use super::prices::{MaxReruns, Recheck};
 use super::problem::Problem;
 use super::suites::Suites;
-use super::validation::{Protocol, Validation, ValidationParams};
 use crate::balance::Balance;
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::forest::{Forest, Table};
@@ -19,7 +27,7 @@ const ENOUGH_PROJECTS: usize = 5;
 
 /// What training needs besides the data.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrainingParams {
+pub struct ForestModelParams {
     /// The pipeline.
     pub pipeline: Pipeline,
     /// How many random folds it is measured on.
@@ -32,7 +40,7 @@ pub struct TrainingParams {
 
 /// What a model says about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct AboutForest {
     /// What people call it.
     pub name: String,
     /// The question that it answers.
@@ -64,7 +72,7 @@ pub struct About {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Worth {
     /// Which tests were asked.
-    pub protocol: Protocol,
+    pub protocol: ForestProtocol,
     /// In how many folds.
     pub folds: usize,
     /// Matthews' correlation coefficient at one half; `None` where it is not defined.
@@ -81,7 +89,7 @@ pub struct Worth {
 #[derive(Debug, Clone)]
 pub struct ForestModel {
     /// What it says about itself.
-    pub about: About,
+    pub about: AboutForest,
     /// The features behind its columns.
     features: Vec<Feature>,
     forest: Forest,
@@ -101,7 +109,7 @@ pub struct Explanation {
     pub contributions: Vec<(Feature, Option<f64>, f64)>,
 }
 
-impl TrainingParams {
+impl ForestModelParams {
     /// Learn from all tests, and measure on held-out ones what that is worth. The suites say what
     /// a rerun costs, which the thresholds are chosen by.
     ///
@@ -123,11 +131,11 @@ impl TrainingParams {
             let held_out = HeldOut::new(validation.scored(), labels.len() - positive);
             // The hardest measure is what a probability must keep its word on.
             calibration = calibration.or_else(|| Isotonic::fit(&held_out));
-            thresholds = thresholds.or_else(|| kept_thresholds::of(data, suites, &validation));
-            worth.push(Worth::of(params.protocol, &validation));
+            thresholds = thresholds.or_else(|| choose_thresholds(data, suites, &validation));
+            worth.push(Worth::from_validation(params.protocol, &validation));
         }
         let forest = self.pipeline.fit(&data.table(Sample::All)?, &labels, self.seed)?;
-        let about = About {
+        let about = AboutForest {
             name: self.name.clone(),
             problem: data.problem,
             pipeline: self.pipeline,
@@ -152,18 +160,18 @@ impl TrainingParams {
     }
 
     /// The hardest measure there is enough data for comes first.
-    fn measures(&self, data: &Dataset, positive: usize) -> Vec<ValidationParams> {
+    fn measures(&self, data: &Dataset, positive: usize) -> Vec<ForestValidationParams> {
         let fewer = positive.min(data.len() - positive);
-        let random = ValidationParams {
+        let random = ForestValidationParams {
             pipeline: self.pipeline,
-            protocol: Protocol::Random,
+            protocol: ForestProtocol::Random,
             // A fold without both kinds measures nothing, and SMOTE needs two of a kind to learn.
             folds: self.folds.min(fewer),
             repeats: 1,
             runs: None,
             seed: self.seed.split("worth"),
         };
-        let project = ValidationParams { protocol: Protocol::Project, ..random };
+        let project = ForestValidationParams { protocol: ForestProtocol::Project, ..random };
         let mut measures = Vec::new();
         if data.projects.len() >= ENOUGH_PROJECTS && self.can_balance_without_any_project(data) {
             measures.push(project);
@@ -188,7 +196,7 @@ impl TrainingParams {
 }
 
 impl Worth {
-    fn of(protocol: Protocol, validation: &Validation) -> Self {
+    fn from_validation(protocol: ForestProtocol, validation: &ForestValidation) -> Self {
         Self {
             protocol,
             folds: validation.folds,
@@ -262,7 +270,7 @@ impl ForestModel {
     /// When the file is not a whole, unchanged model of this kind and version, or knows features
     /// that this program does not.
     pub fn of_file(bytes: &[u8]) -> Result<Self, ModelFileError> {
-        let (forest, about): (Forest, About) = Forest::of_file(bytes)?;
+        let (forest, about): (Forest, AboutForest) = Forest::of_file(bytes)?;
         let known = |name: &String| {
             let feature = Feature::ALL.into_iter().find(|it| it.name() == name);
             feature.ok_or_else(|| ModelFileError::Inconsistent(format!("no feature is `{name}`")))
@@ -273,5 +281,66 @@ impl ForestModel {
             return Err(ModelFileError::Inconsistent(what));
         }
         Ok(Self { about, features, forest })
+    }
+}
+
+/// The share of victims and polluters that must stay candidates. Which pairs they make is not known
+/// when one of two models learns, so there is no front to take a knee from.
+const KEPT: f64 = 0.95;
+
+/// The thresholds for a model that was measured so; `None` where nothing tells them.
+fn choose_thresholds(
+    data: &Dataset,
+    suites: &Suites,
+    validation: &ForestValidation,
+) -> Option<Thresholds> {
+    match data.problem {
+        Problem::Nod | Problem::NodVsVictim => balanced(data, suites, validation),
+        Problem::Victim | Problem::Polluter => keeping_most(&validation.scored()),
+    }
+}
+
+/// The knee for RERUN, respectively for iDFlakies' classification.
+fn balanced(data: &Dataset, suites: &Suites, validation: &ForestValidation) -> Option<Thresholds> {
+    let runs = u32::try_from(data.most_runs()).unwrap_or(u32::MAX);
+    let answers = Answers::of_validations(data, suites, &[(runs, validation.clone())]).ok()?;
+    let delegation = match data.problem {
+        Problem::NodVsVictim => {
+            Delegation::to_classification(suites, &answers, Recheck::RECOMMENDED)
+        }
+        Problem::Nod | Problem::Victim | Problem::Polluter => {
+            Delegation::to_rerun(suites, &answers, MaxReruns::new(suites.baseline_runs())?)
+        }
+    };
+    let front = Front::new(delegation.original(), &delegation.grid());
+    match front.pins.balanced.setting {
+        Setting::Between(thresholds) => Some(thresholds),
+        Setting::Candidates { .. } => None,
+    }
+}
+
+/// The highest threshold that enough positive tests reach.
+fn keeping_most(scored: &[(f64, bool)]) -> Option<Thresholds> {
+    let positive: Vec<usize> =
+        scored.iter().filter(|(_, it)| *it).map(|(answer, _)| step_of(*answer)).collect();
+    let needed = KEPT * crate::real(positive.len());
+    let keeps = |step: &usize| {
+        crate::real(positive.iter().filter(|reached| *reached >= step).count()) >= needed
+    };
+    let step = (0..=LAST_STEP).rev().find(keeps)?;
+    Thresholds::candidates_from(threshold_of(step)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nineteen_of_twenty_positive_tests_stay_candidates() {
+        let mut scored: Vec<(f64, bool)> = (0..19u32).map(|_| (0.4, true)).collect();
+        scored.extend([(0.1, true), (0.9, false), (0.39, false)]);
+        assert_eq!(keeping_most(&scored), Thresholds::new(0.4, 1.01).ok());
+        scored.push((0.2, true));
+        assert_eq!(keeping_most(&scored), Thresholds::new(0.2, 1.01).ok());
     }
 }

@@ -77,24 +77,24 @@ impl Problem {
         let baseline = outcomes.baseline;
         let shuffled = outcomes.shuffled.filter(|tally| tally.runs > 0);
         match self {
-            Self::Polluter => outcomes.pollutes.map_or(Label::Unknown, Label::of),
+            Self::Polluter => outcomes.pollutes.map_or(Label::Unknown, Label::from_truth),
             _ if baseline.runs == 0 => Label::Unknown,
-            Self::Nod => Label::of(baseline.is_inconsistent()),
+            Self::Nod => Label::from_truth(baseline.is_inconsistent()),
             Self::NodVsVictim => shuffled.map_or(Label::Unknown, |shuffled| {
                 let asks = !baseline.always_fails() && shuffled.failures > 0;
-                if asks { Label::of(baseline.is_inconsistent()) } else { Label::Outside }
+                if asks { Label::from_truth(baseline.is_inconsistent()) } else { Label::Outside }
             }),
             Self::Victim => shuffled.map_or(Label::Unknown, |shuffled| {
                 let turned = baseline.failures == 0 && shuffled.failures > 0
                     || baseline.always_fails() && !shuffled.always_fails();
-                Label::of(turned)
+                Label::from_truth(turned)
             }),
         }
     }
 }
 
 impl Label {
-    fn of(is_positive: bool) -> Self {
+    fn from_truth(is_positive: bool) -> Self {
         if is_positive { Self::Positive } else { Self::Negative }
     }
 }

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use flakeproof_core::Feature;
 
-use super::measured_test::MeasuredTest;
-use super::outcomes::KnownTest;
 use super::problem::TestOutcomes;
+use super::tables::{KnownTest, MeasuredTest};
 
 /// The tests of some projects, by project and id.
 #[derive(Debug, Clone)]
@@ -48,27 +47,32 @@ pub enum CostSource {
 }
 
 /// A test and how long it took once, where that is known.
-pub(super) struct Timed<'a> {
-    pub(super) project: &'a str,
-    pub(super) test: &'a str,
-    pub(super) seconds: Option<f64>,
+#[derive(Debug, Clone, Copy)]
+pub struct TimedTest<'a> {
+    /// The project it belongs to.
+    pub project: &'a str,
+    /// Its id.
+    pub test: &'a str,
+    /// How long it took.
+    pub seconds: Option<f64>,
 }
 
 impl Suites {
     /// The measured tests, each run at the cost of its mean `run_time`.
     #[must_use]
     pub fn of_features(measured: &[MeasuredTest], known: &[KnownTest]) -> Self {
-        let timed = measured.iter().map(|it| Timed {
+        let timed = measured.iter().map(|it| TimedTest {
             project: &it.project,
             test: &it.test,
             seconds: it.features.get(Feature::RunTime),
         });
-        Self::of(timed, known, CostSource::RunTime)
+        Self::new(timed, known, CostSource::RunTime)
     }
 
     /// All tests that were timed, and what is known of them.
-    pub(super) fn of<'a>(
-        timed: impl Iterator<Item = Timed<'a>>,
+    #[must_use]
+    pub fn new<'a>(
+        timed: impl Iterator<Item = TimedTest<'a>>,
         known: &[KnownTest],
         costs: CostSource,
     ) -> Self {
@@ -126,8 +130,8 @@ impl Suites {
     /// What one run of each project's suite costs (`Σ C_t`).
     #[must_use]
     pub fn seconds(&self) -> Vec<f64> {
-        let of = |ends: &[usize]| self.tests[ends[0]..ends[1]].iter().map(|it| it.seconds).sum();
-        self.begins.windows(2).map(of).collect()
+        let sum = |ends: &[usize]| self.tests[ends[0]..ends[1]].iter().map(|it| it.seconds).sum();
+        self.begins.windows(2).map(sum).collect()
     }
 
     /// The most runs of any test in the suite's own order (`N_B`).
@@ -138,7 +142,9 @@ impl Suites {
 }
 
 /// How long each test took together, and in how many runs.
-fn times<'a>(timed: impl Iterator<Item = Timed<'a>>) -> BTreeMap<(&'a str, &'a str), (f64, u32)> {
+fn times<'a>(
+    timed: impl Iterator<Item = TimedTest<'a>>,
+) -> BTreeMap<(&'a str, &'a str), (f64, u32)> {
     let mut times: BTreeMap<(&str, &str), (f64, u32)> = BTreeMap::new();
     for it in timed {
         let (sum, count) = times.entry((it.project, it.test)).or_default();
@@ -156,9 +162,12 @@ mod tests {
     use super::*;
 
     fn suites(timed: &[(&str, &str, Option<f64>)]) -> Suites {
-        let timed =
-            timed.iter().map(|(project, test, seconds)| Timed { project, test, seconds: *seconds });
-        Suites::of(timed, &[], CostSource::Given)
+        let timed = timed.iter().map(|(project, test, seconds)| TimedTest {
+            project,
+            test,
+            seconds: *seconds,
+        });
+        Suites::new(timed, &[], CostSource::Given)
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::params::EnsembleParams;
 use super::readings::{Reading, Readings};
 use super::sibling_model::SiblingModel;
 use crate::boost::Boosted;
-use crate::flast::Opinion as NeighbourOpinion;
+use crate::flast::Opinion;
 use crate::linear::Linear;
 use crate::network::Network;
 
@@ -87,10 +87,11 @@ impl BaseModels {
 impl BaseModels {
     /// What they say of some tests whose neighbours among the known tests say this; a list for each
     /// member.
-    pub(super) fn ask_rows(
+    #[must_use]
+    pub fn ask_rows(
         &self,
         readings: &Readings,
-        opinions: &[NeighbourOpinion],
+        opinions: &[Opinion],
         test: &[u32],
     ) -> Vec<Vec<f64>> {
         let near = opinions.iter().map(|opinion| odds(opinion.flaky_share)).collect();

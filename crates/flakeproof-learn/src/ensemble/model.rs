@@ -11,7 +11,7 @@ use super::readings::Reading;
 use super::sibling_model::SiblingModel;
 use crate::boost::Boosted;
 use crate::evaluate::Isotonic;
-use crate::flast::{Corpus, HoldOut, Neighbourhood, Opinion, Recipe, Space, Thresholds};
+use crate::flast::{Corpus, HoldOut, Neighbourhood, Opinion, Recipe, Space, ThresholdLevels};
 use crate::linear::Linear;
 use crate::model_file::{Aligned, Arrays, ModelFile, ModelFileError};
 use crate::network::Network;
@@ -21,7 +21,7 @@ pub const KIND: &str = "jury";
 
 /// What an ensemble says about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct AboutEnsemble {
     /// What people call it.
     pub name: String,
     /// How neighbours are found.
@@ -43,7 +43,7 @@ pub struct About {
     /// The area under its precision-recall curve on held-out tests.
     pub average_precision: Option<f64>,
     /// From which score on a test is called flaky.
-    pub thresholds: Thresholds,
+    pub thresholds: ThresholdLevels,
     /// From scores to probabilities.
     pub calibration: Option<Isotonic>,
     /// What each member's word is worth.
@@ -63,7 +63,7 @@ pub struct EnsembleScore {
 #[derive(Debug)]
 pub struct Ensemble<'a> {
     /// What it says about itself.
-    pub about: About,
+    pub about: AboutEnsemble,
     members: BaseModels,
     corpus: Corpus<'a>,
     /// Made when neighbours are first asked for.
@@ -71,14 +71,14 @@ pub struct Ensemble<'a> {
 }
 
 impl<'a> Ensemble<'a> {
-    pub(super) fn new(about: About, members: BaseModels, corpus: Corpus<'a>) -> Self {
+    pub(super) fn new(about: AboutEnsemble, members: BaseModels, corpus: Corpus<'a>) -> Self {
         Self { about, members, corpus, space: OnceLock::new() }
     }
 
     /// The known tests in their space, ready to be asked.
     #[must_use]
     pub fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
-        let About { recipe, seed, .. } = &self.about;
+        let AboutEnsemble { recipe, seed, .. } = &self.about;
         let space = self.space.get_or_init(|| Arc::new(Space::of_all(&self.corpus, recipe, *seed)));
         Neighbourhood::in_space(&self.corpus, recipe, Arc::clone(space))
     }
@@ -144,7 +144,7 @@ impl<'a> Ensemble<'a> {
     /// When the file is not a whole, unchanged model of this kind and version.
     pub fn of_file(bytes: &'a [u8]) -> Result<Self, ModelFileError> {
         let file = ModelFile::open(bytes, KIND)?;
-        let about: About = serde_json::from_value(file.header.model.clone())
+        let about: AboutEnsemble = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
         let paths = match about.members.contains(&BaseModel::Paths) {
             true => Some(network_of(file.bytes("network")?)?),
@@ -167,7 +167,7 @@ fn network_of(bytes: &[u8]) -> Result<Network, ModelFileError> {
     Ok(network)
 }
 
-impl About {
+impl AboutEnsemble {
     /// The probability that a test with this score is flaky.
     #[must_use]
     pub fn probability(&self, score: f64) -> f64 {

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::base_model::{BaseModels, importance, odds};
 use super::blend::Blend;
-use super::model::{About, Ensemble};
+use super::model::{AboutEnsemble, Ensemble};
 use super::readings::Readings;
 use super::sibling_model::{self, SiblingModel};
 use crate::boost::BoostParams;
 use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
-use crate::flast::{Aim, Corpus, HoldOut, Level, Neighbourhood, Opinion, Recipe, Thresholds};
+use crate::flast::{Aim, Corpus, HoldOut, Level, Neighbourhood, Opinion, Recipe, ThresholdLevels};
 use crate::labelled;
 use crate::linear::LinearParams;
 use crate::network::{Embeddings, Network, NetworkParams, PretrainParams, TrainingSet};
@@ -90,18 +90,21 @@ impl EnsembleParams {
     pub fn fit(&self, readings: &Readings, name: &str) -> Result<Ensemble<'static>, EnsembleError> {
         let corpus = Corpus::of_tests(&readings.tests, self.recipe.cut);
         let all: Vec<u32> = (0..u32::try_from(readings.tests.len()).unwrap_or(u32::MAX)).collect();
-        let (members, about) = self.learn(readings, &corpus, &all, name)?;
+        let (members, about) = self.fit_rows(readings, &corpus, &all, name)?;
         Ok(Ensemble::new(about, members, corpus))
     }
 
-    /// Learn from some of the tests.
-    pub(super) fn learn(
+    /// Learn from some of the tests, whose corpus is that of all.
+    ///
+    /// # Errors
+    /// When there are too few of them.
+    pub fn fit_rows(
         &self,
         readings: &Readings,
         corpus: &Corpus<'_>,
         rows: &[u32],
         name: &str,
-    ) -> Result<(BaseModels, About), EnsembleError> {
+    ) -> Result<(BaseModels, AboutEnsemble), EnsembleError> {
         let flaky = rows.iter().filter(|row| readings.tests[**row as usize].flaky).count();
         let too_few = EnsembleError::TooFew { tests: rows.len(), flaky };
         let mut held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
@@ -143,7 +146,7 @@ impl EnsembleParams {
         let mut projects: Vec<String> = tests.iter().map(|test| test.project.clone()).collect();
         projects.sort();
         projects.dedup();
-        let about = About {
+        let about = AboutEnsemble {
             name: name.to_owned(),
             recipe: self.recipe.clone(),
             seed: self.seed,
@@ -161,9 +164,9 @@ impl EnsembleParams {
         Ok((members, about))
     }
 
-    fn thresholds(&self, held_out: &HeldOut) -> Thresholds {
+    fn thresholds(&self, held_out: &HeldOut) -> ThresholdLevels {
         let level = |aim: Aim| aim.threshold(held_out).map(|from| Level::at(from, held_out));
-        Thresholds {
+        ThresholdLevels {
             balanced: level(Aim::Balance),
             careful: level(Aim::Precision(self.careful_precision)),
             careful_precision: self.careful_precision,
@@ -181,10 +184,10 @@ impl EnsembleParams {
         let heard: Vec<Option<HeldOutWords>> = parts
             .par_iter()
             .map(|part| {
-                let of = |places: &[u32]| -> Vec<u32> {
+                let rows_at = |places: &[u32]| -> Vec<u32> {
                     places.iter().map(|place| rows[*place as usize]).collect()
                 };
-                let (train, test) = (of(&part.train), of(&part.test));
+                let (train, test) = (rows_at(&part.train), rows_at(&part.test));
                 let test = readings.with_source(&test);
                 let members = BaseModels::fit(self, readings, &readings.with_source(&train))?;
                 let opinions = self.neighbours(corpus, &train, &test);
@@ -221,12 +224,8 @@ impl EnsembleParams {
     }
 
     /// What the neighbours of some tests among known ones say.
-    pub(super) fn neighbours(
-        &self,
-        corpus: &Corpus<'_>,
-        known: &[u32],
-        test: &[u32],
-    ) -> Vec<Opinion> {
+    #[must_use]
+    pub fn neighbours(&self, corpus: &Corpus<'_>, known: &[u32], test: &[u32]) -> Vec<Opinion> {
         Neighbourhood::of_rows(corpus, known.to_vec(), &self.recipe, self.seed).ask_rows(test)
     }
 

@@ -1,12 +1,17 @@
-//! What an ensemble reads of tests.
+//! What an ensemble reads of tests, and how it is read from source.
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use flakeproof_syntax::flow::Declared;
+use flakeproof_syntax::project::Project;
+use flakeproof_syntax::smells::SmellReader;
+use flakeproof_syntax::words::{self, Comments, parts};
 
 use super::siblings::{Sibling, SiblingPosition, Siblings};
 use crate::flast::HoldOut;
 use crate::forest::{Table, TableError};
 use crate::labelled::LabelledTest;
-use crate::linear::WordBag;
+use crate::linear::{WordBag, WordSpace};
 use crate::network::{Methods, PathCorpus};
 
 /// What is read of one test.
@@ -37,7 +42,7 @@ impl Readings {
     ///
     /// # Errors
     /// When two readings have different numbers of smells, or one is infinite.
-    pub fn of(
+    pub fn new(
         tests: Vec<LabelledTest>,
         readings: Vec<Reading>,
         paths: PathCorpus,
@@ -47,7 +52,7 @@ impl Readings {
         let (mut words, mut rows, mut siblings) = (Vec::new(), Vec::new(), Vec::new());
         for (mut reading, test) in readings.into_iter().zip(&tests) {
             let line = reading.standing.and_then(|standing| standing.line);
-            siblings.push(Sibling::of(test, line));
+            siblings.push(Sibling::from_test(test, line));
             if reading.smells.is_empty() {
                 reading.smells = vec![f32::NAN; width];
             }
@@ -74,7 +79,7 @@ impl Readings {
 
     /// Some of the tests, as their siblings know them.
     pub(super) fn siblings(&self, known: &[u32]) -> Siblings {
-        Siblings::of(known.iter().map(|row| self.sibling(*row)))
+        Siblings::new(known.iter().map(|row| self.sibling(*row)))
     }
 
     /// Whether each test is flaky.
@@ -143,4 +148,72 @@ impl Readings {
             })
             .unzip()
     }
+}
+
+/// Reads the tests of a project. What it finds out about a file it keeps: make one for all tests.
+#[derive(Debug)]
+pub struct SourceReader<'p> {
+    project: &'p Project,
+    smells: SmellReader<'p>,
+}
+
+impl<'p> SourceReader<'p> {
+    /// A reader of this project.
+    #[must_use]
+    pub fn new(project: &'p Project) -> Self {
+        Self { project, smells: SmellReader::new(project) }
+    }
+
+    /// What is read of a test, as it runs in a class: its own, or one that inherits it.
+    #[must_use]
+    pub fn read(&self, test: Declared, class: &str, source: &str, comments: Comments) -> Reading {
+        let project = self.project;
+        let place = self.smells.words(test, Some(class));
+        let mut bag = own_words(source, class, comments);
+        let around = place.test.iter().filter(|function| **function != test);
+        bag.add(WordSpace::Around, around.flat_map(|function| project.body_words(*function)));
+        let spaces = [
+            (WordSpace::File, place.file.as_slice()),
+            (WordSpace::Bases, &place.bases),
+            (WordSpace::Named, &place.named),
+        ];
+        for (space, files) in spaces {
+            let units = files.iter().filter_map(|unit| project.units().get(*unit as usize));
+            let texts = units.map(|unit| (unit.text.as_str(), Comments::from(unit.language)));
+            bag.add(space, texts.flat_map(|(text, comments)| words::of_code(text, comments)));
+        }
+        let smells = self.smells.numbers(test, Some(class));
+        Reading { words: bag, smells, standing: self.standing(test, class) }
+    }
+
+    /// Where a test stands; what others call this project is not known here.
+    fn standing(&self, test: Declared, class: &str) -> Option<SiblingPosition> {
+        let function = self.project.function(test)?;
+        Some(SiblingPosition {
+            project: String::new(),
+            class: class.to_owned(),
+            name: function.name.clone(),
+            line: Some(function.span.line),
+        })
+    }
+}
+
+impl Reading {
+    /// What can be read of a test when its project is not at hand.
+    #[must_use]
+    pub fn of_text(source: &str, class: &str, comments: Comments) -> Self {
+        Self {
+            words: own_words(source, class, comments),
+            smells: SmellReader::numbers_of_text(source, comments),
+            standing: None,
+        }
+    }
+}
+
+fn own_words(source: &str, class: &str, comments: Comments) -> WordBag {
+    let mut bag = WordBag::default();
+    bag.add(WordSpace::Test, words::of_code(source, comments));
+    let simple = class.rsplit(['.', '/']).next().unwrap_or(class);
+    bag.add(WordSpace::ClassName, parts(simple));
+    bag
 }

@@ -11,7 +11,7 @@ use super::readings::{Reading, Readings};
 use super::siblings::{Sibling, Siblings, short};
 use crate::evaluate::folds;
 use crate::flast::{Corpus, Opinion};
-use crate::forest::{FeaturesPerSplit, Forest, ForestParams, Kind, MOST_FEATURES, Table};
+use crate::forest::{FeaturesPerSplit, Forest, ForestKind, ForestParams, MOST_FEATURES, Table};
 use crate::model_file::{Aligned, ModelFileError};
 
 /// How many neighbours the nearest shares are told of.
@@ -60,7 +60,7 @@ impl SiblingModel {
         let params = ForestParams {
             trees: TREES,
             features_per_split: FeaturesPerSplit::Count(looked_at),
-            ..ForestParams::new(Kind::ExtraTrees, seed)
+            ..ForestParams::new(ForestKind::ExtraTrees, seed)
         };
         let mut scores = vec![0.0; rows.len()];
         for part in folds::stratified(&flaky, parts, seed.split("company")) {
@@ -71,11 +71,11 @@ impl SiblingModel {
         }
         let forest = params.fit(&table, &flaky).ok()?;
         let known = known.iter().map(|row| readings.sibling(*row).clone()).collect();
-        Some((Self::of(forest, known), scores))
+        Some((Self::new(forest, known), scores))
     }
 
-    fn of(forest: Forest, known: Vec<Sibling>) -> Self {
-        Self { forest, siblings: Siblings::of(&known), known }
+    fn new(forest: Forest, known: Vec<Sibling>) -> Self {
+        Self { forest, siblings: Siblings::new(&known), known }
     }
 
     /// What it says of some of the tests, given what the others say of them.
@@ -127,7 +127,7 @@ impl SiblingModel {
     /// What is in the bytes of a file.
     pub(super) fn of_file(bytes: &[u8]) -> Result<Self, ModelFileError> {
         let (forest, Kept { known }) = Forest::of_file(Aligned::copy_of(bytes).bytes())?;
-        Ok(Self::of(forest, known))
+        Ok(Self::new(forest, known))
     }
 }
 

@@ -22,12 +22,12 @@ pub(super) struct Sibling {
     /// Whether it is flaky.
     pub(super) flaky: bool,
     /// How often it failed when it was run again and again.
-    pub(super) failures: u32,
+    failures: u32,
 }
 
 impl Sibling {
     /// A labelled test that begins in this line.
-    pub(super) fn of(test: &LabelledTest, line: Option<u32>) -> Self {
+    pub(super) fn from_test(test: &LabelledTest, line: Option<u32>) -> Self {
         let LabelledTest { project, class, name, flaky, .. } = test.clone();
         let failures = test.runs.map_or(0, |runs| runs.failures);
         Self { standing: SiblingPosition { project, class, name, line }, flaky, failures }
@@ -89,7 +89,7 @@ struct Circle {
 
 impl Siblings {
     /// These tests.
-    pub(super) fn of<'s>(known: impl IntoIterator<Item = &'s Sibling>) -> Self {
+    pub(super) fn new<'s>(known: impl IntoIterator<Item = &'s Sibling>) -> Self {
         let mut siblings = Self::default();
         for sibling in known {
             let SiblingPosition { project, class, .. } = &sibling.standing;
@@ -230,7 +230,7 @@ mod tests {
     fn who_stands_between_flaky_tests_is_told_from_who_does_not() {
         let known: Vec<Sibling> =
             (0..20).map(|at| sibling(&format!("t{at}"), 10 * at, (5..9).contains(&at))).collect();
-        let siblings = Siblings::of(&known);
+        let siblings = Siblings::new(&known);
         let written = Order::ALL.iter().position(|it| *it == Order::Written).unwrap_or(0);
         let look = |line| {
             let numbers = siblings.around(&standing("new", line));
@@ -247,7 +247,7 @@ mod tests {
         let known = [sibling("a", 1, true), sibling("b", 2, false)];
         let others = [known[1].clone()];
         let [with, without] =
-            [Siblings::of(&known), Siblings::of(&others)].map(|it| it.around(&known[0].standing));
+            [Siblings::new(&known), Siblings::new(&others)].map(|it| it.around(&known[0].standing));
         let of_class = Order::ALL.len() * (REACHES.len() + 7) + 3;
         assert_eq!(format!("{:?}", &with[..of_class]), format!("{:?}", &without[..of_class]));
     }
@@ -256,9 +256,9 @@ mod tests {
     fn a_class_is_found_without_its_project_if_only_one_has_it() {
         let known = [sibling("a", 1, true)];
         let nameless = SiblingPosition { project: String::new(), ..standing("b", 2) };
-        assert!(Siblings::of(&known).around(&nameless)[0] > 0.5);
+        assert!(Siblings::new(&known).around(&nameless)[0] > 0.5);
         let mut other = known[0].clone();
         other.standing.project = "q".to_owned();
-        assert!(Siblings::of(&[known[0].clone(), other]).around(&nameless)[0].is_nan());
+        assert!(Siblings::new(&[known[0].clone(), other]).around(&nameless)[0].is_nan());
     }
 }

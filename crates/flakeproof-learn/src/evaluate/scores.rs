@@ -19,6 +19,15 @@ pub struct Confusion {
     pub true_negatives: usize,
 }
 
+impl FromIterator<(bool, bool)> for Confusion {
+    /// Count what was predicted and what is true.
+    fn from_iter<I: IntoIterator<Item = (bool, bool)>>(both: I) -> Self {
+        let mut confusion = Self::default();
+        both.into_iter().for_each(|(predicted, flaky)| confusion.count(predicted, flaky));
+        confusion
+    }
+}
+
 impl Confusion {
     /// Count one prediction.
     pub fn count(&mut self, predicted: bool, flaky: bool) {

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::cut::{Cut, TestText};
-use super::numbered::{Numbered, hash};
-use super::texts::Texts;
+use super::texts::{Numbered, Texts, hash};
 
 /// Rows treated together. Fixed, so that results are the same on any number of threads.
 pub(crate) const ROWS_TOGETHER: usize = 512;
@@ -98,7 +97,7 @@ impl<'a> Vocabulary<'a> {
         let together: Vec<(Cuttings, Vec<Option<u32>>)> = tests
             .par_chunks(ROWS_TOGETHER)
             .map(|tests| {
-                let cuttings = Cuttings::of(tests, cut);
+                let cuttings = Cuttings::from_tests(tests, cut);
                 let known = cuttings.terms.iter().map(|(term, hash)| self.0.find(term, hash));
                 let known = known.collect();
                 (cuttings, known)
@@ -144,7 +143,7 @@ struct Cuttings {
 }
 
 impl Cuttings {
-    fn of(tests: &[TestText<'_>], cut: Cut) -> Self {
+    fn from_tests(tests: &[TestText<'_>], cut: Cut) -> Self {
         let mut terms = Numbered::default();
         let mut bags = Bags::default();
         let mut row = OneRow::default();

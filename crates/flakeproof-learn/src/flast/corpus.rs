@@ -45,7 +45,7 @@ impl Corpus<'static> {
             })
             .collect();
         let (cut_tests, names) =
-            rayon::join(|| Vocabulary::default().cut(&texts, cut), || Names::of(tests));
+            rayon::join(|| Vocabulary::default().cut(&texts, cut), || Names::from_tests(tests));
         let mut vocabulary = Vocabulary::default();
         vocabulary.extend(cut_tests.new_terms);
         let Names { ids, projects, categories, classes } = names;
@@ -63,19 +63,19 @@ struct Names {
 }
 
 impl Names {
-    fn of(tests: &[LabelledTest]) -> Self {
+    fn from_tests(tests: &[LabelledTest]) -> Self {
         let mut ids = Texts::default();
         tests.iter().for_each(|test| ids.push(&test.id));
         // A test whose class nobody knows stands alone.
-        let classes = Named::of(tests.iter().enumerate().map(|(row, test)| {
+        let classes = Named::from_names(tests.iter().enumerate().map(|(row, test)| {
             let class = if test.class.is_empty() { &row.to_string() } else { &test.class };
             format!("{}\n{class}", test.project)
         }));
         let category = |test: &LabelledTest| test.category.clone().unwrap_or_default();
         Self {
             ids,
-            projects: Named::of(tests.iter().map(|test| test.project.clone())),
-            categories: Named::of(tests.iter().map(category)),
+            projects: Named::from_names(tests.iter().map(|test| test.project.clone())),
+            categories: Named::from_names(tests.iter().map(category)),
             classes: classes.of_row,
         }
     }
@@ -213,7 +213,7 @@ impl<'a> Corpus<'a> {
 }
 
 impl Named<'static> {
-    fn of(names: impl Iterator<Item = String>) -> Self {
+    fn from_names(names: impl Iterator<Item = String>) -> Self {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut texts = Texts::default();
         let of_row: Vec<u32> = names

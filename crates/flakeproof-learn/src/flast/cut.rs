@@ -28,7 +28,7 @@ pub enum Cut {
 
 /// What a term was taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Field {
+pub enum TermField {
     /// The source of the test.
     Source,
     /// The name of its class or file.
@@ -78,16 +78,16 @@ impl Cut {
     }
 
     /// What a term of this cut was taken from, and the term without its mark.
-    pub(crate) fn field(self, term: &str) -> (Field, &str) {
+    pub(crate) fn field(self, term: &str) -> (TermField, &str) {
         if self != Self::Parts {
-            return (Field::Source, term);
+            return (TermField::Source, term);
         }
         if let Some(term) = term.strip_prefix(CLASS_MARK) {
-            (Field::Class, term)
+            (TermField::Class, term)
         } else if let Some(term) = term.strip_prefix(PACKAGE_MARK) {
-            (Field::Package, term)
+            (TermField::Package, term)
         } else {
-            (Field::Source, term)
+            (TermField::Source, term)
         }
     }
 }
@@ -130,7 +130,7 @@ mod tests {
         let found = terms(Cut::Parts, "waitFor(\"port 80\", 5) // no", "org.acme.HttpTest");
         let place = ["class http", "class test", "package org", "package acme"];
         assert_eq!(found, [&["wait", "for", "port", "80"][..], &place].concat());
-        assert_eq!(Cut::Parts.field("class http"), (Field::Class, "http"));
-        assert_eq!(Cut::Parts.field("wait"), (Field::Source, "wait"));
+        assert_eq!(Cut::Parts.field("class http"), (TermField::Class, "http"));
+        assert_eq!(Cut::Parts.field("wait"), (TermField::Source, "wait"));
     }
 }

@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::corpus::Corpus;
 use super::neighbourhood::{HoldOut, Neighbourhood, Space};
-use super::recipe::Recipe;
-use super::threshold::Aim;
+use super::recipe::{Aim, Recipe};
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::labelled::{self, LabelledTest};
 use crate::model_file::{Arrays, ModelFile, ModelFileError};
@@ -19,7 +18,7 @@ pub const KIND: &str = "flast";
 
 /// What training needs besides the tests.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrainingParams {
+pub struct FlastParams {
     /// The variant of FLAST.
     pub recipe: Recipe,
     /// The seed of all chance.
@@ -55,7 +54,7 @@ pub enum TrainingError {
 
 /// What a model says about itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct About {
+pub struct AboutFlast {
     /// What people call it.
     pub name: String,
     /// The variant of FLAST.
@@ -75,14 +74,14 @@ pub struct About {
     /// The area under its precision-recall curve on held-out tests.
     pub average_precision: Option<f64>,
     /// From which flaky share on a test is called flaky.
-    pub thresholds: Thresholds,
+    pub thresholds: ThresholdLevels,
     /// From flaky shares to probabilities; without it the share is the probability.
     pub calibration: Option<Isotonic>,
 }
 
 /// From which flaky share on a test is called flaky; `None` where no threshold achieves the aim.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Thresholds {
+pub struct ThresholdLevels {
     /// The best balance of precision and recall.
     pub balanced: Option<Level>,
     /// Few false alarms.
@@ -108,13 +107,13 @@ pub struct Level {
 #[derive(Debug)]
 pub struct Flast<'a> {
     /// What it says about itself.
-    pub about: About,
+    pub about: AboutFlast,
     corpus: Corpus<'a>,
     /// Made when it is first asked for.
     space: OnceLock<Arc<Space>>,
 }
 
-impl TrainingParams {
+impl FlastParams {
     /// Learn from labelled tests.
     ///
     /// # Errors
@@ -137,7 +136,7 @@ impl TrainingParams {
         );
         let neighbourhood = Neighbourhood::in_space(&corpus, &self.recipe, Arc::clone(&space));
         let held_out = neighbourhood.held_out_shares(hold_out, self.seed);
-        let about = About {
+        let about = AboutFlast {
             name: self.name.clone(),
             recipe: self.recipe.clone(),
             seed: self.seed,
@@ -156,13 +155,13 @@ impl TrainingParams {
         Ok(Flast { about, corpus, space: space.into() })
     }
 
-    fn thresholds(&self, held_out: &HeldOut) -> Thresholds {
+    fn thresholds(&self, held_out: &HeldOut) -> ThresholdLevels {
         let careful = match self.recipe.aim {
             Aim::Fixed(_) => Aim::Fixed(CAREFUL_SIGMA),
             Aim::Balance | Aim::Precision(_) => Aim::Precision(self.careful_precision),
         };
         let level = |aim: Aim| aim.threshold(held_out).map(|from| Level::at(from, held_out));
-        Thresholds {
+        ThresholdLevels {
             balanced: level(self.recipe.aim),
             careful: level(careful),
             careful_precision: self.careful_precision,
@@ -201,7 +200,7 @@ impl Level {
     }
 }
 
-impl About {
+impl AboutFlast {
     /// The probability that a test with this flaky share is flaky.
     #[must_use]
     pub fn probability(&self, flaky_share: f64) -> f64 {
@@ -213,7 +212,7 @@ impl<'a> Flast<'a> {
     /// The known tests in their space, ready to be asked.
     #[must_use]
     pub fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
-        let About { recipe, seed, .. } = &self.about;
+        let AboutFlast { recipe, seed, .. } = &self.about;
         let space = self.space.get_or_init(|| Arc::new(Space::of_all(&self.corpus, recipe, *seed)));
         Neighbourhood::in_space(&self.corpus, recipe, Arc::clone(space))
     }
@@ -242,7 +241,7 @@ impl<'a> Flast<'a> {
     /// When the file is not a whole, unchanged model of this kind and version.
     pub fn of_file(bytes: &'a [u8]) -> Result<Self, ModelFileError> {
         let file = ModelFile::open(bytes, KIND)?;
-        let about: About = serde_json::from_value(file.header.model.clone())
+        let about: AboutFlast = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
         let corpus = Corpus::load(&file)?;
         Ok(Self { about, corpus, space: OnceLock::new() })

@@ -8,13 +8,12 @@ use rayon::prelude::*;
 
 use super::bags::{CutTests, NewTerms};
 use super::corpus::Corpus;
-use super::cut::{Field, TestText};
-use super::recipe::Recipe;
-use super::vote::Vote;
+use super::cut::{TermField, TestText};
+use super::recipe::{Recipe, Vote};
 use super::weights::TermWeights;
 use crate::chance::Chance;
 use crate::evaluate::HeldOut;
-use crate::knn::{Neighbour, Scratch, SearchIndex, SparseRow, SparseRows, Wanted};
+use crate::knn::{Neighbour, NeighbourLimit, Scratch, SearchIndex, SparseRow, SparseRows};
 
 /// How many tests that are not flaky are held out, at least and for each flaky one.
 const FEWEST_SAMPLED: usize = 2000;
@@ -86,7 +85,7 @@ pub struct SharedTerm {
     /// The term.
     pub term: String,
     /// What it was taken from.
-    pub field: Field,
+    pub field: TermField,
     /// How much it adds to their similarity.
     pub part: f32,
 }
@@ -267,7 +266,8 @@ impl<'c, 'a> Neighbourhood<'c, 'a> {
         admits: impl Fn(usize, u32) -> bool,
         scratch: &mut Scratch<LANES>,
     ) -> [Opinion; LANES] {
-        let wanted = Wanted { count: self.recipe.neighbours, of_a_group: self.recipe.of_a_class };
+        let wanted =
+            NeighbourLimit { count: self.recipe.neighbours, of_a_group: self.recipe.of_a_class };
         let space = &self.space;
         let class_of = |lane: usize, at: u32| admits(lane, at).then(|| space.classes[at as usize]);
         space.index.nearest(vectors, wanted, class_of, scratch).map(|mut neighbours| {

@@ -1,10 +1,11 @@
-//! Which variant of FLAST is at work.
+//! Which variant of FLAST is at work: how source becomes vectors, how neighbours vote (Algorithm 1,
+//! lines 2 to 5), and from which flaky share on a test is called flaky (the paper's sigma, chosen as
+//! section 6 says).
 
 use serde::{Deserialize, Serialize};
 
 use super::cut::Cut;
-use super::threshold::Aim;
-use super::vote::Vote;
+use crate::evaluate::HeldOut;
 
 /// Everything that turns known tests into a predictor, apart from the tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,6 +49,28 @@ pub enum Weighting {
     },
 }
 
+/// How much a neighbour's voice weighs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vote {
+    /// The inverse of its cosine distance, as in the paper.
+    InverseDistance,
+    /// Its similarity to this power: the higher, the more the nearest decide.
+    Power(f32),
+}
+
+/// What a threshold is to achieve on tests that training has not seen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Aim {
+    /// This threshold and no other.
+    Fixed(f64),
+    /// The best balance of precision and recall (F1).
+    Balance,
+    /// As many flaky tests as possible while this share of the predicted ones is flaky.
+    Precision(f64),
+}
+
 impl Recipe {
     /// FLAST as the paper measured it: with the words that its authors' program takes.
     #[must_use]
@@ -81,5 +104,147 @@ impl Recipe {
             vote: Vote::Power(4.0),
             aim: Aim::Balance,
         }
+    }
+}
+
+/// Distances below this count as zero: two equal texts differ by rounding only.
+const SAME: f64 = 1e-5;
+
+impl Vote {
+    /// The flaky share of the votes, 0 without a voter.
+    ///
+    /// At distance zero the paper's weight is infinite. A neighbour that is the very same text and
+    /// not flaky then decides for "not flaky"; else one that is flaky decides for "flaky". This is
+    /// what the paper's reference program does: a doubt never accuses a test.
+    #[must_use]
+    pub fn flaky_share(self, neighbours: impl Iterator<Item = (f32, bool)> + Clone) -> f64 {
+        if self == Self::InverseDistance {
+            let mut same = neighbours.clone().filter(|(similarity, _)| is_same(*similarity));
+            if let Some((_, first)) = same.next() {
+                return if first && same.all(|(_, flaky)| flaky) { 1.0 } else { 0.0 };
+            }
+        }
+        let (mut flaky_votes, mut all_votes) = (0.0, 0.0);
+        for (similarity, flaky) in neighbours {
+            let weight = self.weight(similarity);
+            all_votes += weight;
+            if flaky {
+                flaky_votes += weight;
+            }
+        }
+        if all_votes > 0.0 { flaky_votes / all_votes } else { 0.0 }
+    }
+
+    /// The weight of a voice from this similarity.
+    pub(crate) fn weight(self, similarity: f32) -> f64 {
+        let similarity = f64::from(similarity);
+        match self {
+            Self::InverseDistance => 1.0 / (1.0 - similarity).max(SAME),
+            Self::Power(exponent) => similarity.max(0.0).powf(f64::from(exponent)),
+        }
+    }
+}
+
+fn is_same(similarity: f32) -> bool {
+    1.0 - f64::from(similarity) < SAME
+}
+
+/// A precision that fewer predictions than this support is chance.
+const FEWEST_PREDICTIONS: usize = 5;
+
+impl Aim {
+    /// The threshold for this aim, given held-out shares. A test is called flaky when its share is
+    /// at least the threshold. `None` when no threshold achieves the aim.
+    #[must_use]
+    pub fn threshold(self, held_out: &HeldOut) -> Option<f64> {
+        match self {
+            Self::Fixed(threshold) => Some(threshold),
+            Self::Balance => held_out
+                .steps()
+                .into_iter()
+                .max_by(|a, b| a.1.f1().total_cmp(&b.1.f1()).then(a.0.total_cmp(&b.0)))
+                .filter(|(_, confusion)| confusion.true_positives > 0)
+                .map(|(threshold, _)| threshold),
+            Self::Precision(target) => held_out
+                .steps()
+                .into_iter()
+                .filter(|(_, confusion)| {
+                    let predicted = confusion.true_positives + confusion.false_positives;
+                    predicted >= FEWEST_PREDICTIONS
+                        && confusion.precision().is_some_and(|precision| precision >= target)
+                })
+                .max_by(|a, b| {
+                    a.1.true_positives.cmp(&b.1.true_positives).then(a.0.total_cmp(&b.0))
+                })
+                .map(|(threshold, _)| threshold),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(vote: Vote, neighbours: &[(f32, bool)]) -> f64 {
+        vote.flaky_share(neighbours.iter().copied())
+    }
+
+    #[test]
+    fn nearer_neighbours_weigh_more() {
+        // 1/0.2 = 5 flaky against 1/0.5 = 2 and 1/0.5 = 2 not flaky.
+        let near = [(0.8, true), (0.5, false), (0.5, false)];
+        assert!((share(Vote::InverseDistance, &near) - 5.0 / 9.0).abs() < 1e-6);
+        assert!((share(Vote::Power(2.0), &near) - 0.64 / 1.14).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_very_same_text_decides_and_a_doubt_never_accuses() {
+        let others = [(0.9, true), (0.9, true)];
+        let with = |same: &[(f32, bool)]| share(Vote::InverseDistance, &[same, &others].concat());
+        assert!(with(&[(1.0, false)]) == 0.0);
+        assert!(with(&[(1.0, true), (1.0, false)]) == 0.0);
+        let others = [(0.9, false), (0.9, false)];
+        assert!(share(Vote::InverseDistance, &[&[(1.0, true)][..], &others].concat()) == 1.0);
+    }
+
+    #[test]
+    fn nobody_says_nothing() {
+        assert!(share(Vote::InverseDistance, &[]) == 0.0);
+        assert!(share(Vote::Power(4.0), &[]) == 0.0);
+    }
+
+    const HELD_OUT: [(f64, bool); 8] = [
+        (0.9, true),
+        (0.8, true),
+        (0.7, true),
+        (0.6, true),
+        (0.5, false),
+        (0.4, true),
+        (0.3, false),
+        (0.0, false),
+    ];
+
+    fn threshold(aim: Aim) -> Option<f64> {
+        aim.threshold(&HeldOut::new(HELD_OUT.to_vec(), 3))
+            .map(|threshold| (threshold * 100.0).round() / 100.0)
+    }
+
+    #[test]
+    fn balance_takes_the_best_f1() {
+        // Down to 0.4: five of five found, one wrong. Down to 0.6: four of five, none wrong.
+        assert_eq!(threshold(Aim::Balance), Some(0.35));
+    }
+
+    #[test]
+    fn a_precision_target_finds_as_many_as_it_allows() {
+        assert_eq!(threshold(Aim::Precision(0.8)), Some(0.35));
+        assert_eq!(threshold(Aim::Precision(0.9)), None, "4 of 4 are too few to tell");
+    }
+
+    #[test]
+    fn without_a_flaky_test_there_is_no_balance() {
+        let without = HeldOut::new(vec![(0.4, false)], 1);
+        assert_eq!(Aim::Balance.threshold(&without), None);
+        assert_eq!(Aim::Fixed(0.5).threshold(&without), Some(0.5));
     }
 }

@@ -8,9 +8,8 @@
 //! way round). Only buckets that could still win are sorted. No cut is better than the one
 //! found.
 
-use super::gain::{Counts, Gain};
-use super::grow::{Column, Cut, Splitter, better};
-use super::stream::Stream;
+use super::cut::{Column, Counts, Cut, Gain, Splitter, better};
+use crate::chance::SplitMix;
 
 /// The rank of a missing number: beyond all others.
 pub(super) const MISSING: u32 = u32::MAX;
@@ -82,7 +81,7 @@ impl<'a> BestCut<'a> {
             best = better(best, left.map(|cut| Cut { missing_left: true, ..cut }));
             let present = column.gain.total() - missing;
             let alone = Cut {
-                gain: column.gain.of(present),
+                gain: column.gain.value(present),
                 at: MISSING - 1,
                 left: present,
                 missing_left: false,
@@ -171,14 +170,14 @@ impl<'a> BestCut<'a> {
             if !inside.is_pure() {
                 let positive_first = Counts { other: left.other, ..after };
                 let others_first = Counts { positive: left.positive, ..after };
-                let at_most = gain.of(positive_first).max(gain.of(others_first));
+                let at_most = gain.value(positive_first).max(gain.value(others_first));
                 let known = best.map_or(f64::NEG_INFINITY, |cut| cut.gain);
                 if at_most > known {
                     self.candidates.push(Candidate { bucket, before: left, at_most });
                 }
             }
             if next.is_some() && gain.allows(after) {
-                let value = gain.of(after);
+                let value = gain.value(after);
                 if best.is_none_or(|cut| value > cut.gain) {
                     let at = scale.last_of(bucket);
                     best = Some(Cut { gain: value, at, left: after, missing_left: false });
@@ -209,7 +208,7 @@ impl<'a> BestCut<'a> {
 impl Splitter for BestCut<'_> {
     type Cell = u32;
 
-    fn search(&mut self, column: &Column<'_, u32>, _: &mut Stream) -> Option<Cut<u32>> {
+    fn search(&mut self, column: &Column<'_, u32>, _: &mut SplitMix) -> Option<Cut<u32>> {
         if column.may_miss {
             return self.with_missing(column);
         }
@@ -289,7 +288,7 @@ fn best_of_sorted(keys: &[u64], before: Counts, gain: &Gain) -> Option<Cut<u32>>
         if rank == rank_of(pair[1]) || !gain.allows(left) {
             continue;
         }
-        let value = gain.of(left);
+        let value = gain.value(left);
         if best.is_none_or(|cut| value > cut.gain) {
             best = Some(Cut { gain: value, at: rank, left, missing_left: false });
         }
@@ -301,8 +300,7 @@ fn best_of_sorted(keys: &[u64], before: Counts, gain: &Gain) -> Option<Cut<u32>>
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::gain::ClassWeights;
-    use super::super::grow::counted;
+    use super::super::cut::ClassWeights;
     use super::*;
 
     proptest! {
@@ -314,7 +312,7 @@ mod tests {
             let ranks: Vec<u32> = rows.iter().map(|row| row.0).collect();
             let tags: Vec<u32> = rows.iter().map(|row| row.1 << 1 | u32::from(row.2)).collect();
             let weights = ClassWeights { positive: weight, other: 1.0 };
-            let gain = Gain::new(weights, counted(tags.iter().copied()), least);
+            let gain = Gain::new(weights, Counts::of_tags(tags.iter().copied()), least);
             let mut search = BestCut::new(&[]);
             let found = search.best(&ranks, &tags, Counts::default(), &gain).expect("a cut");
             let mut keys: Vec<u64> =
@@ -323,7 +321,7 @@ mod tests {
             let sorted = best_of_sorted(&keys, Counts::default(), &gain).expect("a cut");
             prop_assert!(found.gain == sorted.gain);
             let left = ranks.iter().zip(&tags).filter(|(rank, _)| **rank <= found.at);
-            prop_assert_eq!(counted(left.map(|(_, tag)| *tag)), found.left);
+            prop_assert_eq!(Counts::of_tags(left.map(|(_, tag)| *tag)), found.left);
         }
     }
 }

@@ -4,66 +4,9 @@
 //! order. A node looks at a few features, drawn at random; their numbers are first copied out of the
 //! rows, four features at a time, because the numbers of a row lie side by side in memory.
 
-use super::gain::{ClassWeights, Counts, Gain};
-use super::node::{MOST_NODES, Node, Tree};
-use super::stream::Stream;
-
-/// How one kind of forest cuts: the only place where the kinds differ.
-pub(super) trait Splitter {
-    /// What the table is made of: numbers, or their ranks.
-    type Cell: Copy + PartialOrd + Default;
-
-    /// The cut that this kind of forest takes; `None` where the feature is constant.
-    fn search(
-        &mut self,
-        column: &Column<'_, Self::Cell>,
-        stream: &mut Stream,
-    ) -> Option<Cut<Self::Cell>>;
-
-    /// The threshold that stands in the tree for a cut that was chosen.
-    fn threshold(&self, column: &Column<'_, Self::Cell>, cut: &Cut<Self::Cell>) -> f32;
-
-    /// Whether a number is missing.
-    fn is_missing(cell: Self::Cell) -> bool;
-}
-
-/// One feature of the rows in a node.
-pub(super) struct Column<'a, T> {
-    pub(super) feature: usize,
-    /// The numbers.
-    pub(super) cells: &'a [T],
-    /// How often each row was drawn, doubled, plus 1 in positive rows.
-    pub(super) tags: &'a [u32],
-    /// Whether some number of this feature is missing in the whole table.
-    pub(super) may_miss: bool,
-    pub(super) gain: Gain,
-}
-
-/// A place to cut.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cut<T> {
-    pub(super) gain: f64,
-    /// The largest cell that goes to the left.
-    pub(super) at: T,
-    pub(super) left: Counts,
-    pub(super) missing_left: bool,
-}
-
-impl<T> Cut<T> {
-    /// The same cut in a node that misses no number: should one miss later, it goes where most rows go.
-    pub(super) fn without_missing(self, gain: &Gain) -> Self {
-        let missing_left = self.left.all() > gain.total().all() / 2;
-        Self { missing_left, ..self }
-    }
-}
-
-/// The best of two cuts; the earlier one where they are equal.
-pub(super) fn better<T>(first: Option<Cut<T>>, second: Option<Cut<T>>) -> Option<Cut<T>> {
-    match (first, second) {
-        (Some(first), Some(second)) if second.gain <= first.gain => Some(first),
-        (first, second) => second.or(first),
-    }
-}
+use super::cut::{ClassWeights, Column, Counts, Cut, Gain, Splitter};
+use super::tree::{MOST_NODES, Node, Tree};
+use crate::chance::SplitMix;
 
 /// What holds for every node of every tree.
 #[derive(Debug, Clone)]
@@ -151,7 +94,7 @@ impl<'a, S: Splitter> Grower<'a, S> {
     }
 
     /// The tree of some rows, each with its tag. `None` when it has more nodes than fit.
-    pub(super) fn grow(&mut self, rows: &[(u32, u32)], mut stream: Stream) -> Option<Tree> {
+    pub(super) fn grow(&mut self, rows: &[(u32, u32)], mut stream: SplitMix) -> Option<Tree> {
         self.features = (0..self.limits.may_miss.len()).collect();
         self.entries =
             rows.iter().map(|(row, tag)| u64::from(*row) << 32 | u64::from(*tag)).collect();
@@ -159,7 +102,7 @@ impl<'a, S: Splitter> Grower<'a, S> {
         self.copied.resize(rows.len());
         let mut tree = Tree::default();
         tree.nodes.push(Node::default());
-        let counts = counted(rows.iter().map(|(_, tag)| *tag));
+        let counts = Counts::of_tags(rows.iter().map(|(_, tag)| *tag));
         let mut open =
             vec![Open { place: 0, start: 0, end: rows.len(), depth: 0, counts, level: 0 }];
         while let Some(mut node) = open.pop() {
@@ -199,7 +142,7 @@ impl<'a, S: Splitter> Grower<'a, S> {
     ///
     /// Features are drawn without putting back. Constant ones count as looked at, but the search goes
     /// on until one is found that can be cut, as scikit-learn does.
-    fn cut(&mut self, node: &Open, stream: &mut Stream) -> Option<(usize, f32, Cut<S::Cell>)> {
+    fn cut(&mut self, node: &Open, stream: &mut SplitMix) -> Option<(usize, f32, Cut<S::Cell>)> {
         let limits = self.limits;
         let least = limits.min_samples_leaf;
         let small = node.counts.all() < 2 || node.counts.all() < least.saturating_mul(2);
@@ -268,7 +211,7 @@ impl<'a, S: Splitter> Grower<'a, S> {
     }
 
     /// Draw features into the places from `from` on.
-    fn draw(&mut self, from: usize, count: usize, stream: &mut Stream) {
+    fn draw(&mut self, from: usize, count: usize, stream: &mut SplitMix) {
         for place in from..from + count {
             let left = u32::try_from(self.features.len() - place).unwrap_or(u32::MAX);
             self.features.swap(place, place + stream.below(left) as usize);
@@ -277,8 +220,8 @@ impl<'a, S: Splitter> Grower<'a, S> {
 
     /// Copy the numbers of drawn features out of the rows of a node.
     fn copy(&mut self, node: &Open, from: usize, count: usize) {
-        let of = |lane: usize| self.features[from + lane.min(count - 1)];
-        let wanted = [of(0), of(1), of(2), of(3)];
+        let drawn = |lane: usize| self.features[from + lane.min(count - 1)];
+        let wanted = [drawn(0), drawn(1), drawn(2), drawn(3)];
         let width = self.features.len();
         let entries = &self.entries[node.start..node.end];
         let cells = if node.level == 0 { self.cells } else { &self.moved[node.level - 1] };
@@ -327,17 +270,4 @@ impl<'a, S: Splitter> Grower<'a, S> {
         entries[left..].copy_from_slice(&self.spare[..right]);
         node.start + left
     }
-}
-
-/// What some rows count, by their tags.
-pub(super) fn counted(tags: impl Iterator<Item = u32>) -> Counts {
-    let mut counts = Counts::default();
-    for tag in tags {
-        if tag & 1 == 1 {
-            counts.positive += tag >> 1;
-        } else {
-            counts.other += tag >> 1;
-        }
-    }
-    counts
 }

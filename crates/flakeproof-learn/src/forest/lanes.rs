@@ -15,7 +15,7 @@ use std::arch::x86_64::{
     _mm512_srli_epi32, _mm512_storeu_epi32,
 };
 
-use super::node::{CHILD_BITS, LEAF, MISSING_LEFT, Node, Tree};
+use super::tree::{CHILD_BITS, LEAF, MISSING_LEFT, Node, Tree};
 use super::trees::GROUP;
 
 const LANES: usize = 16;

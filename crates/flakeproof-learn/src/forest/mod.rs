@@ -4,27 +4,21 @@
 //! speed, and explains them: the best one found grows random forests alone, at half the speed.
 
 mod best_cut;
-mod file;
-mod gain;
+mod cut;
 mod grow;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
-mod node;
 mod params;
-mod quadrature;
-mod random_cut;
 mod scikit_learn;
 mod shap;
-mod shap_edge;
 mod shap_walk;
-mod stream;
 mod table;
+mod tree;
 mod trees;
 
-pub use file::KIND;
-pub(crate) use node::MOST_FEATURES;
-pub use params::{ClassWeight, FeaturesPerSplit, FitError, ForestParams, Kind};
+pub use params::{ClassWeight, FeaturesPerSplit, ForestFitError, ForestKind, ForestParams};
 pub use scikit_learn::ScikitLearnError;
 pub use shap::{MOST_EXPLAINED, Shap};
 pub use table::{Table, TableError};
-pub use trees::{AskError, Forest};
+pub(crate) use tree::MOST_FEATURES;
+pub use trees::{AskError, Forest, KIND};

@@ -10,18 +10,17 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::best_cut::{BestCut, MISSING};
-use super::gain::{ClassWeights, Counts};
+use super::cut::{ClassWeights, Counts, RandomCut, Splitter};
 use super::grow::{Grower, Limits};
-use super::node::{MOST_FEATURES, Tree};
-use super::random_cut::RandomCut;
-use super::stream::Stream;
 use super::table::Table;
+use super::tree::{MOST_FEATURES, Tree};
 use super::trees::Forest;
+use crate::chance::SplitMix;
 
 /// The two kinds of forests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum ForestKind {
     /// Rows drawn with putting back, the best cut of some features (Breiman, 2001).
     RandomForest,
     /// All rows, the best of random cuts of some features (Geurts et al., 2006).
@@ -54,7 +53,7 @@ pub enum ClassWeight {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ForestParams {
     /// Which kind.
-    pub kind: Kind,
+    pub kind: ForestKind,
     /// How many trees.
     pub trees: usize,
     /// How many features are looked at for each cut.
@@ -71,7 +70,7 @@ pub struct ForestParams {
 
 /// Why no forest grows from a table.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FitError {
+pub enum ForestFitError {
     /// There is no row.
     #[error("there are no rows to learn from")]
     NoRows,
@@ -110,7 +109,7 @@ pub enum FitError {
 impl ForestParams {
     /// A forest of 100 trees with scikit-learn's defaults.
     #[must_use]
-    pub fn new(kind: Kind, seed: Seed) -> Self {
+    pub fn new(kind: ForestKind, seed: Seed) -> Self {
         Self {
             kind,
             trees: 100,
@@ -126,24 +125,24 @@ impl ForestParams {
     ///
     /// # Errors
     /// When there is nothing to learn from, or only one class.
-    pub fn fit(&self, table: &Table, positive: &[bool]) -> Result<Forest, FitError> {
+    pub fn fit(&self, table: &Table, positive: &[bool]) -> Result<Forest, ForestFitError> {
         let counts = self.check(table, positive)?;
         let limits = self.limits(table, counts);
         let trees = match self.kind {
-            Kind::RandomForest => {
+            ForestKind::RandomForest => {
                 let (ranks, values) = ranked(table);
                 self.grow(positive, &|| Grower::new(&ranks, &limits, BestCut::new(&values)))
             }
-            Kind::ExtraTrees => {
+            ForestKind::ExtraTrees => {
                 let cells = table.row_major();
                 self.grow(positive, &|| Grower::new(&cells, &limits, RandomCut))
             }
         };
-        let too_large = FitError::TooLarge { rows: table.rows(), columns: table.width() };
+        let too_large = ForestFitError::TooLarge { rows: table.rows(), columns: table.width() };
         Ok(Forest::of_trees(trees.ok_or(too_large)?, table.width()))
     }
 
-    fn grow<'a, S: super::grow::Splitter + Send>(
+    fn grow<'a, S: Splitter + Send>(
         &self,
         positive: &[bool],
         grower: &(impl Fn() -> Grower<'a, S> + Sync),
@@ -154,41 +153,41 @@ impl ForestParams {
         (0..self.trees)
             .into_par_iter()
             .map_init(grower, |grower, number| {
-                let mut stream = Stream::new(self.seed.split(&format!("tree {number}")));
+                let mut stream = SplitMix::new(self.seed.split(&format!("tree {number}")));
                 let rows = match self.kind {
-                    Kind::RandomForest => drawn(positive, &mut stream),
-                    Kind::ExtraTrees => all(positive),
+                    ForestKind::RandomForest => drawn(positive, &mut stream),
+                    ForestKind::ExtraTrees => all(positive),
                 };
                 grower.grow(&rows, stream)
             })
             .collect()
     }
 
-    fn check(&self, table: &Table, positive: &[bool]) -> Result<Counts, FitError> {
+    fn check(&self, table: &Table, positive: &[bool]) -> Result<Counts, ForestFitError> {
         let (rows, columns) = (table.rows(), table.width());
         if columns == 0 {
-            return Err(FitError::NoColumns);
+            return Err(ForestFitError::NoColumns);
         }
         if rows == 0 {
-            return Err(FitError::NoRows);
+            return Err(ForestFitError::NoRows);
         }
         if positive.len() != rows {
-            return Err(FitError::Lengths { rows, labels: positive.len() });
+            return Err(ForestFitError::Lengths { rows, labels: positive.len() });
         }
         if self.trees == 0 {
-            return Err(FitError::NoTrees);
+            return Err(ForestFitError::NoTrees);
         }
         let count = |label: bool| positive.iter().filter(|positive| **positive == label).count();
         let number = |count: usize| u32::try_from(count).ok().filter(|count| *count < 1 << 30);
         let (Some(positive), Some(other)) = (number(count(true)), number(count(false))) else {
-            return Err(FitError::TooLarge { rows, columns });
+            return Err(ForestFitError::TooLarge { rows, columns });
         };
         if columns > MOST_FEATURES {
-            return Err(FitError::TooLarge { rows, columns });
+            return Err(ForestFitError::TooLarge { rows, columns });
         }
         if positive == 0 || other == 0 {
             let label = if positive == 0 { "negative" } else { "positive" };
-            return Err(FitError::OneClass { rows, label });
+            return Err(ForestFitError::OneClass { rows, label });
         }
         Ok(Counts { positive, other })
     }
@@ -217,7 +216,7 @@ impl ForestParams {
 }
 
 /// As many draws as there are rows, with putting back: each drawn row with its tag.
-fn drawn(positive: &[bool], stream: &mut Stream) -> Vec<(u32, u32)> {
+fn drawn(positive: &[bool], stream: &mut SplitMix) -> Vec<(u32, u32)> {
     let rows = u32::try_from(positive.len()).unwrap_or(u32::MAX);
     let mut times = vec![0u32; positive.len()];
     for _ in 0..rows {
@@ -289,7 +288,7 @@ mod tests {
     #[test]
     fn as_many_rows_are_drawn_as_there_are() {
         let positive: Vec<bool> = (0..1000).map(|row| row % 3 == 0).collect();
-        let rows = drawn(&positive, &mut Stream::new(Seed(5)));
+        let rows = drawn(&positive, &mut SplitMix::new(Seed(5)));
         assert_eq!(rows.iter().map(|(_, tag)| tag >> 1).sum::<u32>(), 1000);
         assert!((600..670).contains(&rows.len()), "about 63 % of the rows, not {}", rows.len());
     }

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 
-use super::node::{MOST_FEATURES, MOST_NODES, Node, Tree};
+use super::tree::{MOST_FEATURES, MOST_NODES, Node, Tree};
 use super::trees::Forest;
 
 /// Why text is no forest of scikit-learn's.

@@ -11,7 +11,7 @@ pub struct Neighbour {
 
 /// How many neighbours are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
+pub struct NeighbourLimit {
     /// How many in all.
     pub count: usize,
     /// How many of one group at most. Rows of a group resemble each other and know the same thing,
@@ -41,7 +41,7 @@ impl Candidate {
 /// group is passed over.
 pub(super) fn best(
     candidates: &mut [Candidate],
-    wanted: Wanted,
+    wanted: NeighbourLimit,
     group_of: impl Fn(u32) -> Option<u32>,
 ) -> Vec<Neighbour> {
     candidates.sort_unstable();
@@ -91,7 +91,7 @@ mod tests {
         let mut candidates: Vec<Candidate> =
             (0u8..6).map(|row| Candidate::new(row.into(), 1.0 - f32::from(row) / 10.0)).collect();
         let group_of = |row: u32| (row != 1).then_some(row / 4);
-        let wanted = Wanted { count: 3, of_a_group: 2 };
+        let wanted = NeighbourLimit { count: 3, of_a_group: 2 };
         let rows: Vec<u32> =
             best(&mut candidates, wanted, group_of).iter().map(|it| it.row).collect();
         assert_eq!(rows, [0, 2, 4]);

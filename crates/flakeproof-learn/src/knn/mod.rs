@@ -4,6 +4,6 @@ mod best;
 mod rows;
 mod search;
 
-pub use best::{Neighbour, Wanted};
+pub use best::{Neighbour, NeighbourLimit};
 pub use rows::{SparseRow, SparseRows};
 pub use search::{Scratch, SearchIndex};

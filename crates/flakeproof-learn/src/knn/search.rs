@@ -15,7 +15,7 @@
 //! A sum runs over the columns in ascending order, so it does not depend on how it was found, and
 //! equal rows are equally similar.
 
-use super::best::{self, Candidate, Neighbour, Wanted};
+use super::best::{self, Candidate, Neighbour, NeighbourLimit};
 use super::rows::{SparseRow, SparseRows};
 
 /// Rows of length one that can be searched by cosine.
@@ -36,7 +36,7 @@ pub struct Scratch<const LANES: usize> {
     /// The highest sum of each block that matters to a lane, and the number of the block.
     blocks: Vec<(f32, usize)>,
     /// What the last query wanted, and the rows it found.
-    wanted: Option<Wanted>,
+    wanted: Option<NeighbourLimit>,
     found: Vec<u32>,
     /// The rows that are near enough to a lane.
     candidates: Vec<Candidate>,
@@ -114,7 +114,7 @@ impl SearchIndex {
     pub fn nearest<const LANES: usize>(
         &self,
         queries: [SparseRow<'_>; LANES],
-        wanted: Wanted,
+        wanted: NeighbourLimit,
         group_of: impl Fn(usize, u32) -> Option<u32>,
         scratch: &mut Scratch<LANES>,
     ) -> [Vec<Neighbour>; LANES] {
@@ -171,7 +171,7 @@ fn in_columns<const LANES: usize>(
 /// The best rows of a lane by their sums. Blocks whose highest sum is too low are passed over.
 fn best<const LANES: usize>(
     lane: usize,
-    wanted: Wanted,
+    wanted: NeighbourLimit,
     group_of: &impl Fn(u32) -> Option<u32>,
     scratch: &mut Scratch<LANES>,
 ) -> Vec<Neighbour> {
@@ -218,7 +218,7 @@ fn best<const LANES: usize>(
 /// keep to the limit of each group, and tests of a file have most of their neighbours in common.
 fn reached_by_found(
     found: &[u32],
-    wanted: Wanted,
+    wanted: NeighbourLimit,
     group_of: &impl Fn(u32) -> Option<u32>,
     sum_of: impl Fn(usize) -> f32,
 ) -> f32 {
@@ -232,7 +232,7 @@ fn reached_by_found(
 /// wanted rows are at least as near. Puts the highest blocks first.
 fn reached_by_highest(
     blocks: &mut [(f32, usize)],
-    wanted: Wanted,
+    wanted: NeighbourLimit,
     group_of: &impl Fn(u32) -> Option<u32>,
     sum_of: impl Fn(usize) -> f32,
 ) -> f32 {
@@ -283,7 +283,11 @@ mod tests {
     const COLUMNS: usize = 64;
 
     /// What the search must equal: every row scored and offered.
-    fn by_brute_force(rows: &SparseRows, query: SparseRow<'_>, wanted: Wanted) -> Vec<Neighbour> {
+    fn by_brute_force(
+        rows: &SparseRows,
+        query: SparseRow<'_>,
+        wanted: NeighbourLimit,
+    ) -> Vec<Neighbour> {
         let mut dense = vec![0f32; COLUMNS];
         for (column, weight) in query.columns.iter().zip(query.weights) {
             dense[*column as usize] = *weight;
@@ -319,7 +323,7 @@ mod tests {
         fn the_search_finds_what_scoring_every_row_finds(
             rows in some_rows(), count in 1usize..9, of_a_group in 1usize..4, of in 0usize..1000,
         ) {
-            let wanted = Wanted { count, of_a_group };
+            let wanted = NeighbourLimit { count, of_a_group };
             let index = SearchIndex::new(rows.clone(), COLUMNS);
             let (mut alone, mut beside) = (index.scratch(), index.scratch());
             // One after another, and one twice: a search must leave nothing behind for the next.
@@ -338,7 +342,7 @@ mod tests {
         }
     }
 
-    const TWO: Wanted = Wanted { count: 2, of_a_group: 2 };
+    const TWO: NeighbourLimit = NeighbourLimit { count: 2, of_a_group: 2 };
 
     #[test]
     fn rows_without_a_group_leave_their_place_to_others() {

@@ -5,7 +5,13 @@
 //! the edge that leaves it, and an edge into the code under test is its body *instead of* its
 //! operation (section III-B). Here a step keeps both, so that nothing is lost.
 
+use flakeproof_syntax::dependence::{ContextualPath, Graph};
+use flakeproof_syntax::flow::Declared;
+use flakeproof_syntax::project::Project;
 use rustc_hash::FxHashMap;
+
+/// Of a longer body, the words at its beginning are read.
+pub(super) const LONGEST_BODY: usize = 120;
 
 /// A bag of words in a [`PathCorpus`]: a node, an operation, or the body of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,7 +130,7 @@ impl PathCorpus {
                 self.bag(other.bag_words(Bag(bag)).iter().map(|word| other.word_text(*word)))
             })
             .collect();
-        self.append_changed(other, |_, _, step| PathStep {
+        self.append_changed(other, |_, step| PathStep {
             node: bags[step.node.0 as usize],
             operation: step.operation.map(|bag| bags[bag.0 as usize]),
             body: step.body.map(|bag| bags[bag.0 as usize]),
@@ -167,36 +173,40 @@ impl PathCorpus {
         self.bag_words(bag).iter().map(|word| self.word_text(*word))
     }
 
-    /// Add the tests of another corpus, or of this one's copy, each step changed. The change is
-    /// given the steps of the path and the place of the step among them.
-    pub(super) fn append_changed(
+    /// The same tests with each step changed, by a step's predecessor on its path and itself.
+    #[must_use]
+    pub fn with_steps(&self, change: impl Fn(Option<PathStep>, PathStep) -> PathStep) -> Self {
+        let mut changed = Self {
+            words: self.words.clone(),
+            word_numbers: self.word_numbers.clone(),
+            bags: self.bags.clone(),
+            bag_numbers: self.bag_numbers.clone(),
+            ..Self::default()
+        };
+        changed.append_changed(self, change);
+        changed
+    }
+
+    /// Add the tests of another corpus, each step changed.
+    fn append_changed(
         &mut self,
         other: &Self,
-        change: impl Fn(&[u32], usize, PathStep) -> PathStep,
+        change: impl Fn(Option<PathStep>, PathStep) -> PathStep,
     ) {
         let mut numbers = Vec::new();
         for test in 0..number(other.len()) {
             for path in other.path_numbers(test) {
                 let steps = other.path_steps(path);
                 numbers.clear();
-                for (at, step) in steps.iter().enumerate() {
-                    let changed = change(steps, at, other.steps[*step as usize]);
-                    numbers.push(self.step(changed));
+                let mut before = None;
+                for step in steps {
+                    let step = other.steps[*step as usize];
+                    numbers.push(self.step(change(before, step)));
+                    before = Some(step);
                 }
                 self.paths.push(&numbers);
             }
             self.test_ends.push(number(self.paths.len()));
-        }
-    }
-
-    /// A corpus with the same words and bags, and no test.
-    pub(super) fn without_tests(&self) -> Self {
-        Self {
-            words: self.words.clone(),
-            word_numbers: self.word_numbers.clone(),
-            bags: self.bags.clone(),
-            bag_numbers: self.bag_numbers.clone(),
-            ..Self::default()
         }
     }
 
@@ -261,6 +271,65 @@ impl PathCorpus {
             self.steps.push(step);
         }
         found
+    }
+}
+
+/// Puts the paths of a project's tests into a corpus. A body that many tests call is cut into words
+/// once.
+#[derive(Debug)]
+pub struct PathWriter<'p> {
+    project: &'p Project,
+    corpus: PathCorpus,
+    bodies: FxHashMap<Declared, Bag>,
+}
+
+impl<'p> PathWriter<'p> {
+    /// A writer for the tests of this project.
+    #[must_use]
+    pub fn new(project: &'p Project) -> Self {
+        Self { project, corpus: PathCorpus::default(), bodies: FxHashMap::default() }
+    }
+
+    /// Add a test with these paths of its graph, and return its number.
+    pub fn push(&mut self, graph: &Graph, paths: &[ContextualPath]) -> u32 {
+        let paths: Vec<Vec<PathStep>> = paths
+            .iter()
+            .map(|path| {
+                path.steps
+                    .iter()
+                    .map(|(node, edge)| {
+                        let node = self.bag(graph.node_words(self.project, *node));
+                        let operation =
+                            edge.map(|edge| self.bag(graph.edge_words(self.project, edge)));
+                        let code =
+                            edge.and_then(|edge| graph.edge(edge)).and_then(|edge| edge.code);
+                        PathStep { node, operation, body: code.map(|code| self.body(code)) }
+                    })
+                    .collect()
+            })
+            .collect();
+        self.corpus.push_test(paths)
+    }
+
+    /// The corpus of all tests added.
+    #[must_use]
+    pub fn into_corpus(self) -> PathCorpus {
+        self.corpus
+    }
+
+    fn bag(&mut self, words: Vec<&str>) -> Bag {
+        let words: Vec<String> = words.into_iter().map(str::to_lowercase).collect();
+        self.corpus.bag(words.iter().map(String::as_str))
+    }
+
+    fn body(&mut self, code: Declared) -> Bag {
+        if let Some(bag) = self.bodies.get(&code) {
+            return *bag;
+        }
+        let words: Vec<&str> = self.project.body_words(code).take(LONGEST_BODY).collect();
+        let bag = self.bag(words);
+        self.bodies.insert(code, bag);
+        bag
     }
 }
 

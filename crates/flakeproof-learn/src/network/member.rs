@@ -1,14 +1,14 @@
 //! One network: its layers in a row, forwards and backwards (Figure 3).
 
-use super::attention::{AttentionTape, attend, attend_back};
 use super::batch::{Batch, NONE, SLOTS};
 use super::buffer::Buffer;
-use super::classifier::{Classifier, ClassifierGradients, ClassifierTape};
-use super::embedding::WordTable;
-use super::layer_norm::{NormTanh, NormTape};
-use super::linear::Linear;
+use super::classifier::{
+    AttentionTape, Classifier, ClassifierGradients, ClassifierTape, attend, attend_back,
+};
+use super::layers::{Linear, NormTanh, NormTape};
 use super::lstm::{Lstm, LstmTape};
 use super::matrix::add_scaled;
+use super::vocabulary::WordTable;
 use super::weights::{CLASSES, LAYERS, Places, Shape, small};
 use crate::Chance;
 
@@ -281,7 +281,7 @@ mod tests {
 
     use super::super::batch::Reading;
     use super::super::corpus::{PathCorpus, PathStep};
-    use super::super::gradient_check::{Numbers, check};
+    use super::super::layers::gradient_check::{Numbers, check};
     use super::*;
 
     const SHAPE: Shape = Shape { dimension: 3, hidden: 4 };

@@ -5,25 +5,13 @@
 //! fast as the large frameworks, adds no dependency, and the same seed gives the same bytes on any
 //! number of threads.
 
-mod ablation;
-mod activation;
-mod adam;
-mod attention;
 mod batch;
 mod buffer;
 mod classifier;
 mod corpus;
-mod draw;
-mod drawn;
-mod embedding;
 mod file;
-#[cfg(test)]
-mod gradient_check;
-mod half;
-mod layer_norm;
-mod linear;
+mod layers;
 mod lstm;
-mod lstm_cell;
 mod matrix;
 mod member;
 mod model;
@@ -32,13 +20,13 @@ mod pretrain;
 mod train;
 mod vocabulary;
 mod weights;
-mod wide;
 mod word_vectors;
 
-pub use corpus::{Bag, PathCorpus, PathStep};
-pub use drawn::PathWriter;
+pub use corpus::{Bag, PathCorpus, PathStep, PathWriter};
 pub use file::KIND;
-pub use model::{Network, Opinion};
-pub use params::{EpochLog, FitError, Fitted, MemberLog, NetworkParams, Progress, TrainingSet};
+pub use model::{Network, NetworkOpinion};
+pub use params::{
+    EpochLog, Fitted, MemberLog, NetworkFitError, NetworkParams, Progress, TrainingSet,
+};
 pub use pretrain::{Methods, PretrainParams};
 pub use word_vectors::{Embeddings, EmbeddingsError};

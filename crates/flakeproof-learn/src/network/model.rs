@@ -20,7 +20,7 @@ pub struct Network {
 
 /// What an ensemble says about a test.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opinion {
+pub struct NetworkOpinion {
     /// How likely it is flaky, from 0 to 1, among as many flaky tests as others.
     pub score: f64,
     /// How much each path of the test counted; together 1.
@@ -62,16 +62,16 @@ impl Network {
     /// What it says about one test of a corpus: the mean of its members' scores and attentions.
     /// Words it does not know are skipped.
     #[must_use]
-    pub fn ask(&self, corpus: &PathCorpus, test: u32) -> Opinion {
+    pub fn ask(&self, corpus: &PathCorpus, test: u32) -> NetworkOpinion {
         let vocabulary = |word: u32| self.vocabulary.number(corpus.word_text(word));
         let batch = reading(corpus, vocabulary).read(&[test], &mut Chance::new(Seed(0)));
         let opinion = self.opinions(&batch).pop();
-        opinion.unwrap_or_else(|| Opinion { score: 0.5, attention: Vec::new() })
+        opinion.unwrap_or_else(|| NetworkOpinion { score: 0.5, attention: Vec::new() })
     }
 
     /// What it says about some tests of a corpus, in their order. For many tests this is faster.
     #[must_use]
-    pub fn ask_all(&self, corpus: &PathCorpus, tests: &[u32]) -> Vec<Opinion> {
+    pub fn ask_all(&self, corpus: &PathCorpus, tests: &[u32]) -> Vec<NetworkOpinion> {
         let translation = self.vocabulary.translation(corpus);
         tests
             .par_chunks(TOGETHER)
@@ -82,11 +82,11 @@ impl Network {
             .collect()
     }
 
-    fn opinions(&self, batch: &Batch) -> Vec<Opinion> {
+    fn opinions(&self, batch: &Batch) -> Vec<NetworkOpinion> {
         let share = 1.0 / crate::real(self.members.len());
-        let mut opinions: Vec<Opinion> = batch
+        let mut opinions: Vec<NetworkOpinion> = batch
             .tests()
-            .map(|paths| Opinion { score: 0.0, attention: vec![0.0; paths.len()] })
+            .map(|paths| NetworkOpinion { score: 0.0, attention: vec![0.0; paths.len()] })
             .collect();
         for member in &self.members {
             let forward = member.forward(batch, None);

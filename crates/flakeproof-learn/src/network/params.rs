@@ -10,12 +10,10 @@ use flakeproof_core::Seed;
 use serde::{Deserialize, Serialize};
 
 use super::corpus::PathCorpus;
-use super::draw::first_vectors;
-use super::embedding::WordTable;
 use super::member::Member;
 use super::model::Network;
 use super::train::Training;
-use super::vocabulary::{Vocabulary, test_counts};
+use super::vocabulary::{Vocabulary, WordTable, first_vectors, test_counts};
 use super::weights::Shape;
 use super::word_vectors::Embeddings;
 use crate::evaluate::Fold;
@@ -119,7 +117,7 @@ pub struct Progress {
 
 /// Why a network cannot be trained.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FitError {
+pub enum NetworkFitError {
     /// The lists do not belong together.
     #[error("there are {rows} rows, {flaky} labels and {groups} groups")]
     Lengths {
@@ -182,12 +180,12 @@ impl NetworkParams {
         set: &TrainingSet<'_>,
         embeddings: Option<&Embeddings>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Fitted, FitError> {
+    ) -> Result<Fitted, NetworkFitError> {
         self.check()?;
         set.check()?;
         let folds = grouped(set.flaky, set.groups, self.members, self.seed.split("parts"));
         if folds.len() < self.members {
-            return Err(FitError::Params("there are fewer groups than members"));
+            return Err(NetworkFitError::Params("there are fewer groups than members"));
         }
         let vocabulary = Vocabulary::of_tests(set.corpus, set.rows, self.fewest_tests_per_word);
         let translation = vocabulary.translation(set.corpus);
@@ -238,7 +236,7 @@ impl NetworkParams {
         Member { shape, words: WordTable { dimension, vectors, known }, weights }
     }
 
-    fn check(&self) -> Result<(), FitError> {
+    fn check(&self) -> Result<(), NetworkFitError> {
         let share = |value: f64| (0.0..1.0).contains(&value);
         let size = |value: usize| (1..=4096).contains(&value);
         let rate = |value: f64| value.is_finite() && value >= 0.0;
@@ -257,17 +255,17 @@ impl NetworkParams {
         claims
             .iter()
             .find(|(holds, _)| !holds)
-            .map_or(Ok(()), |(_, why)| Err(FitError::Params(why)))
+            .map_or(Ok(()), |(_, why)| Err(NetworkFitError::Params(why)))
     }
 }
 
 impl TrainingSet<'_> {
-    fn check(&self) -> Result<(), FitError> {
+    fn check(&self) -> Result<(), NetworkFitError> {
         let [rows, flaky, groups] = [self.rows.len(), self.flaky.len(), self.groups.len()];
         if rows != flaky || rows != groups {
-            return Err(FitError::Lengths { rows, flaky, groups });
+            return Err(NetworkFitError::Lengths { rows, flaky, groups });
         }
         let unknown = self.rows.iter().find(|row| **row as usize >= self.corpus.len());
-        unknown.map_or(Ok(()), |row| Err(FitError::UnknownTest(*row)))
+        unknown.map_or(Ok(()), |row| Err(NetworkFitError::UnknownTest(*row)))
     }
 }

@@ -6,9 +6,12 @@
 //! from those of names drawn at random. One thread does it, in a fixed order; it takes seconds.
 
 use flakeproof_core::Seed;
+use flakeproof_syntax::flow::Declared;
+use flakeproof_syntax::project::Project;
 use rustc_hash::FxHashMap;
 
-use super::activation::sigmoid;
+use super::corpus::LONGEST_BODY;
+use super::layers::sigmoid;
 use super::matrix::{add_scaled, dot};
 use super::weights::small;
 use super::word_vectors::Embeddings;
@@ -65,6 +68,23 @@ impl Methods {
             }
         }
         self.ends.push((name_end, self.all.len()));
+    }
+
+    /// Add all functions of a project that have a name and a body.
+    pub fn push_project(&mut self, project: &Project) {
+        for (unit, file) in (0..).zip(project.units()) {
+            for (place, function) in (0..).zip(&file.functions) {
+                if function.name.is_empty() || function.body.is_empty() {
+                    continue;
+                }
+                let small = |word: &str| word.to_lowercase();
+                let name: Vec<String> =
+                    flakeproof_syntax::words::parts(&function.name).map(small).collect();
+                let words = project.body_words(Declared { unit, function: place });
+                let body: Vec<String> = words.take(LONGEST_BODY).map(small).collect();
+                self.push(name.iter().map(String::as_str), body.iter().map(String::as_str));
+            }
+        }
     }
 
     /// Add all methods of others.

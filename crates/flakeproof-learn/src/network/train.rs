@@ -8,13 +8,12 @@ use std::ops::ControlFlow;
 use flakeproof_core::Seed;
 use rayon::prelude::*;
 
-use super::adam::{Adam, Step, clip};
 use super::batch::Reading;
 use super::buffer::Buffer;
-use super::draw::Rounds;
 use super::matrix::add_scaled;
 use super::member::{Gradient, Member};
-use super::params::{EpochLog, FitError, MemberLog, NetworkParams, Progress, TrainingSet};
+use super::params::{EpochLog, MemberLog, NetworkFitError, NetworkParams, Progress, TrainingSet};
+use super::weights::{Adam, Step, clip};
 use crate::Chance;
 use crate::evaluate::{Fold, average_precision};
 
@@ -61,14 +60,14 @@ impl Training<'_> {
         &self,
         first: Member,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<(Member, MemberLog), FitError> {
+    ) -> Result<(Member, MemberLog), NetworkFitError> {
         let rows = |wanted: bool| -> Vec<u32> {
             let is = |row: &u32| self.set.flaky[*row as usize] == wanted;
             self.fold.train.iter().copied().filter(is).collect()
         };
         let (flaky, others) = (rows(true), rows(false));
         if flaky.is_empty() || others.is_empty() {
-            return Err(FitError::OneClass { member: self.number });
+            return Err(NetworkFitError::OneClass { member: self.number });
         }
         let mut flaky = Rounds::new(flaky, self.seed.split("flaky"));
         let mut others = Rounds::new(others, self.seed.split("others"));
@@ -102,14 +101,14 @@ impl Training<'_> {
         epoch: usize,
         trial: &Trial,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<EpochLog, FitError> {
+    ) -> Result<EpochLog, NetworkFitError> {
         let mut report = |batch: usize, finished: Option<EpochLog>| {
             let (members, epochs) = (self.params.members, self.params.epochs);
             let batches = batches.len();
             let member = self.number;
             match watch(Progress { member, members, epoch, epochs, batch, batches, finished }) {
                 ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(FitError::Stopped),
+                ControlFlow::Break(()) => Err(NetworkFitError::Stopped),
             }
         };
         let (mut loss, mut tests) = (0.0, 0);
@@ -277,5 +276,70 @@ impl Learner {
         }
         let rest = done..gradients.len();
         self.adam.step(weights, rest.clone(), &gradients[rest], other);
+    }
+}
+
+/// The rows of one class, one after another in random order, again and again.
+struct Rounds {
+    rows: Vec<u32>,
+    next: usize,
+    chance: Chance,
+}
+
+impl Rounds {
+    fn new(rows: Vec<u32>, seed: Seed) -> Self {
+        let next = rows.len();
+        Self { rows, next, chance: Chance::new(seed) }
+    }
+
+    fn next(&mut self) -> Option<u32> {
+        if self.next == self.rows.len() {
+            self.chance.shuffle(&mut self.rows);
+            self.next = 0;
+        }
+        self.next += 1;
+        self.rows.get(self.next - 1).copied()
+    }
+
+    /// The batches of one epoch: each row once, with as many rows of the other class (IV-C).
+    fn epoch(&mut self, others: &mut Self, batch: usize) -> Vec<Vec<u32>> {
+        let mut left = self.rows.len();
+        let mut batches = Vec::new();
+        while left > 0 {
+            let here = left.min((batch / 2).max(1));
+            left -= here;
+            let pairs = (0..here).flat_map(|_| [self.next(), others.next()]);
+            batches.push(pairs.flatten().collect());
+        }
+        batches
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoch_has_each_row_once_and_as_many_others() {
+        let mut flaky = Rounds::new((0..7).collect(), Seed(1));
+        let mut others = Rounds::new((10..13).collect(), Seed(2));
+        for _ in 0..3 {
+            let batches = flaky.epoch(&mut others, 4);
+            assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 2]);
+            let mut rows: Vec<u32> = batches.concat();
+            rows.retain(|row| *row < 10);
+            rows.sort_unstable();
+            assert_eq!(rows, [0, 1, 2, 3, 4, 5, 6]);
+        }
+    }
+
+    #[test]
+    fn every_other_row_has_its_turn() {
+        let mut flaky = Rounds::new(vec![0], Seed(1));
+        let mut others = Rounds::new((10..15).collect(), Seed(2));
+        let mut met: Vec<u32> =
+            (0..5).flat_map(|_| flaky.epoch(&mut others, 64).concat()).filter(|r| *r > 0).collect();
+        met.sort_unstable();
+        assert_eq!(met, [10, 11, 12, 13, 14]);
     }
 }

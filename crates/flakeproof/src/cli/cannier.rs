@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
-use flakeproof_learn::cannier::Technique;
+use flakeproof_lab::trade::Technique;
 
 use super::EvaluationFormat;
-use super::forest::{BalanceName, ForestProtocol, MOST_TREES};
+use super::forest::{BalanceName, ForestProtocolName, MOST_TREES};
 use crate::settings::Share;
 
 /// What it costs to find flaky tests when only those are rerun about which a forest is in doubt
@@ -35,7 +35,7 @@ pub(crate) struct EvaluateCannier {
     pub(crate) most_runs: Option<usize>,
     /// Which tests are asked, and which may be learned from.
     #[arg(long, value_name = "NAME", default_value = "random")]
-    pub(crate) protocol: ForestProtocol,
+    pub(crate) protocol: ForestProtocolName,
     /// How many folds (`random`).
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) folds: usize,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
-use flakeproof_learn::flast::Protocol;
+use flakeproof_lab::validation::Protocol;
 
 use super::cannier::EvaluateCannier;
 use super::ensemble::EvaluateEnsemble;

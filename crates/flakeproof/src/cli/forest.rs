@@ -6,8 +6,8 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::balance::Balance;
-use flakeproof_learn::cannier::{Pipeline, Problem, Protocol};
-use flakeproof_learn::forest::Kind;
+use flakeproof_learn::cannier::{ForestProtocol, Pipeline, Problem};
+use flakeproof_learn::forest::ForestKind;
 
 use super::EvaluationFormat;
 
@@ -97,7 +97,7 @@ pub(crate) struct EvaluateForest {
     pub(crate) pipeline: PipelineArguments,
     /// Which tests are asked, and which may be learned from.
     #[arg(long, value_name = "NAME", default_value = "random")]
-    pub(crate) protocol: ForestProtocol,
+    pub(crate) protocol: ForestProtocolName,
     /// How many folds (`random`).
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) folds: usize,
@@ -148,7 +148,7 @@ pub(crate) enum KindName {
     ExtraTrees,
 }
 
-impl From<KindName> for Kind {
+impl From<KindName> for ForestKind {
     fn from(name: KindName) -> Self {
         match name {
             KindName::RandomForest => Self::RandomForest,
@@ -183,18 +183,18 @@ impl From<BalanceName> for Balance {
 
 /// Which tests are asked, and which may be learned from.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum ForestProtocol {
+pub(crate) enum ForestProtocolName {
     /// Random folds, as in the paper; flatters, because a test meets its own project in training.
     Random,
     /// One project is asked, all others are learned from: what a new project gets.
     Project,
 }
 
-impl From<ForestProtocol> for Protocol {
-    fn from(name: ForestProtocol) -> Self {
+impl From<ForestProtocolName> for ForestProtocol {
+    fn from(name: ForestProtocolName) -> Self {
         match name {
-            ForestProtocol::Random => Self::Random,
-            ForestProtocol::Project => Self::Project,
+            ForestProtocolName::Random => Self::Random,
+            ForestProtocolName::Project => Self::Project,
         }
     }
 }

@@ -102,7 +102,7 @@ impl EnsembleScorer<'_, '_> {
     fn attention(
         &self,
         drawn: &[Option<Drawn>],
-    ) -> Vec<Option<flakeproof_learn::network::Opinion>> {
+    ) -> Vec<Option<flakeproof_learn::network::NetworkOpinion>> {
         let Some(network) = self.ensemble.network() else {
             return vec![None; drawn.len()];
         };

@@ -51,7 +51,7 @@ pub(super) fn join(
     measured: &[MeasuredTest],
     known: &[KnownTest],
 ) -> Result<Dataset, Problem> {
-    Dataset::of(question, measured, known).map_err(|error| {
+    Dataset::join(question, measured, known).map_err(|error| {
         let next = match &error {
             DatasetError::Empty => "measure features with `flakeproof features` first",
             DatasetError::NothingInCommon { .. } => {

@@ -190,7 +190,7 @@ impl Gathered {
     fn finish(self, tests: Vec<LabelledTest>, begin: Instant) -> Result<LabelledSources, Problem> {
         let count = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
         let with_path = (0..count).filter(|test| self.paths.path_count(*test) > 0).count();
-        let readings = Readings::of(tests, self.readings, self.paths, self.methods)
+        let readings = Readings::new(tests, self.readings, self.paths, self.methods)
             .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
         Ok(LabelledSources { readings, found: self.found, with_path, time: begin.elapsed() })
     }

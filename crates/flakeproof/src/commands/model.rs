@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flakeproof_learn::ensemble::{self, Ensemble};
-use flakeproof_learn::flast::{self, Corpus, Flast, HoldOut, Neighbourhood, Thresholds};
+use flakeproof_learn::flast::{self, Corpus, Flast, HoldOut, Neighbourhood, ThresholdLevels};
 use flakeproof_learn::model_file;
 use memmap2::Mmap;
 
@@ -60,7 +60,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    pub(super) fn thresholds(&self) -> &Thresholds {
+    pub(super) fn thresholds(&self) -> &ThresholdLevels {
         match self {
             Self::Flast(flast) => &flast.about.thresholds,
             Self::Ensemble(ensemble) => &ensemble.about.thresholds,

@@ -8,7 +8,7 @@ use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::HeldOut;
 use flakeproof_learn::flast::HoldOut;
 use flakeproof_learn::network::{
-    Embeddings, FitError, Fitted, NetworkParams, PretrainParams, Progress, TrainingSet,
+    Embeddings, Fitted, NetworkFitError, NetworkParams, PretrainParams, Progress, TrainingSet,
 };
 
 use super::labelled_sources::LabelledSources;
@@ -103,16 +103,16 @@ impl<'a> NetworkTeacher<'a> {
     }
 }
 
-fn cannot_learn(error: &FitError) -> Problem {
+fn cannot_learn(error: &NetworkFitError) -> Problem {
     let next = match error {
-        FitError::OneClass { .. } => {
+        NetworkFitError::OneClass { .. } => {
             "give more tests, or hold out less at a time: whole projects and classes need several \
              of each kind"
         }
-        FitError::Params(_) => "give more tests, projects or classes, or fewer `--members`",
-        FitError::Lengths { .. } | FitError::UnknownTest(_) | FitError::Stopped => {
-            "please report this as a bug"
-        }
+        NetworkFitError::Params(_) => "give more tests, projects or classes, or fewer `--members`",
+        NetworkFitError::Lengths { .. }
+        | NetworkFitError::UnknownTest(_)
+        | NetworkFitError::Stopped => "please report this as a bug",
     };
     Problem::usage(format!("the network cannot learn: {error}"), next)
 }

@@ -1,7 +1,7 @@
 //! What a model predicts of tests.
 
 use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
-use flakeproof_learn::flast::{Field, HoldOut, Level, Neighbourhood, Opinion, SharedTerm};
+use flakeproof_learn::flast::{HoldOut, Level, Neighbourhood, Opinion, SharedTerm, TermField};
 use flakeproof_learn::knn::Neighbour;
 use flakeproof_syntax::Language;
 
@@ -209,9 +209,9 @@ impl Predictor<'_, '_> {
 
 fn readable(shared: &SharedTerm) -> String {
     match shared.field {
-        Field::Source => shared.term.clone(),
-        Field::Class => format!("{} (class)", shared.term),
-        Field::Package => format!("{} (package)", shared.term),
+        TermField::Source => shared.term.clone(),
+        TermField::Class => format!("{} (class)", shared.term),
+        TermField::Package => format!("{} (package)", shared.term),
     }
 }
 

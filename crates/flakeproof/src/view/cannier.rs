@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 
 use flakeproof_core::Seed;
-use flakeproof_learn::cannier::{
-    CostSource, Found, Front, GridPoint, ProjectTrade, Protocol, Setting, Technique,
-};
+use flakeproof_lab::trade::{FoundCounts, ProjectTrade, Technique};
+use flakeproof_learn::cannier::{CostSource, ForestProtocol, Front, GridPoint, Setting};
 use flakeproof_report::svg::{FrontChart, Pin, Place};
 use serde_json::{Value, json};
 
@@ -35,7 +34,7 @@ pub(crate) struct CannierTrades {
     pub(crate) skipped: Vec<(Technique, Problem)>,
     pub(crate) wants_all: bool,
     /// `None` where probabilities were given.
-    pub(crate) protocol: Option<Protocol>,
+    pub(crate) protocol: Option<ForestProtocol>,
     pub(crate) seed: Seed,
     pub(crate) costs: CostSource,
     pub(crate) without_cost: usize,
@@ -143,13 +142,13 @@ fn json_point(point: &GridPoint) -> Value {
 
 fn json_line(line: &ProjectTrade) -> Value {
     let mut value = match line.found {
-        Found::Tests { true_negatives, false_negatives, false_positives, true_positives } => {
+        FoundCounts::Tests { true_negatives, false_negatives, false_positives, true_positives } => {
             json!({
                 "tn": true_negatives, "fn": false_negatives,
                 "fp": false_positives, "tp": true_positives,
             })
         }
-        Found::Pairs { found, all } => json!({ "tp": found, "pairs": all }),
+        FoundCounts::Pairs { found, all } => json!({ "tp": found, "pairs": all }),
     };
     value["project"] = json!(line.project);
     value["performance"] = json!(line.performance);
@@ -205,8 +204,8 @@ pub(crate) fn cannier(trades: &CannierTrades) {
 
 fn heading(text: &mut String, trade: &CannierTrade, about: &CannierTrades) {
     let protocol = match about.protocol {
-        Some(Protocol::Random) => "random folds: a test meets its own project in training",
-        Some(Protocol::Project) => "one project left out at a time: what a new project gets",
+        Some(ForestProtocol::Random) => "random folds: a test meets its own project in training",
+        Some(ForestProtocol::Project) => "one project left out at a time: what a new project gets",
         None => "probabilities as given: only their maker knows what they were learned from",
     };
     let source = match about.costs {
@@ -281,12 +280,15 @@ fn projects(text: &mut String, trade: &CannierTrade) {
     );
     for line in &trade.lines {
         let cells: String = match line.found {
-            Found::Tests { true_negatives, false_negatives, false_positives, true_positives } => {
-                [true_negatives, false_negatives, false_positives, true_positives]
-                    .map(|it| format!(" {it:>8.0}"))
-                    .concat()
-            }
-            Found::Pairs { found, all } => format!(" {found:>8.0} {all:>8}"),
+            FoundCounts::Tests {
+                true_negatives,
+                false_negatives,
+                false_positives,
+                true_positives,
+            } => [true_negatives, false_negatives, false_positives, true_positives]
+                .map(|it| format!(" {it:>8.0}"))
+                .concat(),
+            FoundCounts::Pairs { found, all } => format!(" {found:>8.0} {all:>8}"),
         };
         let _ = writeln!(
             text,

@@ -7,10 +7,10 @@ use std::time::Duration;
 use flakeproof_core::{Feature, TestId, Thresholds};
 use flakeproof_learn::balance::Balance;
 use flakeproof_learn::cannier::{
-    About, Dataset, Explanation, Pipeline, Problem, ProjectScores, Protocol, Validation,
-    ValidationParams,
+    AboutForest, Dataset, Explanation, ForestProtocol, ForestValidation, ForestValidationParams,
+    Pipeline, Problem, ProjectScores,
 };
-use flakeproof_learn::forest::Kind;
+use flakeproof_learn::forest::ForestKind;
 use flakeproof_report::svg::Beeswarm;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ const BAR: f64 = 20.0;
 
 /// Say what was learned and what it is worth.
 pub(crate) fn trained_forest(
-    about: &About,
+    about: &AboutForest,
     without_label: usize,
     path: &Path,
     bytes: usize,
@@ -54,8 +54,8 @@ pub(crate) fn trained_forest(
     }
     for worth in &about.worth {
         let what = match worth.protocol {
-            Protocol::Project => "each project held out".to_owned(),
-            Protocol::Random => {
+            ForestProtocol::Project => "each project held out".to_owned(),
+            ForestProtocol::Random => {
                 format!("{} random folds (its own project was seen: flatters)", worth.folds)
             }
         };
@@ -75,7 +75,7 @@ pub(crate) fn trained_forest(
 }
 
 /// Where to stop believing it.
-fn kept(about: &About, thresholds: Thresholds) -> String {
+fn kept(about: &AboutForest, thresholds: Thresholds) -> String {
     let (lower, upper) = (thresholds.lower(), thresholds.upper());
     let what = about.problem.positive();
     match about.problem {
@@ -99,9 +99,9 @@ fn kept(about: &About, thresholds: Thresholds) -> String {
 
 /// What came out of an evaluation.
 pub(crate) struct ForestEvaluation<'a> {
-    pub(crate) params: ValidationParams,
+    pub(crate) params: ForestValidationParams,
     pub(crate) data: &'a Dataset,
-    pub(crate) validation: Validation,
+    pub(crate) validation: ForestValidation,
 }
 
 impl ForestEvaluation<'_> {
@@ -142,8 +142,8 @@ fn rendered(evaluation: &ForestEvaluation<'_>) -> String {
     let params = &evaluation.params;
     let mut text = String::new();
     let what = match params.protocol {
-        Protocol::Random => "random folds: a test meets its own project in training",
-        Protocol::Project => "one project left out at a time: what a new project gets",
+        ForestProtocol::Random => "random folds: a test meets its own project in training",
+        ForestProtocol::Project => "one project left out at a time: what a new project gets",
     };
     let _ = writeln!(
         text,
@@ -202,7 +202,7 @@ pub(crate) fn drawn(swarm: &Beeswarm, path: &Path) {
 }
 
 /// Print why a forest says what it says about a test, as bars.
-pub(crate) fn forest_explanation(about: &About, test: &TestId, explanation: &Explanation) {
+pub(crate) fn forest_explanation(about: &AboutForest, test: &TestId, explanation: &Explanation) {
     let mut text = String::from("\n");
     let worth = about.worth.first().and_then(|worth| worth.mcc);
     let _ = match (&about.calibration, worth) {
@@ -259,8 +259,8 @@ fn bar(text: &mut String, feature: Feature, value: Option<f64>, part: f64, stron
 
 fn pipeline(pipeline: Pipeline) -> String {
     let kind = match pipeline.kind {
-        Kind::RandomForest => "random forest",
-        Kind::ExtraTrees => "extra trees",
+        ForestKind::RandomForest => "random forest",
+        ForestKind::ExtraTrees => "extra trees",
     };
     let balance = match pipeline.balance {
         Balance::None => "",

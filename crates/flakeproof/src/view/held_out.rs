@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::Seed;
+use flakeproof_lab::validation::Protocol;
 use flakeproof_learn::evaluate::Confusion;
-use flakeproof_learn::flast::Protocol;
 use serde_json::{Value, json};
 
 use super::learning::{ProjectLine, real, row, scores, share};

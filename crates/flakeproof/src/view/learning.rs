@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
+use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protocol};
 use flakeproof_learn::evaluate::Confusion;
-use flakeproof_learn::flast::{About, HoldOut, Level, Protocol, Validation, ValidationParams};
+use flakeproof_learn::flast::{AboutFlast, HoldOut, Level};
 use serde_json::{Value, json};
 
 use super::predictions::count;
@@ -14,7 +15,7 @@ use super::styles::{DIM, STRONG};
 
 /// Say what was learned and what it is worth.
 pub(crate) fn trained(
-    about: &About,
+    about: &AboutFlast,
     path: &Path,
     bytes: usize,
     time: Duration,
@@ -66,10 +67,10 @@ pub(crate) fn trained(
 
 /// What came out of an evaluation.
 pub(crate) struct Evaluation {
-    params: ValidationParams,
+    params: FlastValidationParams,
     is_within_project: bool,
     shows_projects: bool,
-    validation: Validation,
+    validation: FlastValidation,
     pub(crate) projects: Vec<ProjectLine>,
 }
 
@@ -81,7 +82,7 @@ pub(crate) struct ProjectLine {
 
 impl Evaluation {
     pub(crate) fn new(
-        params: &ValidationParams,
+        params: &FlastValidationParams,
         is_within_project: bool,
         shows_projects: bool,
     ) -> Self {
@@ -89,13 +90,13 @@ impl Evaluation {
             params: params.clone(),
             is_within_project,
             shows_projects,
-            validation: Validation::default(),
+            validation: FlastValidation::default(),
             projects: Vec::new(),
         }
     }
 
     /// Take in one validation: of everything, or of one project.
-    pub(crate) fn add(&mut self, validation: Validation) {
+    pub(crate) fn add(&mut self, validation: FlastValidation) {
         self.validation.join(validation);
     }
 

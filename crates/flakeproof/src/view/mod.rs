@@ -56,7 +56,7 @@ pub(crate) use ingest::{id_rules, ingested, ingested_json};
 pub(crate) use ingest_progress::IngestProgress;
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
 pub(crate) use learning::{Evaluation, ProjectLine, evaluation, real, trained};
-pub(crate) use plan::{Against, BudgetLine, Everywhere, PlanEvaluation, plan_evaluation};
+pub(crate) use plan::{PlanEvaluation, plan_evaluation};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use progress::Progress;
 pub(crate) use quarantine::{

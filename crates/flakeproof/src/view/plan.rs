@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flakeproof_detect::plan::CannierPoint;
+use flakeproof_lab::contest::{AgainstPoint, BudgetLine, ContestResult, Everywhere};
 use flakeproof_report::svg::{Curve, Curves};
 use serde_json::{Value, json};
 
@@ -17,40 +17,7 @@ pub(crate) struct PlanEvaluation {
     pub(crate) flaky: usize,
     pub(crate) repeats: u32,
     pub(crate) max_reruns: u32,
-    pub(crate) lines: Vec<BudgetLine>,
-    pub(crate) front: Vec<Against>,
-    pub(crate) everywhere: Everywhere,
-}
-
-/// Flaky tests found for one budget.
-pub(crate) struct BudgetLine {
-    /// Runs of each test, on average.
-    pub(crate) runs: u32,
-    pub(crate) cost: f64,
-    pub(crate) rerun: f64,
-    /// CANNIER without an upper threshold, with whatever lower one and number of reruns finds most.
-    pub(crate) cannier: f64,
-    /// The plan without what tests say about their kin.
-    pub(crate) deaf: f64,
-    pub(crate) plan: f64,
-    pub(crate) oracle: f64,
-    /// Of tests that fail at least once in 20 runs, how many the plan believes hidden, and how many
-    /// are.
-    pub(crate) believed_hidden: f64,
-    pub(crate) hidden: f64,
-}
-
-/// A point of CANNIER's own front, and what the plan finds for its cost.
-pub(crate) struct Against {
-    pub(crate) point: CannierPoint,
-    pub(crate) plan: f64,
-}
-
-/// The plan against CANNIER with every lower threshold and every number of reruns.
-pub(crate) struct Everywhere {
-    pub(crate) points: usize,
-    pub(crate) beaten: usize,
-    pub(crate) smallest_lead: f64,
+    pub(crate) result: ContestResult,
 }
 
 /// Show it to a person.
@@ -69,14 +36,14 @@ impl PlanEvaluation {
             "{DIM}runs a test    RERUN  CANNIER   plan, no kin     plan   oracle   often failing: \
              believed hidden, true{DIM:#}"
         );
-        for line in &self.lines {
+        for line in &self.result.lines {
             let _ = writeln!(
                 text,
                 "{:>11} {:>8.0} {:>8.0} {:>14.0} {STRONG}{:>8.0}{STRONG:#} {:>8.0} {:>31.1} {:>5.1}",
                 line.runs,
                 line.rerun,
                 line.cannier,
-                line.deaf,
+                line.plan_without_kin,
                 line.plan,
                 line.oracle,
                 line.believed_hidden,
@@ -88,16 +55,16 @@ impl PlanEvaluation {
     }
 
     fn write_against(&self, text: &mut String) {
-        let beaten = self.front.iter().filter(|it| it.is_beaten()).count();
-        let even = self.front.iter().filter(|it| it.point.cost <= 0.0).count();
+        let beaten = self.result.front.iter().filter(|it| is_beaten(it)).count();
+        let even = self.result.front.iter().filter(|it| it.point.cost <= 0.0).count();
         let _ = writeln!(
             text,
             "\nCANNIER's own front (at most {} reruns): of {} points the plan finds more at \
              {STRONG}{beaten}{STRONG:#} for the same cost, with the same claims; {even} cost nothing",
             self.max_reruns,
-            self.front.len(),
+            self.result.front.len(),
         );
-        for against in self.front.iter().filter(|it| !it.is_beaten() && it.point.cost > 0.0) {
+        for against in self.result.front.iter().filter(|it| !is_beaten(it) && it.point.cost > 0.0) {
             let point = &against.point;
             let _ = writeln!(
                 text,
@@ -109,7 +76,7 @@ impl PlanEvaluation {
                 point.cost
             );
         }
-        let Everywhere { points, beaten, smallest_lead } = self.everywhere;
+        let Everywhere { points, beaten, smallest_lead } = self.result.everywhere;
         let _ = writeln!(
             text,
             "CANNIER with any lower threshold and any number of reruns, none claimed: the plan finds \
@@ -124,16 +91,16 @@ impl PlanEvaluation {
 
     /// The same for programs.
     pub(crate) fn json(&self) -> String {
-        let lines: Vec<Value> = self.lines.iter().map(BudgetLine::json).collect();
-        let front: Vec<Value> = self.front.iter().map(Against::json).collect();
+        let lines: Vec<Value> = self.result.lines.iter().map(budget_json).collect();
+        let front: Vec<Value> = self.result.front.iter().map(against_json).collect();
         let value = json!({
             "schema": 1, "what": "plan", "protocol": self.protocol, "cost": self.cost,
             "tests": self.tests, "flaky": self.flaky, "repeats": self.repeats,
             "max_reruns": self.max_reruns, "budgets": lines, "front": front,
             "everywhere": {
-                "points": self.everywhere.points,
-                "beaten": self.everywhere.beaten,
-                "smallest_lead": self.everywhere.smallest_lead,
+                "points": self.result.everywhere.points,
+                "beaten": self.result.everywhere.beaten,
+                "smallest_lead": self.result.everywhere.smallest_lead,
             },
         });
         format!("{value:#}\n")
@@ -143,7 +110,7 @@ impl PlanEvaluation {
     pub(crate) fn chart(&self) -> Curves {
         let curve = |name: &str, of: &dyn Fn(&BudgetLine) -> f64| Curve {
             name: name.to_owned(),
-            points: self.lines.iter().map(|line| (f64::from(line.runs), of(line))).collect(),
+            points: self.result.lines.iter().map(|line| (f64::from(line.runs), of(line))).collect(),
         };
         Curves {
             title: format!(
@@ -155,7 +122,7 @@ impl PlanEvaluation {
             curves: vec![
                 curve("oracle that knows the labels", &|line| line.oracle),
                 curve("plan", &|line| line.plan),
-                curve("plan without kin", &|line| line.deaf),
+                curve("plan without kin", &|line| line.plan_without_kin),
                 curve("CANNIER, best in hindsight", &|line| line.cannier),
                 curve("RERUN", &|line| line.rerun),
             ],
@@ -163,28 +130,24 @@ impl PlanEvaluation {
     }
 }
 
-impl BudgetLine {
-    fn json(&self) -> Value {
-        json!({
-            "runs": self.runs, "cost": self.cost, "rerun": self.rerun, "cannier": self.cannier,
-            "plan_without_kin": self.deaf, "plan": self.plan, "oracle": self.oracle,
-            "often_failing_believed_hidden": self.believed_hidden,
-            "often_failing_hidden": self.hidden,
-        })
-    }
+fn budget_json(line: &BudgetLine) -> Value {
+    json!({
+        "runs": line.runs, "cost": line.cost, "rerun": line.rerun, "cannier": line.cannier,
+        "plan_without_kin": line.plan_without_kin, "plan": line.plan, "oracle": line.oracle,
+        "often_failing_believed_hidden": line.believed_hidden,
+        "often_failing_hidden": line.hidden,
+    })
 }
 
-impl Against {
-    fn is_beaten(&self) -> bool {
-        self.plan > self.point.found()
-    }
+fn against_json(against: &AgainstPoint) -> Value {
+    let point = &against.point;
+    json!({
+        "lower": point.thresholds.lower(), "upper": point.thresholds.upper(), "mcc": point.mcc,
+        "cost": point.cost, "found": point.found(), "claimed": point.claimed,
+        "wrongly_claimed": point.wrongly_claimed, "plan": against.plan,
+    })
+}
 
-    fn json(&self) -> Value {
-        let point = &self.point;
-        json!({
-            "lower": point.thresholds.lower(), "upper": point.thresholds.upper(), "mcc": point.mcc,
-            "cost": point.cost, "found": point.found(), "claimed": point.claimed,
-            "wrongly_claimed": point.wrongly_claimed, "plan": self.plan,
-        })
-    }
+fn is_beaten(against: &AgainstPoint) -> bool {
+    against.plan > against.point.found()
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use flakeproof_learn::flast::{HoldOut, Level, Thresholds};
+use flakeproof_learn::flast::{HoldOut, Level, ThresholdLevels};
 
 use super::learning::{megabytes, share};
 use super::predictions::count;
@@ -20,7 +20,7 @@ pub(crate) struct TrainedReader<'a> {
     pub(crate) projects: usize,
     pub(crate) hold_out: HoldOut,
     pub(crate) average_precision: Option<f64>,
-    pub(crate) thresholds: Thresholds,
+    pub(crate) thresholds: ThresholdLevels,
     /// A line about each member.
     pub(crate) members: Vec<String>,
     pub(crate) time: Duration,
@@ -49,7 +49,7 @@ fn text(trained: &TrainedReader<'_>) -> String {
         HoldOut::Project => "whole projects held out",
     };
     let _ = writeln!(text, "with {unit}: average precision {}", share(trained.average_precision));
-    let Thresholds { balanced, careful, careful_precision } = trained.thresholds;
+    let ThresholdLevels { balanced, careful, careful_precision } = trained.thresholds;
     level(&mut text, "balanced", balanced, "nothing is found");
     let none = format!("no threshold has {:.0} % of its alarms right", 100.0 * careful_precision);
     level(&mut text, "careful", careful, &none);
@@ -88,7 +88,11 @@ mod tests {
             projects: 1,
             hold_out: HoldOut::Class,
             average_precision: Some(0.7),
-            thresholds: Thresholds { balanced: Some(level), careful: None, careful_precision: 0.9 },
+            thresholds: ThresholdLevels {
+                balanced: Some(level),
+                careful: None,
+                careful_precision: 0.9,
+            },
             members: vec!["words      weight 1.00".into()],
             time: Duration::from_secs(3),
         };

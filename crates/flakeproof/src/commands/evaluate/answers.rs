@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use flakeproof_lab::given_tables::{
+    GivenAnswersError, GivenProbability, KnownPair, given_answers, given_suites, read_pairs,
+    read_probabilities, tell_polluters,
+};
 use flakeproof_learn::cannier::{
-    Answers, AnswersError, GivenProbability, KnownPair, KnownTest, MeasuredTest, Pipeline,
-    Problem as Question, Suites, ValidationParams, read_outcomes, read_pairs, read_probabilities,
-    tell_polluters,
+    Answers, AnswersError, ForestValidationParams, KnownTest, MeasuredTest, Pipeline,
+    Problem as Question, Suites, read_outcomes,
 };
 
 use super::super::forest_data::{join, read_tables, tables};
@@ -55,7 +58,7 @@ impl Material {
         let given = tables(&typed.probabilities, read_probabilities)?;
         let mut known = tables(&typed.outcomes, read_outcomes)?;
         add_polluters(&mut known, &pairs);
-        let suites = Suites::of_probabilities(&given, &known);
+        let suites = given_suites(&given, &known);
         Ok(Self { suites, pairs, source: Source::Given(given) })
     }
 
@@ -72,7 +75,7 @@ impl Material {
     ) -> Result<Answers, Problem> {
         match &self.source {
             Source::Given(given) => {
-                Answers::of_table(question, given, &self.suites).map_err(|it| no_answers(&it))
+                given_answers(question, given, &self.suites).map_err(|it| no_answers(&it))
             }
             Source::Features(measured, known) => self.learned(question, (measured, known), typed),
         }
@@ -88,7 +91,7 @@ impl Material {
         let data = join(question, measured, known)?;
         let most = typed.most_runs.unwrap_or(MOST_RUNS).min(data.most_runs());
         let best = Pipeline::best_for(question);
-        let params = ValidationParams {
+        let params = ForestValidationParams {
             pipeline: Pipeline {
                 trees: typed.trees.unwrap_or(best.trees),
                 balance: typed.balance.into(),
@@ -104,12 +107,13 @@ impl Material {
         let mut progress = view::Steps::start(most * params.steps(&data), question.word());
         let mut validations = Vec::new();
         for (number, runs) in (1u32..).zip(1..=most) {
-            let params = ValidationParams { runs: Some(runs), ..params };
+            let params = ForestValidationParams { runs: Some(runs), ..params };
             let validation = params.run(&data, &mut || progress.step());
             validations.push((number, validation.map_err(|error| cannot_learn(&error))?));
         }
         progress.end();
-        Answers::of_validations(&data, &self.suites, &validations).map_err(|it| no_answers(&it))
+        Answers::of_validations(&data, &self.suites, &validations)
+            .map_err(|error| no_answers(&error.into()))
     }
 }
 
@@ -127,14 +131,16 @@ fn nothing_to_learn_from() -> Problem {
     )
 }
 
-fn no_answers(error: &AnswersError) -> Problem {
+fn no_answers(error: &GivenAnswersError) -> Problem {
     let next = match error {
-        AnswersError::None { .. } => {
+        GivenAnswersError::Answers(AnswersError::None { .. }) => {
             "project and test must be spelled alike in both tables, and `problem` be one that the \
              outcomes tell"
         }
-        AnswersError::Uneven { .. } => "give every test a probability in every repeat",
-        AnswersError::OneClass { .. } => "add tests of the kind that is missing",
+        GivenAnswersError::Answers(AnswersError::OneClass { .. }) => {
+            "add tests of the kind that is missing"
+        }
+        GivenAnswersError::Uneven { .. } => "give every test a probability in every repeat",
     };
     Problem::usage(error.to_string(), next)
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::cannier::{
-    Answers, Delegation, Front, MaxReruns, Pairwise, ProjectTrade, Recheck, Setting, Technique,
-};
+use flakeproof_lab::pairwise::Pairwise;
+use flakeproof_lab::trade::{DelegationPoint, ProjectTrade, Technique};
+use flakeproof_learn::cannier::{Answers, Delegation, Front, MaxReruns, Recheck, Setting};
 
 use super::super::{current_folder, files};
 use super::answers::Material;
@@ -93,11 +93,13 @@ fn delegated(
     answers: &Answers,
     how: String,
 ) -> CannierTrade {
-    let front = Front::of(delegation.original(), &delegation.grid());
+    let front = Front::new(delegation.original(), &delegation.grid());
     let what = format!("{} {}", answers.positive(), answers.problem.positive());
     let balanced = front.pins.balanced;
     let lines = match balanced.setting {
-        Setting::Between(thresholds) => delegation.by_project(thresholds, balanced.runs),
+        Setting::Between(thresholds) => {
+            DelegationPoint { delegation, thresholds, runs: balanced.runs }.by_project()
+        }
         Setting::Candidates { .. } => Vec::new(),
     };
     shown(technique, front, lines, (answers.tests(), what, how), answers.repeats())
@@ -112,12 +114,12 @@ fn pairwise(material: &Material, typed: &EvaluateCannier) -> Result<CannierTrade
     }
     let both = answers(Technique::Pairwise, material, typed)?;
     let (victims, polluters) = (&both[0], &both[1]);
-    let pairwise = Pairwise::of(&material.suites, victims, polluters, &material.pairs, typed.seed)
+    let pairwise = Pairwise::new(&material.suites, victims, polluters, &material.pairs, typed.seed)
         .map_err(|error| {
             let next = "project and tests must be spelled alike in all tables";
             Problem::usage(error.to_string(), next)
         })?;
-    let front = Front::of(pairwise.original(), &pairwise.grid());
+    let front = Front::new(pairwise.original(), &pairwise.grid());
     let balanced = front.pins.balanced;
     let lines = match balanced.setting {
         Setting::Candidates { victim, polluter } => {

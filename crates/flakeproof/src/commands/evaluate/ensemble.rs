@@ -4,10 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::ensemble::{
-    BaseModel, EnsembleValidation, EnsembleValidationParams, Readings,
-};
-use flakeproof_learn::flast::Protocol;
+use flakeproof_lab::validation::{EnsembleValidation, EnsembleValidationParams, Protocol};
+use flakeproof_learn::ensemble::{BaseModel, Readings};
 
 use super::super::train::ensemble_params;
 use super::held_out::{self, PredictionLine};
@@ -21,7 +19,7 @@ pub(super) fn run(typed: &EvaluateEnsemble) -> Result<ExitCode, Problem> {
     let protocol = Protocol::from(typed.labelled.protocol);
     let network = (!typed.no_paths).then_some(&typed.network);
     let params = EnsembleValidationParams {
-        ensemble: ensemble_params(&read, network, held_out::hold_out(protocol), typed.seed)?,
+        ensemble: ensemble_params(&read, network, protocol.hold_out(), typed.seed)?,
         protocol,
         folds: typed.labelled.folds,
     };

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
+use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protocol};
 use flakeproof_learn::evaluate::Confusion;
-use flakeproof_learn::flast::{Protocol, Validation, ValidationParams};
 use flakeproof_learn::labelled::LabelledTest;
 
 use super::super::training_data;
@@ -16,7 +16,7 @@ use crate::view::{self, Evaluation, ProjectLine};
 /// Run the command.
 pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
     let tests = training_data::of_files(&typed.labelled.data, &typed.labelled.without)?;
-    let params = ValidationParams {
+    let params = FlastValidationParams {
         recipe: typed.recipe.resolve()?,
         protocol: typed.labelled.protocol.into(),
         folds: typed.labelled.folds,
@@ -42,7 +42,7 @@ pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
 }
 
 /// Whether the tests can be parted as asked.
-pub(super) fn check(tests: &[LabelledTest], params: &ValidationParams) -> Result<(), Problem> {
+pub(super) fn check(tests: &[LabelledTest], params: &FlastValidationParams) -> Result<(), Problem> {
     let flaky = tests.iter().filter(|test| test.flaky).count();
     let is_about_categories = tests.iter().any(|test| test.category.is_some());
     if tests.len() <= params.recipe.neighbours {
@@ -83,7 +83,7 @@ pub(super) fn check(tests: &[LabelledTest], params: &ValidationParams) -> Result
 /// The tests of each project that can be measured alone.
 fn alone(
     tests: Vec<LabelledTest>,
-    params: &ValidationParams,
+    params: &FlastValidationParams,
 ) -> Result<Vec<Vec<LabelledTest>>, Problem> {
     if params.protocol == Protocol::Project {
         return Err(Problem::usage(
@@ -115,12 +115,12 @@ fn by_project(tests: Vec<LabelledTest>) -> Vec<Vec<LabelledTest>> {
 }
 
 /// Whether a project alone has both kinds of tests, and a flaky one to learn from and one to ask.
-fn can_be_parted(tests: &[LabelledTest], params: &ValidationParams) -> bool {
+fn can_be_parted(tests: &[LabelledTest], params: &FlastValidationParams) -> bool {
     let flaky = tests.iter().filter(|test| test.flaky).count();
     flaky >= 2 && flaky < tests.len() && tests.len() > params.recipe.neighbours
 }
 
-fn add(evaluation: &mut Evaluation, validation: Validation, tests: &[LabelledTest]) {
+fn add(evaluation: &mut Evaluation, validation: FlastValidation, tests: &[LabelledTest]) {
     let line = |(project, confusion): (String, Confusion)| ProjectLine { project, confusion };
     evaluation.projects.extend(validation.by_project(tests).into_iter().map(line));
     evaluation.add(validation);

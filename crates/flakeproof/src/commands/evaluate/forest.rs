@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::cannier::{Dataset, Protocol, ValidationParams};
+use flakeproof_learn::cannier::{Dataset, ForestProtocol, ForestValidationParams};
 
 use super::super::train::cannot_learn;
 use super::super::{current_folder, files, forest_data, swarm};
@@ -14,7 +14,7 @@ use crate::view::{self, ForestEvaluation};
 /// Run the command.
 pub(super) fn run(typed: &EvaluateForest) -> Result<ExitCode, Problem> {
     let data = forest_data::read(&typed.data, typed.pipeline.problem.into(), &current_folder()?)?;
-    let params = ValidationParams {
+    let params = ForestValidationParams {
         pipeline: typed.pipeline.pipeline(),
         protocol: typed.protocol.into(),
         folds: typed.folds,
@@ -39,26 +39,26 @@ pub(super) fn run(typed: &EvaluateForest) -> Result<ExitCode, Problem> {
 }
 
 /// Whether the data can be parted as the protocol wants it.
-pub(super) fn check(data: &Dataset, params: &ValidationParams) -> Result<(), Problem> {
+pub(super) fn check(data: &Dataset, params: &ForestValidationParams) -> Result<(), Problem> {
     let positive = data.labels().iter().filter(|label| **label).count();
     let fewer = positive.min(data.len() - positive);
     match params.protocol {
-        Protocol::Random if !(2..=fewer).contains(&params.folds) => Err(Problem::usage(
+        ForestProtocol::Random if !(2..=fewer).contains(&params.folds) => Err(Problem::usage(
             format!("{} folds cannot each have one of {fewer} tests", params.folds),
             "give fewer `--folds`, but at least 2, or more tests of the rarer kind",
         )),
-        Protocol::Project if data.projects.len() < 2 => Err(Problem::usage(
+        ForestProtocol::Project if data.projects.len() < 2 => Err(Problem::usage(
             "all tests belong to one project, so none can be left out",
             "give the tables of several projects, or use `--protocol random`",
         )),
-        Protocol::Random | Protocol::Project => Ok(()),
+        ForestProtocol::Random | ForestProtocol::Project => Ok(()),
     }
 }
 
 /// The beeswarm of a forest that learned from all tests and all runs, as in the paper (5.2.3).
 fn draw(
     data: &Dataset,
-    params: &ValidationParams,
+    params: &ForestValidationParams,
     path: &Path,
     format: EvaluationFormat,
 ) -> Result<(), Problem> {

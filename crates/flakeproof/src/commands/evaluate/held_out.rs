@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use flakeproof_lab::validation::Protocol;
 use flakeproof_learn::evaluate::Confusion;
-use flakeproof_learn::flast::{HoldOut, Protocol};
 use flakeproof_learn::labelled::LabelledTest;
 
 use super::super::labelled_sources::{self, LabelledSources};
@@ -24,15 +24,6 @@ pub(super) fn read(
     let tests = labelled_sources::chosen(code, tests)?;
     check(&tests, labelled)?;
     labelled_sources::read(code, tests, Vec::new())
-}
-
-/// What is held out inside the training part: the same as outside.
-pub(super) fn hold_out(protocol: Protocol) -> HoldOut {
-    match protocol {
-        Protocol::Random => HoldOut::Test,
-        Protocol::Class => HoldOut::Class,
-        Protocol::Project => HoldOut::Project,
-    }
 }
 
 /// What was said of a test.

@@ -8,9 +8,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::ExitCode;
+use flakeproof_lab::ablation::{without_code, without_inner};
+use flakeproof_lab::validation::{Protocol, confusion_by_project};
 use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::{Confusion, Fold, average_precision};
-use flakeproof_learn::flast::{Aim, Corpus, Protocol, Recipe};
+use flakeproof_learn::flast::{Aim, Corpus, Recipe};
 use flakeproof_learn::network::MemberLog;
 use serde_json::json;
 
@@ -54,8 +56,8 @@ pub(super) fn run(typed: &EvaluatePeeler) -> Result<ExitCode, Problem> {
 
 fn ablated(mut read: LabelledSources, what: AblationName) -> LabelledSources {
     let paths = match what {
-        AblationName::Inner => read.readings.paths().without_inner(),
-        AblationName::Cut => read.readings.paths().without_code(),
+        AblationName::Inner => without_inner(read.readings.paths()),
+        AblationName::Cut => without_code(read.readings.paths()),
     };
     read.readings = read.readings.with_paths(paths);
     read
@@ -80,9 +82,7 @@ struct PeelerAsked {
 
 impl PeelerValidation {
     fn confusion(&self) -> Confusion {
-        let mut confusion = Confusion::default();
-        self.asked.iter().for_each(|asked| confusion.count(asked.predicted, asked.flaky));
-        confusion
+        self.asked.iter().map(|asked| (asked.predicted, asked.flaky)).collect()
     }
 
     fn average_precision(&self) -> Option<f64> {
@@ -92,12 +92,8 @@ impl PeelerValidation {
     }
 
     fn by_project(&self, readings: &Readings) -> BTreeMap<String, Confusion> {
-        let mut projects: BTreeMap<String, Confusion> = BTreeMap::new();
-        for asked in &self.asked {
-            let project = &readings.tests()[asked.row as usize].project;
-            projects.entry(project.clone()).or_default().count(asked.predicted, asked.flaky);
-        }
-        projects
+        let predicted = self.asked.iter().map(|asked| (asked.row, asked.predicted));
+        confusion_by_project(readings.tests(), predicted)
     }
 }
 
@@ -114,7 +110,7 @@ fn validate(
     for (number, fold) in folds.iter().enumerate() {
         view::fold_begins(number, folds.len(), begin.elapsed());
         let start = Instant::now();
-        let taught = teacher.teach(&fold.train, held_out::hold_out(protocol), &mut |_| ())?;
+        let taught = teacher.teach(&fold.train, protocol.hold_out(), &mut |_| ())?;
         validation.timing.learning += start.elapsed();
         if let Some(log) = &mut log {
             log.add(number, &taught.fitted.log)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{ExitCode, Notice, Seed};
-use flakeproof_learn::ensemble::{About, BaseModel, EnsembleParams, Readings};
+use flakeproof_learn::ensemble::{AboutEnsemble, BaseModel, EnsembleParams, Readings};
 use flakeproof_learn::flast::HoldOut;
 
 use super::super::labelled_sources::{self, LabelledSources};
@@ -47,7 +47,7 @@ pub(super) fn run(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
     Ok(ExitCode::Clean)
 }
 
-fn show(about: &About, path: &Path, bytes: usize, time: Duration) {
+fn show(about: &AboutEnsemble, path: &Path, bytes: usize, time: Duration) {
     let weights = about.members.iter().zip(about.blend.weights());
     let line =
         |(member, weight): (&BaseModel, &f64)| format!("{:<10} weight {weight:.2}", member.name());

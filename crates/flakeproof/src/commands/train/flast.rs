@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::flast::{TrainingError, TrainingParams};
+use flakeproof_learn::flast::{FlastParams, TrainingError};
 use flakeproof_learn::labelled::LabelledTest;
 
 use super::super::{current_folder, kept_models, training_data};
@@ -21,7 +21,7 @@ pub(super) fn run(typed: &TrainFlast) -> Result<ExitCode, Problem> {
     let output = typed.output.clone().unwrap_or_else(|| kept_models::FLAST.into());
     let name = kept_models::name(typed.name.as_deref(), &output);
     let begin = Instant::now();
-    let params = TrainingParams {
+    let params = FlastParams {
         recipe,
         seed: typed.seed,
         hold_out: typed.hold_out.map(Into::into),

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use flakeproof_core::ExitCode;
-use flakeproof_learn::cannier::{LearnError, Suites, TrainingParams};
-use flakeproof_learn::forest::FitError;
+use flakeproof_learn::cannier::{ForestModelParams, LearnError, Suites};
+use flakeproof_learn::forest::ForestFitError;
 
 use super::super::{current_folder, forest_data, kept_models};
 use crate::cli::TrainForest;
@@ -19,7 +19,7 @@ pub(super) fn run(typed: &TrainForest) -> Result<ExitCode, Problem> {
     let suites = Suites::of_features(&measured, &known);
     let output = typed.output.clone().unwrap_or_else(|| kept_models::forest(question));
     let begin = Instant::now();
-    let params = TrainingParams {
+    let params = ForestModelParams {
         pipeline: typed.pipeline.pipeline(),
         folds: typed.folds.max(2),
         seed: typed.pipeline.seed,
@@ -45,13 +45,13 @@ pub(in super::super) fn cannot_learn(error: &LearnError) -> Problem {
         LearnError::Balance(_) => {
             "add tests of the rarer kind, or learn without balancing: `--balance none`"
         }
-        LearnError::Fit(FitError::NoTrees) => "give `--trees` a number from 1",
-        LearnError::Fit(FitError::TooLarge { .. }) => "give fewer tests or features",
+        LearnError::Fit(ForestFitError::NoTrees) => "give `--trees` a number from 1",
+        LearnError::Fit(ForestFitError::TooLarge { .. }) => "give fewer tests or features",
         // There were tests of both kinds before.
-        LearnError::Fit(FitError::NoRows | FitError::OneClass { .. }) => {
+        LearnError::Fit(ForestFitError::NoRows | ForestFitError::OneClass { .. }) => {
             "balancing dropped too many tests: `--balance smote` drops none"
         }
-        LearnError::Fit(FitError::NoColumns | FitError::Lengths { .. }) => {
+        LearnError::Fit(ForestFitError::NoColumns | ForestFitError::Lengths { .. }) => {
             "please report this as a bug"
         }
         LearnError::Table(_) | LearnError::Ask(_) => "measure the features again",

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use flakeproof_core::ExitCode;
 use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::HeldOut;
-use flakeproof_learn::flast::{Aim, HoldOut, Level, Thresholds};
+use flakeproof_learn::flast::{Aim, HoldOut, Level, ThresholdLevels};
 use flakeproof_learn::labelled;
 use flakeproof_learn::network::{MemberLog, NetworkParams};
 use serde::Serialize;
@@ -31,7 +31,7 @@ struct About<'a> {
     data: String,
     hold_out: HoldOut,
     average_precision: Option<f64>,
-    thresholds: Thresholds,
+    thresholds: ThresholdLevels,
 }
 
 /// Run the command.
@@ -57,7 +57,7 @@ pub(super) fn run(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
         hold_out,
         average_precision: taught.held_out.average_precision(),
         thresholds: thresholds(&taught.held_out, careful),
-        ..About::of(readings, &teacher.params)
+        ..About::from_readings(readings, &teacher.params)
     };
     let bytes = taught
         .fitted
@@ -71,7 +71,7 @@ pub(super) fn run(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
 
 impl<'a> About<'a> {
     /// What is known before anything is learned.
-    fn of(readings: &'a Readings, params: &'a NetworkParams) -> Self {
+    fn from_readings(readings: &'a Readings, params: &'a NetworkParams) -> Self {
         let tests = readings.tests();
         Self {
             name: String::new(),
@@ -82,7 +82,7 @@ impl<'a> About<'a> {
             data: labelled::digest(tests),
             hold_out: HoldOut::Test,
             average_precision: None,
-            thresholds: Thresholds { balanced: None, careful: None, careful_precision: 1.0 },
+            thresholds: ThresholdLevels { balanced: None, careful: None, careful_precision: 1.0 },
         }
     }
 
@@ -102,14 +102,14 @@ impl<'a> About<'a> {
     }
 }
 
-fn thresholds(held_out: &HeldOut, careful_precision: f64) -> Thresholds {
+fn thresholds(held_out: &HeldOut, careful_precision: f64) -> ThresholdLevels {
     let level = |aim: Aim| {
         let from = aim.threshold(held_out)?;
         let confusion = held_out.confusion(from);
         let (precision, recall) = (confusion.precision(), confusion.recall());
         Some(Level { from, precision, recall, mcc: confusion.mcc() })
     };
-    Thresholds {
+    ThresholdLevels {
         balanced: level(Aim::Balance),
         careful: level(Aim::Precision(careful_precision)),
         careful_precision,
