@@ -6,7 +6,7 @@ use flakeproof_core::Seed;
 use flakeproof_learn::cannier::{
     CostSource, Found, Front, GridPoint, ProjectTrade, Protocol, Setting, Technique,
 };
-use flakeproof_report::svg::{FrontChart, Pin, Place};
+use flakeproof_report::svg::{FrontChart, Pin, Tradeoff};
 use serde_json::{Value, json};
 
 use super::learning::share;
@@ -53,7 +53,7 @@ impl CannierTrade {
 
     /// The front as a picture.
     pub(crate) fn chart(&self) -> FrontChart {
-        let place = |point: &GridPoint| Place { performance: point.performance, cost: point.cost };
+        let place = |point: &GridPoint| Tradeoff { performance: point.performance, cost: point.cost };
         let pin = |(name, point): (String, GridPoint)| Pin {
             name: format!(
                 "{name}: [{:.3}, {} s] ({})",

@@ -1,11 +1,13 @@
-//! Flaky tests as a GitLab code quality report (`gl-code-quality-report.json`).
+//! What GitLab shows: [`GitlabCodeQuality`] beside the code of a merge request
+//! (`gl-code-quality-report.json`), and [`GitlabNote`] as a comment on it.
 //!
-//! Only tests whose file is known can be shown beside the code, so only these are in it. A test
-//! keeps its fingerprint as long as it keeps its id, so that GitLab can tell which are new.
+//! Only tests whose file is known can be shown beside the code, so only these are in the report. A
+//! test keeps its fingerprint as long as it keeps its id, so that GitLab can tell which are new.
 
 use flakeproof_core::{Location, Overview, Standing};
 use serde::Serialize;
 
+use crate::markdown::{Flavour, comment};
 use crate::overview::{TestView, views, worst};
 use crate::{Error, Renderer, words};
 
@@ -18,10 +20,20 @@ impl Renderer<Overview> for GitlabCodeQuality {
         let views = views(overview);
         let broken = views.iter().filter(|view| view.standing() == Some(Standing::Broken));
         let issues: Vec<Issue> =
-            worst(&views).into_iter().chain(broken).filter_map(Issue::of).collect();
+            worst(&views).into_iter().chain(broken).filter_map(Issue::from_view).collect();
         let mut bytes = serde_json::to_vec_pretty(&issues)?;
         bytes.push(b'\n');
         Ok(bytes)
+    }
+}
+
+/// Renders a short comment on a merge request, with a stable first line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GitlabNote;
+
+impl Renderer<Overview> for GitlabNote {
+    fn render(&self, overview: &Overview) -> Result<Vec<u8>, Error> {
+        Ok(comment(overview, Flavour::Gitlab).into_bytes())
     }
 }
 
@@ -32,22 +44,22 @@ struct Issue {
     check_name: &'static str,
     fingerprint: String,
     severity: &'static str,
-    location: Place,
+    location: IssueLocation,
 }
 
 #[derive(Serialize)]
-struct Place {
+struct IssueLocation {
     path: String,
-    lines: Lines,
+    lines: IssueLines,
 }
 
 #[derive(Serialize)]
-struct Lines {
+struct IssueLines {
     begin: u32,
 }
 
 impl Issue {
-    fn of(view: &TestView<'_>) -> Option<Self> {
+    fn from_view(view: &TestView<'_>) -> Option<Self> {
         let Location { file, line } = view.location()?;
         let path = inside(&file)?;
         let is_broken = view.standing() == Some(Standing::Broken);
@@ -63,7 +75,7 @@ impl Issue {
             check_name,
             fingerprint: blake3::hash(key.as_bytes()).to_hex()[..32].to_owned(),
             severity,
-            location: Place { path, lines: Lines { begin: line.unwrap_or(1).max(1) } },
+            location: IssueLocation { path, lines: IssueLines { begin: line.unwrap_or(1).max(1) } },
         })
     }
 }
@@ -121,5 +133,15 @@ mod tests {
             issues.iter().map(|issue| issue["fingerprint"].as_str().unwrap()).collect();
         assert_eq!(prints.len(), issues.len());
         assert!(issues.len() > 10);
+    }
+
+    #[test]
+    fn what_only_gitlab_reads_as_a_reference_is_none() {
+        let mut overview = sample::overview();
+        overview.project = "shop !12 %3 ^alert @all".into();
+        let text = String::from_utf8(GitlabNote.render(&overview).unwrap()).unwrap();
+        assert!(text.contains("**shop \\!12 \\%3 \\^alert \\@all**"), "{text}");
+        assert!(text.starts_with("<!-- flakeproof: overview -->\n## flakeproof: "));
+        assert!(!text.lines().any(|line| line.starts_with('/')), "no quick action");
     }
 }

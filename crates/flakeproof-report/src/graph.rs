@@ -1,8 +1,16 @@
-//! The graph itself: values, what flows between them, and the lines of code they stand on.
+//! The test dependency graph of one test, as a value that can be drawn: values, what flows between
+//! them, and the lines of code they stand on. [`Dot`] writes it in the language of Graphviz.
+
+use std::fmt::Write as _;
 
 use flakeproof_core::{Notice, TestId};
 use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::{Error, Renderer};
+
+/// A longer text of a node is cut.
+const LONGEST: usize = 60;
 
 /// Which values of a test flow into which others, and into what it asserts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,6 +143,26 @@ impl CalledCode {
     }
 }
 
+/// Renders a graph for Graphviz: `dot -Tsvg`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dot;
+
+impl Renderer<TestGraph> for Dot {
+    fn render(&self, graph: &TestGraph) -> Result<Vec<u8>, Error> {
+        let mut dot = format!("digraph {} {{\n", quoted(graph.id.as_str()));
+        dot.push_str("  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n");
+        dot.push_str("  edge [fontname=\"monospace\", fontsize=10];\n");
+        for (at, node) in graph.nodes.iter().enumerate() {
+            let _ = writeln!(dot, "  n{at} [{}];", node_attributes(node));
+        }
+        for edge in &graph.edges {
+            let _ = writeln!(dot, "  n{} -> n{} [{}];", edge.from, edge.to, edge_attributes(edge));
+        }
+        dot.push_str("}\n");
+        Ok(dot.into_bytes())
+    }
+}
+
 /// The beginning of a text that is longer than this many characters.
 pub(crate) fn beginning(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
@@ -147,4 +175,57 @@ pub(crate) fn beginning(text: &str, longest: usize) -> String {
 /// The name of a file without its folders.
 pub(crate) fn file_name(file: &str) -> &str {
     file.rsplit('/').next().unwrap_or(file)
+}
+
+fn node_attributes(node: &GraphNode) -> String {
+    let place = format!("{}:{}", file_name(&node.file), node.line);
+    let mut lines = vec![beginning(&node.text, LONGEST), place];
+    let mut styles = Vec::new();
+    if node.start {
+        lines.insert(0, "START".to_owned());
+        styles.push("rounded");
+    }
+    if node.assertion.is_some() || node.kind == ValueKind::Assertion {
+        lines.insert(0, "ASSERT".to_owned());
+        styles.push("bold");
+    }
+    let label = quoted(&lines.join("\n"));
+    if styles.is_empty() {
+        return format!("label={label}");
+    }
+    format!("label={label}, style=\"{}\"", styles.join(","))
+}
+
+fn edge_attributes(edge: &GraphEdge) -> String {
+    match &edge.code {
+        None => format!("label={}", quoted(&edge.label())),
+        Some(code) => {
+            let label = quoted(&format!("{}\n{}", edge.label(), code.place()));
+            format!("label={label}, style=dashed, tooltip={}", quoted(&code.name))
+        }
+    }
+}
+
+/// A text as it may stand in quotes: a line break is the two characters `\n`.
+fn quoted(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let text: String = text.chars().filter(|it| !it.is_control()).collect();
+    format!("\"{text}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn start_assert_and_calls_into_the_code_are_marked() {
+        let dot = String::from_utf8(Dot.render(&sample::graph()).unwrap()).unwrap();
+        insta::assert_snapshot!(dot);
+    }
+
+    #[test]
+    fn no_text_ends_its_quotes() {
+        assert_eq!(quoted("a\"b\\\nc\t"), "\"a\\\"b\\\\\\nc\"");
+    }
 }

@@ -1,4 +1,5 @@
-//! One test with all that is known about it, from whatever source.
+//! What every report of an [`Overview`] needs to know about it: each test with all that is known
+//! about it, from whatever source, and the whole in a handful of numbers.
 //!
 //! The history and the latest hunt can differ: a victim may never have failed in its own order. A
 //! test is flaky if either has shown it; it is broken only if the history says so; and where no run
@@ -10,6 +11,8 @@ use std::time::Duration;
 use flakeproof_core::{
     FlakyKind, Kind, Location, Mark, Overview, Standing, TestDetail, TestId, TestScore,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::words;
 
@@ -44,7 +47,7 @@ impl<'a> TestView<'a> {
     }
 
     /// Whether it is flaky.
-    pub(crate) fn is_flaky(&self) -> bool {
+    fn is_flaky(&self) -> bool {
         self.standing() == Some(Standing::Flaky)
     }
 
@@ -112,6 +115,65 @@ impl<'a> TestView<'a> {
         let is_suspect = detail.and_then(|it| it.prediction.as_ref()).is_some_and(|it| it.flaky);
         let is_held = detail.is_some_and(|it| it.quarantine.is_some());
         self.score.is_some() || self.hunted_kind().is_some() || is_suspect || is_held
+    }
+}
+
+/// An overview in a handful of numbers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Totals {
+    /// Tests that something is known about.
+    pub(crate) tests: usize,
+    /// Those that passed and failed on the same code.
+    pub(crate) flaky: usize,
+    /// Those that fail in every run since some time.
+    pub(crate) broken: usize,
+    /// Those that failed, and nobody knows whether that was the code.
+    pub(crate) unexplained: usize,
+    /// Those that never failed, outages left out.
+    pub(crate) steady: usize,
+    /// Those that appeared lately.
+    pub(crate) new: usize,
+    /// Those that appeared lately and are flaky.
+    pub(crate) new_flaky: usize,
+    /// Those with an entry in the quarantine.
+    pub(crate) quarantined: usize,
+    /// Runs in the history.
+    pub(crate) runs: usize,
+    /// Executions in all runs, reruns left out.
+    pub(crate) executions: u64,
+    /// Runs in which many tests failed together.
+    pub(crate) outages: usize,
+    /// Time of CI burnt by flaky failures.
+    pub(crate) cost_seconds: f64,
+    /// When the first run started; `null` if there is none.
+    pub(crate) from: Option<String>,
+    /// When the latest run started.
+    pub(crate) until: Option<String>,
+}
+
+impl Totals {
+    /// Count an overview's tests.
+    pub(crate) fn new(overview: &Overview, views: &[TestView<'_>]) -> Self {
+        let count = |is: &dyn Fn(&TestView<'_>) -> bool| views.iter().filter(|it| is(it)).count();
+        let standing = |standing| count(&|view| view.standing() == Some(standing));
+        let cost: Duration = views.iter().map(TestView::cost).sum();
+        let runs = &overview.timeline.runs;
+        Self {
+            tests: views.len(),
+            flaky: standing(Standing::Flaky),
+            broken: standing(Standing::Broken),
+            unexplained: standing(Standing::Unexplained),
+            steady: standing(Standing::Steady),
+            new: count(&|view| view.is_new()),
+            new_flaky: count(&|view| view.is_new() && view.is_flaky()),
+            quarantined: count(&|view| view.detail.is_some_and(|it| it.quarantine.is_some())),
+            runs: runs.len(),
+            executions: overview.scores.executions,
+            outages: overview.scores.outages.len(),
+            cost_seconds: crate::json::seconds(cost),
+            from: runs.first().map(|run| run.started.clone()),
+            until: runs.last().map(|run| run.started.clone()),
+        }
     }
 }
 
