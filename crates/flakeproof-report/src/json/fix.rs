@@ -3,8 +3,8 @@
 //! Its schema is published as `docs/reference/verify-report.schema.json`.
 
 use flakeproof_core::{
-    FixEnd, FixFindings, FixVerdict, FlakyKind, FormerRate, Isolation, Place, RateSource, Tally,
-    TestId,
+    FixEnd, FixFindings, FixVerdict, FlakyKind, FormerRate, Isolation, RateSource, Tally, TestId,
+    WhereSeen,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -150,12 +150,12 @@ impl FormerRateReport {
     }
 }
 
-fn place_report(place: Place) -> SourceReport {
+fn place_report(place: WhereSeen) -> SourceReport {
     match place {
-        Place::OwnOrder => SourceReport::OwnOrder,
-        Place::OtherOrders => SourceReport::OtherOrders,
-        Place::Alone => SourceReport::Alone,
-        Place::Anywhere => SourceReport::Anywhere,
+        WhereSeen::OwnOrder => SourceReport::OwnOrder,
+        WhereSeen::OtherOrders => SourceReport::OtherOrders,
+        WhereSeen::Alone => SourceReport::Alone,
+        WhereSeen::Anywhere => SourceReport::Anywhere,
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
             isolation: Isolation::Fork,
             was: FormerRate {
                 rate: 0.3,
-                source: RateSource::Seen(Tally { runs: 20, failures: 10 }, Place::OtherOrders),
+                source: RateSource::Seen(Tally { runs: 20, failures: 10 }, WhereSeen::OtherOrders),
             },
             confidence: 0.95,
             runs,

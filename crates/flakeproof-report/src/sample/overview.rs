@@ -23,7 +23,7 @@ pub(crate) const ONLY_PREDICTED: &str = "tests/test_poll.py::test_waits";
 pub(crate) fn overview() -> Overview {
     let timeline =
         Timeline { runs: (0..24).map(|number| run(number, 24)).collect(), tests: tests() };
-    let scores = Scores::of(&timeline);
+    let scores = Scores::from_timeline(&timeline);
     Overview {
         project: "shop".into(),
         made: "2026-11-16T02:00:00Z".into(),
@@ -286,7 +286,7 @@ pub(crate) fn large_overview(tests: u32, runs: u32) -> Overview {
         runs: (0..runs).map(|number| run(number, runs)).collect(),
         tests: (0..tests).map(|number| test(number, runs)).collect(),
     };
-    let scores = Scores::of(&timeline);
+    let scores = Scores::from_timeline(&timeline);
     let mut overview = overview();
     overview.project = "warehouse".into();
     let mut everything = overview.details.remove(WORST).unwrap_or_default();

@@ -120,7 +120,7 @@ fn hostile() -> Overview {
         run.job = Some(names[1].clone());
         run.branch = Some(names[2].clone());
     }
-    overview.scores = Scores::of(&overview.timeline);
+    overview.scores = Scores::from_timeline(&overview.timeline);
     overview
 }
 

@@ -53,7 +53,8 @@ impl CannierTrade {
 
     /// The front as a picture.
     pub(crate) fn chart(&self) -> FrontChart {
-        let place = |point: &GridPoint| Tradeoff { performance: point.performance, cost: point.cost };
+        let place =
+            |point: &GridPoint| Tradeoff { performance: point.performance, cost: point.cost };
         let pin = |(name, point): (String, GridPoint)| Pin {
             name: format!(
                 "{name}: [{:.3}, {} s] ({})",
