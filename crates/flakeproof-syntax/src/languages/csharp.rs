@@ -3,11 +3,11 @@
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const CSHARP: Rules = Rules {
     grammars: &[("cs", Grammar { name: "c-sharp", load: || tree_sitter_c_sharp::LANGUAGE.into() })],
     may_hold_tests,
     outline,

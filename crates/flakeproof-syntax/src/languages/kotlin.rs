@@ -3,11 +3,11 @@
 use tree_sitter::Node;
 
 use super::junit::{self, Mark, Place, Style};
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const KOTLIN: Rules = Rules {
     grammars: &[
         ("kt", Grammar { name: "kotlin", load: || tree_sitter_kotlin_ng::LANGUAGE.into() }),
         ("kts", Grammar { name: "kotlin", load: || tree_sitter_kotlin_ng::LANGUAGE.into() }),

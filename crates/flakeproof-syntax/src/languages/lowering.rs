@@ -3,12 +3,15 @@
 //!
 //! A language walks its tree with functions that call one another, so depth is counted here: what
 //! lies deeper than [`DEEPEST`] is not followed but gathered, name by name, into one value.
+//!
+//! A grammar may leave the inside of a macro as loose tokens. Read again on its own, as a piece, it
+//! is code.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, ParseOptions, Parser, Range, Tree};
 
-use super::pieces::Pieces;
 use crate::flow::{
     Block, Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
     TypeDeclaration, Unit,
@@ -20,6 +23,11 @@ use crate::tree::{Extent, line, text_of};
 const DEEPEST: u32 = 200;
 /// Names that are kept of what lies too deep.
 const MOST_GATHERED: usize = 256;
+
+/// Pieces lie in one another at most this deep: each level is parsed once more.
+const DEEPEST_PIECE: u32 = 4;
+/// Parser steps, in hundreds, that any piece may take; a byte may take a sixteenth more.
+const BASE_EFFORT: usize = 20;
 
 /// The unit being written, and what writing it needs.
 pub(crate) struct Lowering<'t, 'a> {
@@ -225,6 +233,67 @@ impl<'t, 'a> Lowering<'t, 'a> {
     }
 }
 
+/// Parses pieces of a file.
+#[derive(Default)]
+pub(crate) struct Pieces<'p> {
+    parser: Option<&'p mut Parser>,
+    depth: u32,
+}
+
+impl<'p> Pieces<'p> {
+    pub(crate) fn new(parser: Option<&'p mut Parser>) -> Self {
+        Self { parser, depth: 0 }
+    }
+
+    /// The tree of what stands from the start of one node to the end of another, as if nothing
+    /// stood around it, with the places it has in the whole text. Nothing when it lies too deep or
+    /// asks for too much.
+    pub(super) fn parse(&mut self, first: Node<'_>, last: Node<'_>, text: &str) -> Option<Tree> {
+        let parser = self.parser.as_deref_mut().filter(|_| self.depth < DEEPEST_PIECE)?;
+        let (end, mut end_point) = (last.end_byte(), last.end_position());
+        end_point.column += 1;
+        let range = Range {
+            start_byte: first.start_byte(),
+            end_byte: end + 1,
+            start_point: first.start_position(),
+            end_point,
+        };
+        parser.set_included_ranges(&[range]).ok()?;
+        let length = end.saturating_sub(range.start_byte);
+        let mut left = BASE_EFFORT + length / 16;
+        let mut progress = |_: &_| match left.checked_sub(1) {
+            Some(rest) => {
+                left = rest;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        };
+        let options = ParseOptions::new().progress_callback(&mut progress);
+        let bytes = text.as_bytes();
+        // An expression becomes a statement by the sign that is read behind it.
+        let mut read = |offset: usize, _| match bytes.get(offset..end) {
+            Some(rest) if !rest.is_empty() => rest,
+            _ => b";".get(offset.saturating_sub(end)..).unwrap_or_default(),
+        };
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        if tree.is_none() {
+            parser.reset();
+        }
+        // An empty list means the whole text again, and is never refused.
+        parser.set_included_ranges(&[]).ok()?;
+        tree
+    }
+
+    /// Count a piece in a piece.
+    pub(super) fn enter(&mut self) {
+        self.depth += 1;
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+}
+
 /// Where a node stands.
 pub(crate) fn span(node: Node<'_>) -> Span {
     Span {
@@ -234,7 +303,7 @@ pub(crate) fn span(node: Node<'_>) -> Span {
     }
 }
 
-pub(crate) fn span_of(extent: Extent) -> Span {
+fn span_of(extent: Extent) -> Span {
     Span { start: offset(extent.start), end: offset(extent.end), line: extent.first_line }
 }
 

@@ -3,11 +3,11 @@
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Extent, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const RUBY: Rules = Rules {
     grammars: &[("rb", Grammar { name: "ruby", load: || tree_sitter_ruby::LANGUAGE.into() })],
     may_hold_tests,
     outline,

@@ -8,16 +8,11 @@
 
 mod features;
 mod go;
-mod halstead;
 mod java;
 mod javascript;
-mod lines;
-mod maintainability;
 mod python;
 mod rust;
 mod tabled;
-mod tokens;
-mod vocabulary;
 mod walk;
 
 pub use features::{Measured, StaticFeatures};

@@ -4,8 +4,8 @@ use tree_sitter::Node;
 
 use super::flow::Go;
 use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
 use crate::languages::lowering::{in_place, parts, span};
+use crate::languages::shapes::{Link, links};
 
 impl Go<'_, '_> {
     /// Write an assertion; `false`, and nothing written, where the node is none.

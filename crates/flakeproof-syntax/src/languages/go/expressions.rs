@@ -4,10 +4,10 @@ use tree_sitter::Node;
 
 use super::flow::Go;
 use crate::flow::{Expression, Operation};
-use crate::languages::chain::operators;
 use crate::languages::lowering::{
     call_of_value, combine, first_part, gathered, literal, name, parts, span,
 };
+use crate::languages::shapes::operators;
 use crate::tree::child_of_kind;
 
 impl Go<'_, '_> {

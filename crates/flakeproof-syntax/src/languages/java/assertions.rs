@@ -7,8 +7,8 @@ use tree_sitter::Node;
 
 use super::flow::Java;
 use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
 use crate::languages::lowering::{in_place, parts, span};
+use crate::languages::shapes::{Link, links};
 
 impl<'a> Java<'_, 'a> {
     /// Write an assertion; `false`, and nothing written, where the node is none.

@@ -4,8 +4,8 @@ use tree_sitter::Node;
 
 use super::flow::Java;
 use crate::flow::{Expression, Operation, Parameter, Span, Statement};
-use crate::languages::chain::operators;
 use crate::languages::lowering::{Head, combine, first_part, gathered, literal, name, parts, span};
+use crate::languages::shapes::operators;
 use crate::tree::{child_of_kind, children};
 
 impl Java<'_, '_> {

@@ -4,8 +4,8 @@ use tree_sitter::Node;
 
 use super::flow::Script;
 use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
 use crate::languages::lowering::{first_part, in_place, span};
+use crate::languages::shapes::{Link, links};
 
 impl Script<'_, '_> {
     /// Write an assertion; `false`, and nothing written, where the node is none.

@@ -4,10 +4,10 @@ use tree_sitter::Node;
 
 use super::flow::{Script, is_class, is_method};
 use crate::flow::{Expression, Operation, Role, Statement};
-use crate::languages::chain::operators;
 use crate::languages::lowering::{
     behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
 };
+use crate::languages::shapes::operators;
 use crate::tree::child_of_kind;
 
 impl Script<'_, '_> {

@@ -7,8 +7,8 @@ use tree_sitter::Node;
 
 use super::flow::Python;
 use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
 use crate::languages::lowering::{first_part, in_place, parts, span};
+use crate::languages::shapes::{Link, links};
 
 impl Python<'_, '_> {
     pub(super) fn assert_statement(&mut self, node: Node<'_>) {

@@ -5,10 +5,10 @@ use tree_sitter::Node;
 use super::flow::Rust;
 use super::statements::block_of;
 use crate::flow::{Expression, Operation, Statement};
-use crate::languages::chain::operators;
 use crate::languages::lowering::{
     Head, behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
 };
+use crate::languages::shapes::operators;
 use crate::tree::child_of_kind;
 
 impl Rust<'_, '_> {

@@ -1,8 +1,24 @@
-//! Chains, which grammars nest as deep as they are long: `a + b + c` and `a.b(c).d(e)`.
+//! Code that is shaped alike in several languages, as expressions: chains, which grammars nest as deep
+//! as they are long (`a + b + c` and `a.b(c).d(e)`), members, casts, choices, texts with holes.
 
 use tree_sitter::Node;
 
 use crate::flow::Operation;
+
+/// The operation of a chain of operators, its first operator, and what stands between them.
+pub(super) struct Operators<'n> {
+    pub(super) operation: Operation,
+    pub(super) word: Node<'n>,
+    pub(super) operands: Vec<Node<'n>>,
+}
+
+/// One step of `a.b(c).d`: a name, what it is taken from, and what it is called with.
+#[derive(Clone, Copy)]
+pub(super) struct Link<'n> {
+    pub(super) name: Node<'n>,
+    pub(super) object: Option<Node<'n>>,
+    pub(super) arguments: Option<Node<'n>>,
+}
 
 /// What an operator does, told apart finely enough that a chain is one of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,13 +27,6 @@ enum Sign {
     Comparison,
     Logic,
     Choice,
-}
-
-/// The operation of a chain of operators, its first operator, and what stands between them.
-pub(super) struct Operators<'n> {
-    pub(super) operation: Operation,
-    pub(super) word: Node<'n>,
-    pub(super) operands: Vec<Node<'n>>,
 }
 
 /// A chain of operators of one kind, read from its last one.
@@ -58,14 +67,6 @@ fn sign<'n>(node: Node<'n>) -> Option<(Sign, Node<'n>)> {
         _ => Sign::Arithmetic,
     };
     Some((sign, word))
-}
-
-/// One step of `a.b(c).d`: a name, what it is taken from, and what it is called with.
-#[derive(Clone, Copy)]
-pub(super) struct Link<'n> {
-    pub(super) name: Node<'n>,
-    pub(super) object: Option<Node<'n>>,
-    pub(super) arguments: Option<Node<'n>>,
 }
 
 /// The links of a chain, the last one first.
