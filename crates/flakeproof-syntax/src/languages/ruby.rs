@@ -161,12 +161,7 @@ impl<'t, 'a> Ruby<'t, 'a> {
 
     /// `spec/user_spec.rb > User > #name > works`.
     fn spec_id(&self, scope: ScopeId, title: &str) -> TestId {
-        let mut id = self.reading.path.to_owned();
-        for part in self.outline.enclosing(scope).iter().map(String::as_str).chain([title]) {
-            id.push_str(" > ");
-            id.push_str(part);
-        }
-        TestId::from(id)
+        self.outline.id(self.reading.path, " > ", scope, title)
     }
 
     /// `Module::FooTest#test_a`.
@@ -175,7 +170,7 @@ impl<'t, 'a> Ruby<'t, 'a> {
     }
 
     fn add(&mut self, name: &str, scope: ScopeId, role: Role, node: Node<'t>) {
-        let (name, extent) = (name.to_owned(), Extent::of(node));
+        let (name, extent) = (name.to_owned(), Extent::new(node));
         self.outline.functions.push(Function { name, scope, role, extent, node });
     }
 

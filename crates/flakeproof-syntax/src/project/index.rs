@@ -85,7 +85,7 @@ impl Project {
     #[must_use]
     pub fn of(units: Vec<Unit>) -> Self {
         let mut project = Self {
-            calls: CallCache::of(&units),
+            calls: CallCache::new(&units),
             test_code: units.iter().map(begin_of_test_code).collect(),
             scopes: Vec::with_capacity(units.len()),
             units: Vec::new(),

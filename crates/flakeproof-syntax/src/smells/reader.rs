@@ -95,7 +95,7 @@ impl<'p> SmellReader<'p> {
     /// The numbers of a test whose project is not at hand: all but its own circle are missing.
     #[must_use]
     pub fn numbers_of_text(source: &str, comments: Comments) -> Vec<f32> {
-        let mut numbers: Vec<f32> = Counts::of(source, comments).logarithms().collect();
+        let mut numbers: Vec<f32> = Counts::new(source, comments).logarithms().collect();
         numbers.resize(Self::names().len(), f32::NAN);
         numbers
     }
@@ -125,14 +125,14 @@ impl<'p> SmellReader<'p> {
     fn of_function(&self, declared: Declared) -> Counts {
         let found = self.project.unit(declared).zip(self.project.function(declared));
         found.map_or_else(Counts::default, |(unit, function)| {
-            Counts::of(unit.text_of(function.span), unit.language.into())
+            Counts::new(unit.text_of(function.span), unit.language.into())
         })
     }
 
     fn file(&self, unit: u32) -> &File {
         self.files[unit as usize].get_or_init(|| {
             let file = &self.project.units()[unit as usize];
-            let counts = Counts::of(&file.text, file.language.into());
+            let counts = Counts::new(&file.text, file.language.into());
             let mut mentions = self.mentioned_in(unit, &file.text);
             mentions.retain(|other| *other != unit);
             File { counts, mentions }
@@ -216,7 +216,7 @@ impl Default for Counts {
 
 impl Counts {
     /// The smells in a piece of code.
-    fn of(text: &str, comments: Comments) -> Self {
+    fn new(text: &str, comments: Comments) -> Self {
         let mut counts = Self::default();
         for token in tokens(text, comments) {
             if let Token::Name(text) | Token::Text(text) = token {
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn names_are_cut_into_words_and_comments_are_not_code() {
         let counts =
-            Counts::of("Thread.sleep(10); // sleep\nnew ServerSocket(0);", Comments::Slashes);
+            Counts::new("Thread.sleep(10); // sleep\nnew ServerSocket(0);", Comments::Slashes);
         let of = |smell: Smell| counts.smells[smell as usize];
         assert_eq!((of(Smell::Sleep), of(Smell::Threads)), (1.0, 1.0));
         assert_eq!((of(Smell::Servers), of(Smell::Sockets), of(Smell::Creations)), (1.0, 1.0, 1.0));

@@ -1,6 +1,5 @@
 //! The suites, tests and functions of a JavaScript or TypeScript file, and what they call.
 
-use flakeproof_core::TestId;
 use tree_sitter::Node;
 
 use super::suites::Verb;
@@ -115,7 +114,7 @@ impl<'t, 'a> Script<'t, 'a> {
                 functions.filter_map(|f| f.child_by_field_name("body")).map(|body| (body, scope)),
             );
         };
-        match Verb::of(callee, self.reading.text) {
+        match Verb::from_callee(callee, self.reading.text) {
             Some(Verb::Suite) => {
                 let title = arguments.first().map_or("", |first| title(*first, self.reading.text));
                 if let Some(suite) = self.open(title, scope, node) {
@@ -124,7 +123,7 @@ impl<'t, 'a> Script<'t, 'a> {
             }
             Some(Verb::Test) => {
                 if let Some(title) = self.test_title(&arguments) {
-                    self.add_test(title, scope, Extent::of(node), node);
+                    self.add_test(title, scope, Extent::new(node), node);
                 }
             }
             Some(Verb::Before) => self.add_hook(callee, scope, Role::Before, node),
@@ -167,12 +166,7 @@ impl<'t, 'a> Script<'t, 'a> {
 
     fn add_test(&mut self, title: &str, scope: ScopeId, extent: Extent, node: Node<'t>) {
         let name = unescaped(title);
-        let mut id = self.reading.path.to_owned();
-        for part in self.outline.enclosing(scope).iter().chain([&name]) {
-            id.push_str(" > ");
-            id.push_str(part);
-        }
-        let role = Role::Test(TestId::from(id));
+        let role = Role::Test(self.outline.id(self.reading.path, " > ", scope, &name));
         self.outline.functions.push(Function { name, scope, role, extent, node });
     }
 
@@ -181,10 +175,7 @@ impl<'t, 'a> Script<'t, 'a> {
     }
 
     fn add(&mut self, name: &str, scope: ScopeId, role: Role, node: Node<'t>) {
-        if !name.is_empty() {
-            let (name, extent) = (name.to_owned(), Extent::of(node));
-            self.outline.functions.push(Function { name, scope, role, extent, node });
-        }
+        self.outline.add(name, scope, role, Extent::new(node), node);
     }
 
     /// Read what the parser could not join: `describe("a", () => {` whose end is missing, and the
@@ -204,7 +195,7 @@ impl<'t, 'a> Script<'t, 'a> {
                 }
                 _ => None,
             };
-            let verb = title.and_then(|_| Verb::of(piece, self.reading.text));
+            let verb = title.and_then(|_| Verb::from_callee(piece, self.reading.text));
             match (verb, title) {
                 (Some(Verb::Suite), Some(title)) => {
                     let opened = self.open(title, braces.here, piece);

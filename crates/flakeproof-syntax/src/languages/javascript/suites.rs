@@ -6,7 +6,8 @@ use tree_sitter::Node;
 use super::flow::{Script, is_call, is_method};
 use super::outline::{is_function, title, unescaped};
 use crate::flow::{Expression, Parameter, Statement};
-use crate::languages::lowering::{Head, Outlined, first_part, parts, span};
+use crate::languages::lowering::{Head, Outlined};
+use crate::languages::shapes::{first_part, parts, span};
 use crate::tree::{Extent, text_of};
 
 /// Members chained to `it` or `describe`; nobody chains more.
@@ -27,7 +28,7 @@ pub(super) enum Verb {
 
 impl Verb {
     /// What calling `callee` does, if it is one of the words that runners define.
-    pub(super) fn of<'a>(callee: Node<'_>, text: &'a str) -> Option<Self> {
+    pub(super) fn from_callee<'a>(callee: Node<'_>, text: &'a str) -> Option<Self> {
         let mut members: Vec<&'a str> = Vec::new();
         let mut node = callee;
         while members.len() < LONGEST_CHAIN {
@@ -110,7 +111,7 @@ fn is_modifier(member: &str) -> bool {
 impl Script<'_, '_> {
     /// `describe(…)`, `it(…)`, `beforeEach(…)`, or a call whose callbacks may hold those.
     pub(super) fn call_of_runner(&mut self, node: Node<'_>) {
-        if let Some(outlined) = self.form.outlined(Extent::of(node)) {
+        if let Some(outlined) = self.form.outlined(Extent::new(node)) {
             self.test_call(node, outlined);
             return;
         }
@@ -121,7 +122,7 @@ impl Script<'_, '_> {
         };
         let arguments = parts(list);
         let outer = self.form.owner;
-        if Verb::of(callee, self.form.reading.text) == Some(Verb::Suite) {
+        if Verb::from_callee(callee, self.form.reading.text) == Some(Verb::Suite) {
             let first = arguments.first();
             let title = first.map_or("", |first| title(*first, self.form.reading.text));
             self.form.owner = Some(self.form.declare_type(&unescaped(title), Vec::new(), node));
@@ -136,7 +137,7 @@ impl Script<'_, '_> {
 
     /// A test or a hook: what is handed to the call is its body.
     pub(super) fn test_call(&mut self, node: Node<'_>, outlined: Outlined) {
-        let extent = Extent::of(node);
+        let extent = Extent::new(node);
         let owner = self.form.owner;
         if owner.is_none() {
             self.form.owner = self.form.owner_of(outlined.scope, extent);

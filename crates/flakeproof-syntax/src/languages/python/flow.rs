@@ -4,7 +4,8 @@
 use tree_sitter::Node;
 
 use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Unit};
-use crate::languages::lowering::{Head, Lowering, first_part, parts, span};
+use crate::languages::lowering::{Head, Lowering};
+use crate::languages::shapes::{first_part, parts, parts_within, span};
 use crate::tree::{Extent, child_of_kind};
 
 /// The unit of a Python file.
@@ -70,7 +71,7 @@ impl Python<'_, '_> {
             self.class(node);
             return;
         }
-        let extent = Extent::of(decorated);
+        let extent = Extent::new(decorated);
         let outlined = self.form.outlined(extent);
         let owner = self.form.owner;
         if let (None, Some(outlined)) = (owner, &outlined) {
@@ -127,7 +128,7 @@ impl Python<'_, '_> {
             parameters,
             returns: node.child_by_field_name("return_type").map(span),
             marks,
-            extent: Extent::of(decorated),
+            extent: Extent::new(decorated),
         };
         Some(self.form.function(head, body))
     }
@@ -144,16 +145,9 @@ impl Python<'_, '_> {
             let Some(outlined) = self.form.outlined(extent) else { continue };
             self.form.owner = self.form.owner_of(outlined.scope, extent);
             let outer = self.form.open();
-            for piece in parts(node) {
-                if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
-                    self.statement(piece);
-                }
-            }
+            parts_within(node, extent).for_each(|piece| self.statement(piece));
             let body = self.form.close(outer);
-            let lambda = Head::lambda(Vec::new(), node);
-            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
-            let function = self.form.function(head, body);
-            self.form.unit.functions.push(function);
+            self.form.add_unread(outlined, extent, node, body);
             self.form.owner = None;
         }
     }

@@ -4,9 +4,10 @@
 use tree_sitter::Node;
 
 use super::flow::Rust;
-use crate::flow::{Block, Expression, Operation, Statement};
-use crate::languages::lowering::{combine, first_part, gathered, parts, span};
-use crate::languages::shapes::{Link, links};
+use crate::flow::{Expression, Operation, Statement};
+use crate::languages::shapes::{
+    Link, combine, first_part, gathered, links_from, parts, raising, span,
+};
 use crate::tree::{child_of_kind, children};
 
 impl Rust<'_, '_> {
@@ -26,20 +27,15 @@ impl Rust<'_, '_> {
 
     /// `assert_paid(&order)` and `command.assert().success()`: own helpers follow the same habit.
     fn chain(&mut self, node: Node<'_>) -> bool {
-        let mut links = links(node, link);
-        let Some(at) = links.iter().rposition(|link| is_helper(self.form.text(link.name))) else {
-            return false;
-        };
-        links.truncate(at + 1);
-        links.reverse();
+        let is_assertion = |link: &Link<'_>, _| is_helper(self.form.text(link.name));
+        let Some(links) = links_from(node, link, is_assertion) else { return false };
         let subject = links.first().and_then(|link| link.object);
         let mut operands: Vec<Expression> =
             subject.map(|subject| self.expression(subject)).into_iter().collect();
         for link in &links {
             operands.extend(self.arguments(link.arguments));
         }
-        let words = links.iter().map(|link| span(link.name)).collect();
-        self.form.emit(Statement::Assert { words, operands, line: span(node).line });
+        self.form.assert_by(&links, operands, node);
         true
     }
 
@@ -58,11 +54,7 @@ impl Rust<'_, '_> {
             .and_then(|tokens| child_of_kind(tokens, &["string_literal"]))
             .or_else(|| attribute.child_by_field_name("value"));
         let operands = said.map(gathered).into_iter().collect();
-        let word = span(name);
-        vec![
-            Statement::Nested { block: Block::Raises, heads: Vec::new(), body },
-            Statement::Assert { words: vec![word], operands, line: word.line },
-        ]
+        raising(body, span(name), operands)
     }
 
     /// What a macro makes.

@@ -4,7 +4,8 @@ use tree_sitter::Node;
 
 use super::outline::module_path;
 use crate::flow::{Field, Function, Parameter, Role, Span, Unit};
-use crate::languages::lowering::{Head, Lowering, bare_type, parts, span};
+use crate::languages::lowering::{Head, Lowering};
+use crate::languages::shapes::{bare_type, parts, parts_within, span};
 use crate::tree::{Extent, child_of_kind};
 
 /// The unit of a Rust file.
@@ -189,17 +190,10 @@ impl Rust<'_, '_> {
             if node.kind() == "macro_invocation" {
                 self.macro_function(node, extent);
             } else {
-                for piece in parts(node) {
-                    if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
-                        self.statement(piece);
-                    }
-                }
+                parts_within(node, extent).for_each(|piece| self.statement(piece));
             }
             let body = self.form.close(outer);
-            let lambda = Head::lambda(Vec::new(), node);
-            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
-            let function = self.form.function(head, body);
-            self.form.unit.functions.push(function);
+            self.form.add_unread(outlined, extent, node, body);
         }
     }
 

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use super::flow::Rust;
 use crate::flow::{Block, Expression, Operation, Role, Span, Statement};
-use crate::languages::lowering::{behind, combine, first_part, gathered, name, parts, span};
+use crate::languages::shapes::{behind, combine, first_part, gathered, name, parts, span};
 use crate::tree::child_of_kind;
 
 impl Rust<'_, '_> {
