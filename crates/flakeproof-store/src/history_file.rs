@@ -118,23 +118,6 @@ impl Display for HistoryFile {
     }
 }
 
-/// Refuse a project's own history that is a link: it comes with the project, and whoever made it
-/// would have a file of the user's choice changed elsewhere.
-fn refuse_links(file: &HistoryFile) -> Result<(), HistoryError> {
-    let path = file.path();
-    let Some(folder) = path.parent().filter(|folder| folder.ends_with(PROJECT_FOLDER)) else {
-        return Ok(());
-    };
-    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
-    match is_link(path) || is_link(folder) {
-        true => Err(file.unreadable(
-            "it is a symbolic link, which is not followed; remove the link, or name the file that \
-             it leads to with `--store`",
-        )),
-        false => Ok(()),
-    }
-}
-
 /// Make `folder/.flakeproof`, which keeps itself out of version control, unless it is there.
 ///
 /// # Errors
@@ -150,6 +133,23 @@ pub(crate) fn make_project_folder(folder: &Path) -> Result<(), HistoryError> {
         _ => std::fs::write(ignore, "*\n"),
     }
     .map_err(|error| file.unwritable(error))
+}
+
+/// Refuse a project's own history that is a link: it comes with the project, and whoever made it
+/// would have a file of the user's choice changed elsewhere.
+fn refuse_links(file: &HistoryFile) -> Result<(), HistoryError> {
+    let path = file.path();
+    let Some(folder) = path.parent().filter(|folder| folder.ends_with(PROJECT_FOLDER)) else {
+        return Ok(());
+    };
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    match is_link(path) || is_link(folder) {
+        true => Err(file.unreadable(
+            "it is a symbolic link, which is not followed; remove the link, or name the file that \
+             it leads to with `--store`",
+        )),
+        false => Ok(()),
+    }
 }
 
 fn connect(file: &HistoryFile) -> Result<Connection, HistoryError> {

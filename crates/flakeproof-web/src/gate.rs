@@ -78,15 +78,6 @@ impl Gate {
     }
 }
 
-fn unknown() -> Answer {
-    let problem = Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "the request carries no token that this server knows",
-        "send `Authorization: Bearer TOKEN`, or open the address that `flakeproof serve` printed",
-    );
-    problem.answer().with(header::WWW_AUTHENTICATE, "Bearer realm=\"flakeproof\"".to_owned())
-}
-
 fn check_method(method: &Method) -> Result<(), Answer> {
     if [Method::GET, Method::HEAD].contains(method) {
         return Ok(());
@@ -103,6 +94,46 @@ fn check_method(method: &Method) -> Result<(), Answer> {
 fn values(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     // A value that is no text is there, and is nobody's name and no token.
     headers.get_all(name).into_iter().map(|value| value.to_str().unwrap_or_default())
+}
+
+/// Whether a `Host` header, with or without a port, names this very machine.
+fn is_loopback(host: &str) -> bool {
+    let Some(name) = without_port(host) else { return false };
+    if let Some(bracketed) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return bracketed.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
+    }
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4() && address.is_loopback())
+}
+
+fn without_port(host: &str) -> Option<&str> {
+    let name_end = host.rfind(']').map_or(0, |at| at + 1);
+    match host[name_end..].split_once(':') {
+        None => Some(host),
+        Some((rest, port)) => {
+            let is_port = port.parse::<u16>().is_ok() && port.bytes().all(|it| it.is_ascii_digit());
+            is_port.then(|| &host[..name_end + rest.len()])
+        }
+    }
+}
+
+/// The value of the server's own cookie in a `Cookie` header.
+fn cookie_value(header: &str, port: u16) -> Option<&str> {
+    let name = cookie_name(port);
+    header.split(';').find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name).then_some(value)
+    })
+}
+
+/// The cookie's name. Browsers share cookies between the ports of a machine, so it has the port.
+fn cookie_name(port: u16) -> String {
+    format!("flakeproof_{port}")
+}
+
+/// The header that gives a browser its cookie: not readable by scripts, not sent for other sites.
+fn set_cookie(port: u16, session: &str) -> String {
+    format!("{}={session}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port))
 }
 
 fn bearer(value: &str) -> Option<&str> {
@@ -126,44 +157,13 @@ fn given_in_query(request: &Parts) -> Option<(String, String)> {
     Some((given, format!("{path}{query}")))
 }
 
-/// The cookie's name. Browsers share cookies between the ports of a machine, so it has the port.
-fn cookie_name(port: u16) -> String {
-    format!("flakeproof_{port}")
-}
-
-/// The header that gives a browser its cookie: not readable by scripts, not sent for other sites.
-fn set_cookie(port: u16, session: &str) -> String {
-    format!("{}={session}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port))
-}
-
-/// The value of the server's own cookie in a `Cookie` header.
-fn cookie_value(header: &str, port: u16) -> Option<&str> {
-    let name = cookie_name(port);
-    header.split(';').find_map(|pair| {
-        let (key, value) = pair.trim().split_once('=')?;
-        (key == name).then_some(value)
-    })
-}
-
-/// Whether a `Host` header, with or without a port, names this very machine.
-fn is_loopback(host: &str) -> bool {
-    let Some(name) = without_port(host) else { return false };
-    if let Some(bracketed) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        return bracketed.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
-    }
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4() && address.is_loopback())
-}
-
-fn without_port(host: &str) -> Option<&str> {
-    let name_end = host.rfind(']').map_or(0, |at| at + 1);
-    match host[name_end..].split_once(':') {
-        None => Some(host),
-        Some((rest, port)) => {
-            let is_port = port.parse::<u16>().is_ok() && port.bytes().all(|it| it.is_ascii_digit());
-            is_port.then(|| &host[..name_end + rest.len()])
-        }
-    }
+fn unknown() -> Answer {
+    let problem = Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "the request carries no token that this server knows",
+        "send `Authorization: Bearer TOKEN`, or open the address that `flakeproof serve` printed",
+    );
+    problem.answer().with(header::WWW_AUTHENTICATE, "Bearer realm=\"flakeproof\"".to_owned())
 }
 
 #[cfg(test)]

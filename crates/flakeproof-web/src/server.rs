@@ -183,16 +183,16 @@ impl Default for Limits {
 #[derive(Debug, Clone)]
 pub struct Stopper(watch::Sender<bool>);
 
-/// What a server waits for. If all its [`Stopper`]s are gone, nothing ends it.
-#[derive(Debug, Clone)]
-pub struct Shutdown(watch::Receiver<bool>);
-
 impl Stopper {
     /// End the server: no new requests, and a short time for open ones.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 }
+
+/// What a server waits for. If all its [`Stopper`]s are gone, nothing ends it.
+#[derive(Debug, Clone)]
+pub struct Shutdown(watch::Receiver<bool>);
 
 impl Shutdown {
     /// Come back when the server is to end.
@@ -201,6 +201,13 @@ impl Shutdown {
             std::future::pending::<()>().await;
         }
     }
+}
+
+/// A way to end a server, and what the server waits for.
+#[must_use]
+pub fn shutdown() -> (Stopper, Shutdown) {
+    let (sender, receiver) = watch::channel(false);
+    (Stopper(sender), Shutdown(receiver))
 }
 
 /// The talk with one client, which goes on as it is polled.
@@ -224,11 +231,4 @@ fn talk<S: Source>(
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), service)
-}
-
-/// A way to end a server, and what the server waits for.
-#[must_use]
-pub fn shutdown() -> (Stopper, Shutdown) {
-    let (sender, receiver) = watch::channel(false);
-    (Stopper(sender), Shutdown(receiver))
 }

@@ -114,21 +114,6 @@ fn known(id: &str, similarity: f64, category: Option<&str>) -> SimilarTest {
     }
 }
 
-fn node(text: &str, kind: ValueKind, line: u32) -> GraphNode {
-    GraphNode {
-        text: text.to_owned(),
-        kind,
-        file: FILE.to_owned(),
-        line,
-        start: kind == ValueKind::Literal,
-        assertion: None,
-    }
-}
-
-fn edge(from: u32, to: u32, operation: &str) -> GraphEdge {
-    GraphEdge { from, to, operation: vec![operation.to_owned()], code: None }
-}
-
 /// `basket = Basket("<apple>")`, then `assert basket.size() == 1`.
 pub(crate) fn graph() -> TestGraph {
     let asserted = |node: GraphNode| GraphNode { assertion: Some(0), ..node };
@@ -175,4 +160,19 @@ pub(crate) fn long_graph(length: u32) -> TestGraph {
         paths: Vec::new(),
         ..graph()
     }
+}
+
+fn node(text: &str, kind: ValueKind, line: u32) -> GraphNode {
+    GraphNode {
+        text: text.to_owned(),
+        kind,
+        file: FILE.to_owned(),
+        line,
+        start: kind == ValueKind::Literal,
+        assertion: None,
+    }
+}
+
+fn edge(from: u32, to: u32, operation: &str) -> GraphEdge {
+    GraphEdge { from, to, operation: vec![operation.to_owned()], code: None }
 }
