@@ -13,7 +13,7 @@ use flakeproof_runner::{
     Then,
 };
 
-use super::suite::{Call, Moment, Ran, Script, Scripted, Trouble};
+use super::script::{Call, Moment, Script, Scripted, ScriptedRun, Trouble};
 
 impl Adapter for Scripted {
     fn discover(&self) -> Result<Suite> {
@@ -199,7 +199,7 @@ impl Environment for ScriptedEnvironment {
             return Err(Error::EnvironmentLost { cause: "it ended before".into() });
         }
         let script = self.scripts.get(test).cloned().unwrap_or_default();
-        let mut ran = Ran {
+        let mut ran = ScriptedRun {
             test: test.clone(),
             environment: self.number,
             isolation: self.isolation,

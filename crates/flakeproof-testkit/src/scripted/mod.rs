@@ -19,6 +19,6 @@
 //! ```
 
 mod environment;
-mod suite;
+mod script;
 
-pub use suite::{Call, Moment, Ran, Scripted, suite};
+pub use script::{Call, Moment, Scripted, ScriptedRun, suite};

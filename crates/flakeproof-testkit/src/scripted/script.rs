@@ -100,7 +100,7 @@ pub enum Call {
         then: Then,
     },
     /// A test was run.
-    Ran(Ran),
+    Ran(ScriptedRun),
     /// An environment was closed in good order.
     Closed {
         /// Which.
@@ -110,7 +110,7 @@ pub enum Call {
 
 /// One execution as the script saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct ScriptedRun {
     /// The test.
     pub test: TestId,
     /// The number of its environment.
@@ -371,14 +371,14 @@ impl Scripted {
 
     /// Every execution so far, in order.
     #[must_use]
-    pub fn runs(&self) -> Vec<Ran> {
+    pub fn runs(&self) -> Vec<ScriptedRun> {
         let calls = self.calls().into_iter();
         calls.filter_map(|call| if let Call::Ran(ran) = call { Some(ran) } else { None }).collect()
     }
 
     /// Every execution of one test so far, in order.
     #[must_use]
-    pub fn runs_of(&self, test: &str) -> Vec<Ran> {
+    pub fn runs_of(&self, test: &str) -> Vec<ScriptedRun> {
         self.runs().into_iter().filter(|ran| ran.test.as_str() == test).collect()
     }
 }
