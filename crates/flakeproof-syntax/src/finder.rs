@@ -13,7 +13,7 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 use crate::flow::Unit;
 use crate::language::Grammar;
 use crate::languages::{Lowering, Pieces};
-use crate::metrics::{Measured, of_tests};
+use crate::metrics::{MeasuredTests, of_tests};
 use crate::outline::{Function, Outline, Reading, Role};
 use crate::reach::Reach;
 use crate::tree::{first_error, line};
@@ -117,9 +117,9 @@ impl Finder {
     /// assert_eq!(measured.features[0].map(|features| features.assertions), Some(1));
     /// ```
     #[must_use]
-    pub fn measure<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> Measured<'a> {
+    pub fn measure<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> MeasuredTests<'a> {
         let (found, features) = self.read(file, layout, of_tests);
-        Measured { found, features }
+        MeasuredTests { found, features }
     }
 
     /// A file in the form that data flow is followed in; it need not hold tests.

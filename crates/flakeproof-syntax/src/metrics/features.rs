@@ -42,7 +42,7 @@ pub struct StaticFeatures {
 
 /// The tests of a file, each with its features.
 #[derive(Debug, Clone, Default)]
-pub struct Measured<'a> {
+pub struct MeasuredTests<'a> {
     /// The tests, and what kept others from being found.
     pub found: Found<'a>,
     /// The features of each test, in the order of `found.tests`. Nothing where the test's own text

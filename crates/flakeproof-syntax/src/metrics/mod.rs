@@ -15,6 +15,6 @@ mod rust;
 mod tabled;
 mod walk;
 
-pub use features::{Measured, StaticFeatures};
+pub use features::{MeasuredTests, StaticFeatures};
 
 pub(crate) use features::of_tests;

@@ -83,7 +83,7 @@ pub(super) struct Type {
 impl Project {
     /// The index of these files.
     #[must_use]
-    pub fn of(units: Vec<Unit>) -> Self {
+    pub fn new(units: Vec<Unit>) -> Self {
         let mut project = Self {
             calls: CallCache::new(&units),
             test_code: units.iter().map(begin_of_test_code).collect(),

@@ -24,4 +24,4 @@ pub(crate) use values::FieldPlace;
 pub use call::{Calls, Target};
 pub use index::{Project, TypeId};
 pub use reach::{ReachLimits, Reached};
-pub use test_code::Surroundings;
+pub use test_code::TestHooks;

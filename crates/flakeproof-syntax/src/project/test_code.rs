@@ -7,7 +7,7 @@ use crate::flow::{Declared, Role, Unit};
 
 /// What runs around a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct TestHooks {
     /// Constructors and what runs before it, superclasses and outer classes first.
     pub before: Vec<Declared>,
     /// The fixtures it names as parameters, and those that every test uses.
@@ -16,7 +16,7 @@ pub struct Surroundings {
     pub after: Vec<Declared>,
 }
 
-impl Surroundings {
+impl TestHooks {
     /// All of them, in the order they run.
     pub fn iter(&self) -> impl Iterator<Item = Declared> {
         self.before.iter().chain(&self.fixtures).chain(&self.after).copied()
@@ -36,8 +36,8 @@ impl Surroundings {
 impl Project {
     /// What runs around a test of a class: its own class, or the one that inherits it.
     #[must_use]
-    pub fn surroundings(&self, test: Declared, class: Option<TypeId>) -> Surroundings {
-        let mut found = Surroundings::default();
+    pub fn test_hooks(&self, test: Declared, class: Option<TypeId>) -> TestHooks {
+        let mut found = TestHooks::default();
         let hooks = self.hooks.get(test.unit as usize);
         found.add(self, hooks.into_iter().flatten().copied());
         let mut around: Vec<TypeId> = Vec::new();

@@ -118,7 +118,7 @@ impl<'p> SmellReader<'p> {
         named.retain(|unit| *unit != file);
         named.truncate(MOST_NAMED);
         let mut with_it = vec![test];
-        with_it.extend(project.surroundings(test, id).iter());
+        with_it.extend(project.test_hooks(test, id).iter());
         TestWords { test: with_it, file: Some(file), bases, named }
     }
 
