@@ -40,11 +40,11 @@ fuzz_target!(|data: &[u8]| {
         let file = SourceFile { path, text: &text };
         FINDER.with_borrow_mut(|finder| finder.lower(&file, &Layout::default()).unit)
     });
-    let project = Project::of(units.into());
+    let project = Project::new(units.into());
     let limits = PathLimits::default();
     for (id, test) in project.tests().take(MOST_TESTS) {
         assert!(project.find_test(id).is_some(), "{id} is lost");
-        let graph = Graph::of(&project, test, None);
+        let graph = Graph::new(&project, test, None);
         assert_sound(&project, &graph, limits);
         let reached = project.reach_of_test(test, None, ReachLimits::default());
         assert!(reached.len() <= ReachLimits::default().functions);

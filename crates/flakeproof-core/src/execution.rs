@@ -1,11 +1,12 @@
-//! One run of one test in one environment.
+//! One run of one test in one environment: how it ended, and how far the environment is from the one
+//! in which the suite ran.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dependencies, Isolation, Measured, Outcome, Signature, TestId};
+use crate::{Dependencies, Measured, Signature, TestId};
 
 /// One run of one test in one environment.
 #[derive(Debug, Clone, PartialEq)]
@@ -153,5 +154,125 @@ impl fmt::Display for Conditions {
             Self::Alone => "alone",
             Self::InOrder => "in the suite's order",
         })
+    }
+}
+
+/// How one execution of a test ended. A crash and a timeout are outcomes of the test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It ran to its end and nothing was wrong.
+    Passed,
+    /// The test itself failed.
+    Failed,
+    /// Its set-up or teardown failed.
+    Errored,
+    /// It was not run, or failed as it was expected to.
+    Skipped,
+    /// The process that ran it died.
+    Crashed,
+    /// It was still running at its deadline and was killed.
+    TimedOut,
+}
+
+impl Outcome {
+    /// Every outcome, in the order in which reports list them.
+    pub const ALL: [Self; 6] =
+        [Self::Passed, Self::Failed, Self::Errored, Self::Crashed, Self::TimedOut, Self::Skipped];
+
+    /// Whether this outcome turns a build red.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Failed | Self::Errored | Self::Crashed | Self::TimedOut => true,
+            Self::Passed | Self::Skipped => false,
+        }
+    }
+
+    /// Whether the environment is gone after this outcome, so that the next test needs another.
+    #[must_use]
+    pub fn ends_environment(self) -> bool {
+        matches!(self, Self::Crashed | Self::TimedOut)
+    }
+
+    /// The outcome as one lower-case word, as it is stored and exported.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Errored => "errored",
+            Self::Skipped => "skipped",
+            Self::Crashed => "crashed",
+            Self::TimedOut => "timed_out",
+        }
+    }
+
+    /// The outcome that [`word`](Self::word) names.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.word() == word)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TimedOut => "timed out",
+            other => other.word(),
+        })
+    }
+}
+
+/// How an environment comes to be, and so how much state it shares with the suite's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Isolation {
+    /// The environment that the user's own command makes: all state of earlier tests is there.
+    Same,
+    /// A copy of the runtime from before the first test: modules imported, no test run.
+    Fork,
+    /// A new process from its very start.
+    Spawn,
+}
+
+impl Isolation {
+    /// The isolation as one lower-case word, as it is stored and exported.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Fork => "fork",
+            Self::Spawn => "spawn",
+        }
+    }
+
+    /// Whether no test has run in such an environment before it is handed out.
+    #[must_use]
+    pub fn is_fresh(self) -> bool {
+        match self {
+            Self::Same => false,
+            Self::Fork | Self::Spawn => true,
+        }
+    }
+}
+
+impl fmt::Display for Isolation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_is_found_again_by_its_word() {
+        for outcome in Outcome::ALL {
+            assert_eq!(Outcome::from_word(outcome.word()), Some(outcome));
+        }
     }
 }

@@ -123,14 +123,14 @@ pub enum RateSource {
     /// Somebody said so.
     Given,
     /// The low end of the interval behind these executions of a hunt: a smaller rate needs more runs.
-    Seen(Tally, Place),
+    Seen(Tally, WhereSeen),
     /// A hunt says that the order of tests makes it fail only if it does so more often than this.
     Decided,
 }
 
 /// In what orders a test was seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum WhereSeen {
     /// In the suite's own order.
     OwnOrder,
     /// In other orders.
@@ -153,17 +153,19 @@ impl FormerRate {
     /// A victim fails after its polluters at least as often as in orders that may have them behind it,
     /// and a brittle test alone at least as often as in orders that may have a state-setter before it.
     #[must_use]
-    pub fn of(test: &HuntedTest) -> Option<Self> {
+    pub fn from_hunted(test: &HuntedTest) -> Option<Self> {
         let seen = |tally: Tally, place| Self {
             rate: failure_rate(tally).low,
             source: RateSource::Seen(tally, place),
         };
-        let other = seen(test.shuffled, Place::OtherOrders);
+        let other = seen(test.shuffled, WhereSeen::OtherOrders);
         let decided = Self { rate: PASSING_RATE, source: RateSource::Decided };
         let candidates = match test.kind {
-            Some(FlakyKind::Victim) => vec![other, seen(test.baseline, Place::OwnOrder), decided],
-            Some(FlakyKind::Brittle) => vec![other, seen(test.alone, Place::Alone), decided],
-            Some(FlakyKind::Nod) | None => vec![seen(test.telling(), Place::Anywhere)],
+            Some(FlakyKind::Victim) => {
+                vec![other, seen(test.baseline, WhereSeen::OwnOrder), decided]
+            }
+            Some(FlakyKind::Brittle) => vec![other, seen(test.alone, WhereSeen::Alone), decided],
+            Some(FlakyKind::Nod) | None => vec![seen(test.telling(), WhereSeen::Anywhere)],
         };
         let best = candidates.into_iter().max_by(|one, other| one.rate.total_cmp(&other.rate));
         best.filter(|it| it.rate > 0.0)
@@ -259,8 +261,8 @@ mod tests {
         let mut test = HuntedTest::new("a".into(), None);
         test.kind = Some(FlakyKind::Nod);
         test.baseline = tally(10, 3);
-        let former = FormerRate::of(&test).unwrap();
-        assert_eq!(former.source, RateSource::Seen(tally(10, 3), Place::Anywhere));
+        let former = FormerRate::from_hunted(&test).unwrap();
+        assert_eq!(former.source, RateSource::Seen(tally(10, 3), WhereSeen::Anywhere));
         assert!(former.rate > 0.0 && former.rate < 0.3);
     }
 
@@ -269,18 +271,18 @@ mod tests {
         let mut test = HuntedTest::new("a".into(), None);
         test.kind = Some(FlakyKind::Brittle);
         (test.shuffled, test.alone) = (tally(20, 14), tally(1, 1));
-        let source = FormerRate::of(&test).unwrap().source;
-        assert_eq!(source, RateSource::Seen(tally(20, 14), Place::OtherOrders));
+        let source = FormerRate::from_hunted(&test).unwrap().source;
+        assert_eq!(source, RateSource::Seen(tally(20, 14), WhereSeen::OtherOrders));
         // Found by trying pairs alone: no order has shown it.
         (test.kind, test.shuffled) = (Some(FlakyKind::Victim), tally(0, 0));
-        assert_eq!(FormerRate::of(&test).unwrap().source, RateSource::Decided);
+        assert_eq!(FormerRate::from_hunted(&test).unwrap().source, RateSource::Decided);
     }
 
     #[test]
     fn a_rate_that_was_not_measured_is_none() {
         let mut test = HuntedTest::new("a".into(), None);
         test.kind = Some(FlakyKind::Nod);
-        assert_eq!(FormerRate::of(&test), None);
+        assert_eq!(FormerRate::from_hunted(&test), None);
     }
 
     proptest! {

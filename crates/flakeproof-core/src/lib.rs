@@ -21,22 +21,17 @@ pub mod foreign_text;
 mod history;
 mod hunt;
 mod id_rules;
-mod isolation;
-mod lines;
 mod measured;
 mod orders;
-mod outcome;
 mod overview;
 mod prediction;
 mod quarantine;
 mod scores;
-mod seed;
 mod sequential;
 mod signature;
 mod state;
 pub mod statistics;
 mod suite;
-mod test_id;
 mod thresholds;
 mod timeline;
 mod trial;
@@ -44,13 +39,17 @@ mod trial;
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{Evidence, Kind, Verdict};
-pub use execution::{Attempt, Conditions, Execution, Failure, Location, Phase, Stage};
+pub use execution::{
+    Attempt, Conditions, Execution, Failure, Isolation, Location, Outcome, Phase, Stage,
+};
 pub use features::{Feature, Features, MeanFeatures};
 pub use findings::{
     ExitCode, Findings, Group, GroupCause, Notice, Policies, Policy, RunFacts, SuiteCounts,
     TestFinding,
 };
-pub use fix::{ALWAYS, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, Place, RateSource};
+pub use fix::{
+    ALWAYS, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, RateSource, WhereSeen,
+};
 pub use history::{
     FeatureRecord, History, HistoryError, Origin, PassRecord, PastOutcome, RunRecord, Surroundings,
     Tally, TrackRecord,
@@ -60,11 +59,8 @@ pub use hunt::{
     Reproduction, StageCost,
 };
 pub use id_rules::{IdRule, IdRules};
-pub use isolation::Isolation;
-pub use lines::Lines;
-pub use measured::{Covered, Measured};
-pub use orders::{OrderKind, Orders};
-pub use outcome::Outcome;
+pub use measured::{Covered, Lines, Measured};
+pub use orders::{OrderKind, Seed, SuiteOrders};
 pub use overview::{
     FrontPoint, HuntOverview, HuntSummary, Overview, PastFailure, PastFinding, TestDetail,
 };
@@ -73,12 +69,10 @@ pub use prediction::{
 };
 pub use quarantine::{Hold, Quarantine, QuarantineEntry, Quarantined};
 pub use scores::{Outage, Scores, Standing, TestScore};
-pub use seed::Seed;
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use signature::Signature;
 pub use state::{LeftBehind, LeftKind, State};
-pub use suite::{CollectionProblem, Suite, SuiteTest};
-pub use test_id::TestId;
+pub use suite::{CollectionProblem, Suite, SuiteTest, TestId};
 pub use thresholds::{Region, Thresholds, ThresholdsError};
 pub use timeline::{Again, Mark, PastRun, TestTimeline, Timeline};
 pub use trial::{TrialFailure, TrialRecord};

@@ -1,4 +1,4 @@
-//! Orders in which a suite can run, all of them from a seed.
+//! Orders in which a suite can run, and the seed that these, like all chance of a run, come from.
 //!
 //! A test that depends on others shows itself when the others come in another order. A shuffle tries
 //! many pairs at random; the rows of a Tuscan square (Golomb and Taylor, 1985) put every test directly
@@ -6,10 +6,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Seed, Suite};
+use crate::Suite;
 
 /// What a word counts that only one file has in its path.
 const RAREST: u32 = 1_000_000;
@@ -54,7 +56,7 @@ impl OrderKind {
 
 /// The orders of one suite.
 #[derive(Debug, Clone)]
-pub struct Orders {
+pub struct SuiteOrders {
     /// For each test, the number of its file and of its class, counted as they first appear.
     files: Vec<u32>,
     classes: Vec<u32>,
@@ -63,7 +65,7 @@ pub struct Orders {
     seed: Seed,
 }
 
-impl Orders {
+impl SuiteOrders {
     /// The orders of this suite from this seed.
     #[must_use]
     pub fn new(suite: &Suite, seed: Seed) -> Self {
@@ -183,6 +185,45 @@ impl Orders {
     }
 }
 
+/// The one number from which all chance of a run is derived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// A seed for one item of the work, so that items do not depend on who runs them or when.
+    #[must_use]
+    pub fn split(self, item: &str) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0.to_le_bytes());
+        hasher.update(item.as_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+        Self(u64::from_le_bytes(first))
+    }
+
+    /// A value for `PYTHONHASHSEED`, which takes 1 to 4294967295 (0 means "no randomness").
+    #[must_use]
+    pub fn hash_seed(self) -> u32 {
+        u32::try_from(self.0 >> 32).unwrap_or(u32::MAX).max(1)
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Seed {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self)
+    }
+}
+
 /// A random number for an item.
 fn drawn(seed: Seed, item: u32) -> u64 {
     seed.split(&item.to_string()).0
@@ -250,7 +291,7 @@ mod tests {
     #[test]
     fn classes_stay_together_and_keep_their_order() {
         let suite = suite(&["a::A::1", "a::A::2", "a::B::1[x::y]", "a::B::2", "b::1", "b::2"]);
-        let orders = Orders::new(&suite, Seed(1));
+        let orders = SuiteOrders::new(&suite, Seed(1));
         let seen: HashSet<Vec<u32>> =
             (0..40).map(|n| orders.order(OrderKind::Classes, n)).collect();
         assert_eq!(seen.len(), 6, "three classes have six orders");
@@ -273,19 +314,19 @@ mod tests {
             "test/dns/test_ocean.py::test_d",
             "test/common/test_last.py::test_e",
         ]);
-        assert_eq!(Orders::new(&suite, Seed(1)).nearest(0), [3, 1, 4, 2]);
+        assert_eq!(SuiteOrders::new(&suite, Seed(1)).nearest(0), [3, 1, 4, 2]);
     }
 
     #[test]
     fn the_nearest_are_of_the_same_class_and_then_of_the_same_file() {
         let suite = suite(&["a::A::1", "a::B::2", "a::A::3", "b::4", "a::A::5"]);
-        assert_eq!(Orders::new(&suite, Seed(1)).nearest(2), [0, 4, 1, 3]);
+        assert_eq!(SuiteOrders::new(&suite, Seed(1)).nearest(2), [0, 4, 1, 3]);
     }
 
     #[test]
     fn an_even_tuscan_square_has_every_neighbour_exactly_once() {
         for size in [2, 4, 10, 36] {
-            let orders = Orders::new(&of_size(size), Seed(5));
+            let orders = SuiteOrders::new(&of_size(size), Seed(5));
             let rows = orders.most(OrderKind::Tuscan);
             assert_eq!(rows, size);
             let pairs: Vec<[u32; 2]> = neighbours(&orders, rows);
@@ -294,7 +335,7 @@ mod tests {
         }
     }
 
-    fn neighbours(orders: &Orders, rows: usize) -> Vec<[u32; 2]> {
+    fn neighbours(orders: &SuiteOrders, rows: usize) -> Vec<[u32; 2]> {
         let rows = (0..).take(rows).map(|row| orders.order(OrderKind::Tuscan, row));
         rows.flat_map(|row| row.windows(2).map(|two| [two[0], two[1]]).collect::<Vec<_>>())
             .collect()
@@ -303,7 +344,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_order_has_every_test_once(size in 0usize..40, seed: u64, number in 0u32..50) {
-            let orders = Orders::new(&of_size(size), Seed(seed));
+            let orders = SuiteOrders::new(&of_size(size), Seed(seed));
             for kind in OrderKind::ALL {
                 let mut order = orders.order(kind, number);
                 prop_assert_eq!(&order, &orders.order(kind, number));
@@ -315,10 +356,18 @@ mod tests {
         #[test]
         fn an_odd_number_of_tests_needs_one_row_more(half in 0usize..12, seed: u64) {
             let size = 2 * half + 1;
-            let orders = Orders::new(&of_size(size), Seed(seed));
+            let orders = SuiteOrders::new(&of_size(size), Seed(seed));
             let pairs = neighbours(&orders, orders.most(OrderKind::Tuscan));
             let different: HashSet<_> = pairs.into_iter().collect();
             prop_assert_eq!(different.len(), size * (size - 1));
         }
+    }
+
+    #[test]
+    fn a_split_seed_depends_on_the_item_and_on_nothing_else() {
+        let seed = Seed(7);
+        assert_eq!(seed.split("a"), seed.split("a"));
+        assert_ne!(seed.split("a"), seed.split("b"));
+        assert_ne!(seed.split("a"), Seed(8).split("a"));
     }
 }

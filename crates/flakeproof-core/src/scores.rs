@@ -123,7 +123,7 @@ pub struct Outage {
 impl Scores {
     /// Reckon the scores of every test.
     #[must_use]
-    pub fn of(timeline: &Timeline) -> Self {
+    pub fn from_timeline(timeline: &Timeline) -> Self {
         let (outages, tallies) = counts(timeline);
         let in_outage: BTreeSet<u32> = outages.iter().map(|outage| outage.run).collect();
         let looks: Vec<Look<'_>> = timeline
@@ -173,7 +173,7 @@ impl Scores {
 impl TestScore {
     /// The score of a test that never failed.
     fn steady(test: &TestId, runs: u32) -> Self {
-        Self::of(test, Standing::Steady, Tally { runs, failures: 0 })
+        Self::new(test, Standing::Steady, Tally { runs, failures: 0 })
     }
 
     /// The score of a test that no run has seen.
@@ -182,11 +182,11 @@ impl TestScore {
             first_seen: hunt.started.clone(),
             last_seen: hunt.started.clone(),
             last_failed: Some(hunt.started.clone()),
-            ..Self::of(&test.id, Standing::Flaky, test.telling())
+            ..Self::new(&test.id, Standing::Flaky, test.telling())
         }
     }
 
-    fn of(test: &TestId, standing: Standing, tally: Tally) -> Self {
+    fn new(test: &TestId, standing: Standing, tally: Tally) -> Self {
         Self {
             test: test.clone(),
             standing,
@@ -479,7 +479,7 @@ mod tests {
     }
 
     fn score(codes: &str, letters: &str) -> TestScore {
-        Scores::of(&timeline(codes, &[letters])).tests.remove(0)
+        Scores::from_timeline(&timeline(codes, &[letters])).tests.remove(0)
     }
 
     #[test]
@@ -521,7 +521,7 @@ mod tests {
 
     #[test]
     fn a_build_with_another_failure_did_not_fail_for_flaky_tests() {
-        let scores = Scores::of(&timeline("11", &[".F", "FF"]));
+        let scores = Scores::from_timeline(&timeline("11", &[".F", "FF"]));
         assert_eq!(scores.tests[0].failed_builds, 0);
         assert_eq!(scores.tests[0].cost, Duration::from_secs(1));
         assert_eq!(scores.tests[1].cost, Duration::ZERO);
@@ -529,7 +529,7 @@ mod tests {
 
     #[test]
     fn an_outage_is_counted_once_and_is_no_tests_fault() {
-        let scores = Scores::of(&timeline("111", &[".F."; 12]));
+        let scores = Scores::from_timeline(&timeline("111", &[".F."; 12]));
         assert_eq!(scores.outages, [Outage { run: 1, failed: 12, tests: 12 }]);
         assert!(scores.tests.iter().all(|test| test.standing == Standing::Steady));
         assert!(scores.tests.iter().all(|test| test.outages == 1 && test.flip_rate == 0.0));
@@ -537,7 +537,7 @@ mod tests {
 
     #[test]
     fn many_tests_that_stay_broken_are_no_outage_to_shrug_off() {
-        let scores = Scores::of(&timeline("123", &[".FF"; 12]));
+        let scores = Scores::from_timeline(&timeline("123", &[".FF"; 12]));
         assert!(scores.tests.iter().all(|test| test.standing == Standing::Broken));
     }
 
@@ -559,7 +559,7 @@ mod tests {
     fn a_test_that_just_appeared_is_new_and_the_first_run_has_no_new_tests() {
         let codes = "1".repeat(30);
         let late = format!("{}..", " ".repeat(28));
-        let scores = Scores::of(&timeline(&codes, &[&".".repeat(30), &late]));
+        let scores = Scores::from_timeline(&timeline(&codes, &[&".".repeat(30), &late]));
         assert_eq!(scores.tests.iter().map(|test| test.is_new).collect::<Vec<_>>(), [false, true]);
         assert!(!score("1", ".").is_new);
     }
@@ -568,7 +568,7 @@ mod tests {
     fn what_a_run_called_real_stays_real() {
         let mut timeline = timeline("11", &[".F"]);
         timeline.tests[0].marks[1].verdict = Some(Verdict::Real);
-        assert_eq!(Scores::of(&timeline).tests[0].standing, Standing::Unexplained);
+        assert_eq!(Scores::from_timeline(&timeline).tests[0].standing, Standing::Unexplained);
     }
 
     proptest::proptest! {

@@ -85,17 +85,17 @@ mod tests {
 
     use super::*;
 
-    fn of(message: &str) -> String {
+    fn text_of(message: &str) -> String {
         Signature::of(message, None).to_string()
     }
 
     #[test]
     fn ports_addresses_and_temporary_paths_do_not_count() {
         assert_eq!(
-            of(
+            text_of(
                 "OSError: [Errno 98] <Server at 0x7f3a> on 127.0.0.1:49152 for /tmp/pytest-3/a.sock"
             ),
-            of(
+            text_of(
                 "OSError: [Errno 98] <Server at 0x81bc> on 127.0.0.1:50001 for /tmp/pytest-9/a.sock"
             ),
         );
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn another_exception_is_another_failure() {
-        assert_ne!(of("KeyError: 'a'"), of("ValueError: 'a'"));
+        assert_ne!(text_of("KeyError: 'a'"), text_of("ValueError: 'a'"));
     }
 
     #[test]

@@ -221,7 +221,7 @@ mod tests {
         state
     }
 
-    fn told(before: &State, after: &State) -> Vec<String> {
+    fn differences(before: &State, after: &State) -> Vec<String> {
         State::left_behind(before, after).iter().map(ToString::to_string).collect()
     }
 
@@ -251,7 +251,7 @@ mod tests {
             "import path /x: added",
             "module json: replaced by another object",
         ];
-        assert_eq!(told(&before, &after), expected);
+        assert_eq!(differences(&before, &after), expected);
     }
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
             "module app.more: imported",
             "module lib: imported",
         ];
-        assert_eq!(told(&before, &after), expected);
+        assert_eq!(differences(&before, &after), expected);
     }
 
     proptest! {

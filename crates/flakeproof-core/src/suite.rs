@@ -1,10 +1,13 @@
-//! The tests that an adapter found.
+//! The tests that an adapter found, and their ids, exactly as their framework writes them.
 
+use std::borrow::{Borrow, Cow};
 use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Location, TestId};
+use crate::{Location, foreign_text};
 
 /// The tests of a project in the order in which its own runner would run them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,5 +47,45 @@ impl Suite {
     #[must_use]
     pub fn positions(&self) -> HashMap<TestId, usize> {
         self.tests.iter().enumerate().map(|(at, test)| (test.id.clone(), at)).collect()
+    }
+}
+
+/// A framework's own id of a test, unchanged: `tests/test_a.py::test_x[1]`.
+///
+/// Parameters are part of it. Cloning is cheap.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct TestId(Arc<str>);
+
+impl TestId {
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The id for people: on one line, and without characters that are not shown as they are.
+    #[must_use]
+    pub fn shown(&self) -> Cow<'_, str> {
+        foreign_text::on_one_line(&self.0)
+    }
+}
+
+impl<T: Into<Arc<str>>> From<T> for TestId {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
+
+impl Borrow<str> for TestId {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }

@@ -152,7 +152,7 @@ fn a_reader_smells_what_the_code_around_a_test_does() {
     let mut finder = Finder::default();
     let mut lower =
         |path: &str, text: &str| finder.lower(&SourceFile { path, text }, &Layout::default()).unit;
-    let project = Project::of(vec![
+    let project = Project::new(vec![
         lower("src/test/java/a/StockTest.java", test),
         lower("src/test/java/a/Base.java", base),
         lower("src/main/java/a/Stock.java", code),

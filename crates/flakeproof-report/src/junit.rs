@@ -49,7 +49,7 @@ fn suite(findings: &Findings) -> TestSuite {
 }
 
 fn test_case(test: &TestFinding) -> TestCase {
-    let name = Name::of(&test.id);
+    let name = Name::new(&test.id);
     let mut case = TestCase::new(xml(name.name), status(test));
     if let Some(class) = &name.class {
         case.set_classname(xml(class));
@@ -178,7 +178,7 @@ struct Name<'a> {
 
 impl<'a> Name<'a> {
     /// The parts as pytest's own `junitxml` makes them; an id of another shape is all name.
-    fn of(id: &'a TestId) -> Self {
+    fn new(id: &'a TestId) -> Self {
         let id = id.as_str();
         let path_end = id.find('[').unwrap_or(id.len());
         let Some(name_start) = id[..path_end].rfind("::") else {
@@ -235,7 +235,7 @@ mod tests {
 
     fn split(id: &str) -> (Option<String>, String) {
         let id = TestId::from(id);
-        let Name { class, name } = Name::of(&id);
+        let Name { class, name } = Name::new(&id);
         (class, name.to_owned())
     }
 
@@ -298,7 +298,7 @@ mod tests {
     fn a_failure_without_attempts_is_still_a_failure() {
         let mut test = sample::Test::new("t", Outcome::Crashed).verdict(Verdict::Real).end();
         test.attempts.clear();
-        let xml = rendered(&sample::of(vec![test]));
+        let xml = rendered(&sample::findings_of(vec![test]));
         assert!(
             xml.contains(r#"<error message="the process that ran the test died" type="crashed"/>"#),
             "{xml}"

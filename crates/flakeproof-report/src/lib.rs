@@ -26,7 +26,6 @@ mod json;
 mod junit;
 mod markdown;
 mod overview;
-mod overview_markdown;
 mod renderer;
 #[cfg(test)]
 mod sample;
@@ -43,6 +42,6 @@ pub use json::{
     verify_schema,
 };
 pub use junit::JunitXml;
-pub use overview_markdown::OverviewMarkdown;
+pub use markdown::OverviewMarkdown;
 pub use renderer::{Error, Renderer};
 pub use sarif::Sarif;

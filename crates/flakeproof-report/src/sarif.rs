@@ -31,7 +31,7 @@ pub struct Sarif;
 
 impl Renderer<Predictions> for Sarif {
     fn render(&self, predictions: &Predictions) -> Result<Vec<u8>, Error> {
-        let mut bytes = serde_json::to_vec_pretty(&Log::of(predictions))?;
+        let mut bytes = serde_json::to_vec_pretty(&Log::new(predictions))?;
         bytes.push(b'\n');
         Ok(bytes)
     }
@@ -158,24 +158,24 @@ struct FindingProperties {
 }
 
 impl<'a> Log<'a> {
-    fn of(predictions: &'a Predictions) -> Self {
-        Self { schema: SCHEMA, version: "2.1.0", runs: [Run::of(predictions)] }
+    fn new(predictions: &'a Predictions) -> Self {
+        Self { schema: SCHEMA, version: "2.1.0", runs: [Run::new(predictions)] }
     }
 }
 
 impl<'a> Run<'a> {
-    fn of(predictions: &'a Predictions) -> Self {
+    fn new(predictions: &'a Predictions) -> Self {
         let suspects = predictions.suspects();
         let categories: BTreeSet<&str> =
             suspects.iter().filter_map(|test| test.category.as_deref()).collect();
-        let mut rules = vec![Rule::of(None)];
-        rules.extend(categories.into_iter().map(|category| Rule::of(Some(category))));
-        let results = suspects.into_iter().map(|test| Finding::of(test, &rules)).collect();
+        let mut rules = vec![Rule::new(None)];
+        rules.extend(categories.into_iter().map(|category| Rule::new(Some(category))));
+        let results = suspects.into_iter().map(|test| Finding::new(test, &rules)).collect();
         Self {
             tool: Tool {
                 driver: Driver { name: "flakeproof", version: &predictions.version, rules },
             },
-            invocations: [Invocation::of(&predictions.notices)],
+            invocations: [Invocation::new(&predictions.notices)],
             results,
             properties: RunProperties { model: &predictions.model },
         }
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
 }
 
 impl Rule {
-    fn of(category: Option<&str>) -> Self {
+    fn new(category: Option<&str>) -> Self {
         let because = match category {
             Some(category) => format!(" because of {}", words::category(category)),
             None => String::new(),
@@ -202,7 +202,7 @@ impl Rule {
 }
 
 impl Invocation {
-    fn of(notices: &[Notice]) -> Self {
+    fn new(notices: &[Notice]) -> Self {
         let notification = |notice: &Notice| Notification {
             level: Level::Note,
             message: Message { text: format!("{}; {}", notice.what, notice.next) },
@@ -215,7 +215,7 @@ impl Invocation {
 }
 
 impl Finding {
-    fn of(test: &Prediction, rules: &[Rule]) -> Self {
+    fn new(test: &Prediction, rules: &[Rule]) -> Self {
         let rule_id = rule_id(test.category.as_deref());
         let rule_index = rules
             .iter()
@@ -227,7 +227,7 @@ impl Finding {
             level: if test.probability < WARNING_FROM { Level::Note } else { Level::Warning },
             rank: rank(test.probability),
             message: Message { text: message(test) },
-            locations: [Location { physical_location: PhysicalLocation::of(test) }],
+            locations: [Location { physical_location: PhysicalLocation::new(test) }],
             partial_fingerprints: Fingerprints { test_id: digest(&test.id) },
             properties: FindingProperties { probability: test.probability },
         }
@@ -235,7 +235,7 @@ impl Finding {
 }
 
 impl PhysicalLocation {
-    fn of(test: &Prediction) -> Self {
+    fn new(test: &Prediction) -> Self {
         let start_line = test.line.max(1);
         Self {
             artifact_location: ArtifactLocation { uri: uri(&test.file), uri_base_id: "%SRCROOT%" },

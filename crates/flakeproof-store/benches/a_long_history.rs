@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     measure("timeline", 10, |_| history.timeline().map(drop))?;
     let timeline = history.timeline()?;
     measure("scores", 10, |_| {
-        drop(Scores::of(&timeline));
+        drop(Scores::from_timeline(&timeline));
         Ok(())
     })?;
     history.begin(&run(RUNS))?;

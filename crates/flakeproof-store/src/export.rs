@@ -170,7 +170,7 @@ impl SqliteHistory {
     ) -> Result<(), ExportError<E>> {
         if table == Table::Tests {
             let timeline = self.timeline().map_err(ExportError::History)?;
-            let mut scores = Scores::of(&timeline);
+            let mut scores = Scores::from_timeline(&timeline);
             scores.add_hunted(&self.known_flaky().map_err(ExportError::History)?);
             return scores
                 .tests

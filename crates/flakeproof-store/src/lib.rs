@@ -9,15 +9,12 @@
 mod digests;
 mod export;
 mod exported_executions;
-mod features;
+mod history_file;
 mod hunts;
 mod marks;
 mod memory;
-mod memory_hunts;
 mod migrations;
-mod opening;
 mod past;
-mod place;
 mod prune;
 mod runs;
 mod sqlite;

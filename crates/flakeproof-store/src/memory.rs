@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
-    HuntRecord, Kind, KnownFlaky, Mark, Origin, Outcome, PassRecord, PastOutcome, PastRun,
-    RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline, Timeline, TrialRecord,
+    HuntRecord, HuntedTest, Kind, KnownFlaky, Mark, Origin, Outcome, PassRecord, PastOutcome,
+    PastRun, RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline, Timeline,
+    TrialRecord,
 };
 
-use crate::memory_hunts::MemoryHunts;
+use crate::hunts::{decided, is_over};
 
 /// A history that lasts as long as the process.
 #[derive(Debug, Default)]
@@ -30,15 +31,6 @@ pub struct MemoryHistory {
     unsettled: BTreeSet<usize>,
     /// What first failures looked like, and how they were flaky.
     failures: BTreeMap<(u32, TestId), (Option<Signature>, Option<Kind>)>,
-}
-
-/// What is known of the passes of one test.
-#[derive(Debug, Default)]
-struct Passes {
-    /// The runs in which it passed at its first attempt, as indices, oldest first.
-    first: Vec<usize>,
-    /// How long it took when it last passed.
-    duration: Duration,
 }
 
 impl MemoryHistory {
@@ -244,10 +236,91 @@ impl History for MemoryHistory {
     }
 }
 
+/// What is known of the passes of one test.
+#[derive(Debug, Default)]
+struct Passes {
+    /// The runs in which it passed at its first attempt, as indices, oldest first.
+    first: Vec<usize>,
+    /// How long it took when it last passed.
+    duration: Duration,
+}
+
 fn index(run: usize) -> u32 {
     u32::try_from(run).unwrap_or(u32::MAX)
 }
 
 fn unwritable(cause: &str) -> HistoryError {
     HistoryError::Unwritable { place: "in memory".into(), cause: cause.into() }
+}
+
+/// All hunts, and which of them is open.
+#[derive(Debug, Default)]
+struct MemoryHunts {
+    hunts: Vec<MemoryHunt>,
+    open: Option<usize>,
+}
+
+#[derive(Debug)]
+struct MemoryHunt {
+    record: HuntRecord,
+    is_over: bool,
+    trials: BTreeMap<String, TrialRecord>,
+    looked_at: BTreeSet<TestId>,
+    flaky: Vec<HuntedTest>,
+}
+
+impl MemoryHunts {
+    fn begin(&mut self, record: &HuntRecord) {
+        let known = self.hunts.iter().position(|hunt| hunt.record.id == record.id);
+        self.open = Some(known.unwrap_or(self.hunts.len()));
+        if known.is_none() {
+            self.hunts.push(MemoryHunt {
+                record: record.clone(),
+                is_over: false,
+                trials: BTreeMap::new(),
+                looked_at: BTreeSet::new(),
+                flaky: Vec::new(),
+            });
+        }
+    }
+
+    fn unfinished(&self, command: &[String]) -> Option<HuntRecord> {
+        let is_it = |hunt: &&MemoryHunt| !hunt.is_over && hunt.record.command == command;
+        self.hunts.iter().rev().find(is_it).map(|hunt| hunt.record.clone())
+    }
+
+    /// Keep a trial; `None` if no hunt is open.
+    fn put_trial(&mut self, key: &str, trial: &TrialRecord) -> Option<()> {
+        let hunt = self.hunts.get_mut(self.open?)?;
+        hunt.trials.insert(key.to_owned(), trial.clone());
+        Some(())
+    }
+
+    fn trial(&self, key: &str) -> Option<TrialRecord> {
+        self.hunts.get(self.open?)?.trials.get(key).cloned()
+    }
+
+    /// Keep what was found; `None` if no hunt is open.
+    fn finish(&mut self, findings: &HuntFindings) -> Option<()> {
+        let hunt = self.hunts.get_mut(self.open?)?;
+        hunt.is_over = is_over(findings);
+        hunt.looked_at = decided(findings).map(|test| test.id.clone()).collect();
+        hunt.flaky = findings.flaky().cloned().collect();
+        if hunt.is_over {
+            self.open = None;
+        }
+        Some(())
+    }
+
+    fn known_flaky(&self) -> Vec<KnownFlaky> {
+        let mut known: BTreeMap<&TestId, KnownFlaky> = BTreeMap::new();
+        for hunt in &self.hunts {
+            known.retain(|test, _| !hunt.looked_at.contains(*test));
+            for test in &hunt.flaky {
+                let flaky = KnownFlaky { hunt: hunt.record.clone(), test: test.clone() };
+                known.insert(&test.id, flaky);
+            }
+        }
+        known.into_values().collect()
+    }
 }

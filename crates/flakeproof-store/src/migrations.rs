@@ -7,7 +7,7 @@
 use flakeproof_core::HistoryError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::place::Place;
+use crate::history_file::HistoryFile;
 
 /// The SQL that leads to version 1, 2, …; a published one never changes.
 const MIGRATIONS: [&str; 5] = [
@@ -30,19 +30,19 @@ impl SchemaVersion {
     ///
     /// # Errors
     /// When the version is newer than [`KNOWN`](Self::KNOWN), or the file is not a history.
-    pub(crate) fn of(connection: &Connection, place: &Place) -> Result<Self, HistoryError> {
-        let seen = Header::read(connection).map_err(|error| place.fault(&error))?;
+    pub(crate) fn read(connection: &Connection, file: &HistoryFile) -> Result<Self, HistoryError> {
+        let seen = Header::read(connection).map_err(|error| file.fault(&error))?;
         let found = u32::try_from(seen.user_version)
-            .map_err(|_| place.unreadable(format!("its schema is {}", seen.user_version)))?;
+            .map_err(|_| file.unreadable(format!("its schema is {}", seen.user_version)))?;
         if found > Self::KNOWN.0 {
-            return Err(place.newer(found, Self::KNOWN.0));
+            return Err(file.newer(found, Self::KNOWN.0));
         }
         let is_empty = found == 0 && seen.objects == 0;
         let is_history = found > 0 && seen.application_id == APPLICATION_ID;
         if is_empty || is_history {
             Ok(Self(found))
         } else {
-            Err(place.unreadable("it is a database of another program"))
+            Err(file.unreadable("it is a database of another program"))
         }
     }
 }
@@ -51,15 +51,15 @@ impl SchemaVersion {
 ///
 /// # Errors
 /// When the file cannot be written, or is not a history that this program knows.
-pub(crate) fn migrate(connection: &mut Connection, place: &Place) -> Result<(), HistoryError> {
-    if SchemaVersion::of(connection, place)? == SchemaVersion::KNOWN {
+pub(crate) fn migrate(connection: &mut Connection, file: &HistoryFile) -> Result<(), HistoryError> {
+    if SchemaVersion::read(connection, file)? == SchemaVersion::KNOWN {
         return Ok(());
     }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|error| place.fault(&error))?;
-    let current = SchemaVersion::of(&transaction, place)?;
-    apply_after(current, transaction).map_err(|error| place.fault(&error))
+        .map_err(|error| file.fault(&error))?;
+    let current = SchemaVersion::read(&transaction, file)?;
+    apply_after(current, transaction).map_err(|error| file.fault(&error))
 }
 
 /// The letters "flkp", which the first migration writes into the file's header.

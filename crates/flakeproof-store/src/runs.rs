@@ -1,27 +1,48 @@
-//! Runs and their executions, as rows.
+//! Runs, their executions, what was found and what was measured, as rows.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, ExitCode, Kind, Origin, RunRecord, Signature, TestFinding, TestId, Verdict,
+    Attempt, ExitCode, Feature, FeatureRecord, Features, Kind, Origin, RunRecord, Signature,
+    TestFinding, TestId, Verdict,
 };
 use rusqlite::types::Type;
-use rusqlite::{OptionalExtension, Row, Transaction, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params_from_iter};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// The number of the rules of evidence by which findings are made now.
+pub(crate) const RULES: i64 = 2;
+
 /// The key of a row of `run`.
 pub(crate) type RunNumber = i64;
+
+/// The numbers of tests that were met already.
+#[derive(Debug, Default)]
+pub(crate) struct TestNumbers(HashMap<TestId, i64>);
+
+impl TestNumbers {
+    /// The number of a test, whose row is made if it is missing.
+    pub(crate) fn number_of(
+        &mut self,
+        transaction: &Transaction<'_>,
+        test: &TestId,
+    ) -> rusqlite::Result<i64> {
+        if let Some(number) = self.0.get(test) {
+            return Ok(*number);
+        }
+        let number = test_number(transaction, test)?;
+        self.0.insert(test.clone(), number);
+        Ok(number)
+    }
+}
 
 const INSERT_RUN: &str = "
     INSERT INTO run (id, started, command, seed, revision, branch, tree, surroundings, version,
                      origin, job, folder, rules)
     VALUES (:id, :started, :command, :seed, :revision, :branch, :tree, :surroundings, :version,
             :origin, :job, :folder, :rules)";
-
-/// The number of the rules of evidence by which findings are made now.
-pub(crate) const RULES: i64 = 2;
 
 /// Open a run. One of the same id whose reports were not read to their end is replaced.
 pub(crate) fn insert_run(
@@ -98,26 +119,6 @@ pub(crate) fn test_number(transaction: &Transaction<'_>, test: &TestId) -> rusql
     interned(transaction, test.as_str(), FIND, INSERT)
 }
 
-/// The numbers of tests that were met already.
-#[derive(Debug, Default)]
-pub(crate) struct TestNumbers(HashMap<TestId, i64>);
-
-impl TestNumbers {
-    /// The number of a test, whose row is made if it is missing.
-    pub(crate) fn of(
-        &mut self,
-        transaction: &Transaction<'_>,
-        test: &TestId,
-    ) -> rusqlite::Result<i64> {
-        if let Some(number) = self.0.get(test) {
-            return Ok(*number);
-        }
-        let number = test_number(transaction, test)?;
-        self.0.insert(test.clone(), number);
-        Ok(number)
-    }
-}
-
 /// The key of a signature's row, which is made if it is missing.
 fn signature_number(transaction: &Transaction<'_>, signature: &Signature) -> rusqlite::Result<i64> {
     const FIND: &str = "SELECT number FROM signature WHERE text = ?1";
@@ -180,6 +181,51 @@ pub(crate) fn insert_finding(
         ":evidence": json(&finding.evidence)?,
     })?;
     Ok(test)
+}
+
+/// Keep the features of one test in a run.
+pub(crate) fn insert_features(
+    transaction: &Transaction<'_>,
+    run: i64,
+    test: i64,
+    features: &Features,
+) -> rusqlite::Result<()> {
+    let names = Features::NAMES.join(", ");
+    let places = vec!["?"; Features::NAMES.len()].join(", ");
+    let insert = format!("INSERT INTO feature (run, test, {names}) VALUES (?, ?, {places})");
+    let place = [run.into(), test.into()].into_iter();
+    let values = features.values().iter().map(|value| rusqlite::types::Value::from(*value));
+    transaction.prepare_cached(&insert)?.execute(params_from_iter(place.chain(values)))?;
+    Ok(())
+}
+
+/// The features on the code that was measured last, by run and test.
+pub(crate) fn features_of_last_code(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<FeatureRecord>> {
+    let names: Vec<String> = Features::NAMES.iter().map(|name| format!("feature.{name}")).collect();
+    let select = format!(
+        "SELECT test.id, dense_rank() OVER (ORDER BY feature.run), {}
+           FROM feature
+           JOIN test ON test.number = feature.test
+           JOIN run ON run.number = feature.run
+           JOIN run AS last ON last.number = (SELECT max(run) FROM feature)
+          WHERE run.tree = last.tree
+            AND run.surroundings ->> 'runtime' = last.surroundings ->> 'runtime'
+            AND run.surroundings ->> 'packages' = last.surroundings ->> 'packages'
+          ORDER BY feature.run, feature.test",
+        names.join(", ")
+    );
+    connection.prepare_cached(&select)?.query_map([], feature_record)?.collect()
+}
+
+fn feature_record(row: &Row<'_>) -> rusqlite::Result<FeatureRecord> {
+    let test: String = row.get(0)?;
+    let mut features = Features::default();
+    for (column, feature) in (2..).zip(Feature::ALL) {
+        features.set(feature, row.get(column)?);
+    }
+    Ok(FeatureRecord { test: TestId::from(test), run: row.get(1)?, features })
 }
 
 /// A value as JSON text.

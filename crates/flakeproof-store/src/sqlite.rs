@@ -17,15 +17,14 @@ use rusqlite::{
     Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
 };
 
+use crate::history_file::{HistoryFile, PROJECT_FOLDER, make_project_folder};
 use crate::hunts::{self, HuntNumber};
 use crate::marks::Marks;
-use crate::opening;
-use crate::place::Place;
 use crate::runs::{
-    RunNumber, TestNumbers, close_run, from_json, insert_execution, insert_finding, insert_run,
-    test_number,
+    RunNumber, TestNumbers, close_run, features_of_last_code, from_json, insert_execution,
+    insert_features, insert_finding, insert_run, test_number,
 };
-use crate::{digests, features, past};
+use crate::{digests, past};
 
 /// A history in one SQLite file.
 ///
@@ -42,7 +41,7 @@ use crate::{digests, features, past};
 #[derive(Debug)]
 pub struct SqliteHistory {
     connection: Connection,
-    place: Place,
+    file: HistoryFile,
     open: Option<OpenRun>,
     /// The numbers of tests that were met already.
     numbers: TestNumbers,
@@ -64,9 +63,9 @@ impl SqliteHistory {
     /// `Newer` when a newer version wrote it, `Unreadable` when it is damaged or something else,
     /// `Unwritable` when it cannot be made or written.
     pub fn open(path: &Path) -> Result<Self, HistoryError> {
-        let place = Place::new(path)?;
-        let connection = opening::open(&place)?;
-        Ok(Self { connection, place, open: None, numbers: TestNumbers::default(), open_hunt: None })
+        let file = HistoryFile::new(path)?;
+        let connection = file.open()?;
+        Ok(Self { connection, file, open: None, numbers: TestNumbers::default(), open_hunt: None })
     }
 
     /// Open the history of the project in `folder`: `folder/.flakeproof/history.db`.
@@ -76,8 +75,8 @@ impl SqliteHistory {
     /// # Errors
     /// Those of [`open`](Self::open).
     pub fn in_project(folder: &Path) -> Result<Self, HistoryError> {
-        let ours = folder.join(opening::PROJECT_FOLDER);
-        opening::make_project_folder(&ours)?;
+        let ours = folder.join(PROJECT_FOLDER);
+        make_project_folder(&ours)?;
         Self::open(&ours.join("history.db"))
     }
 
@@ -87,9 +86,9 @@ impl SqliteHistory {
     /// `Unreadable` when it is missing, damaged or something else, `Newer` when a newer version wrote
     /// it, `Unwritable` when an older one did, which [`open`](Self::open) would bring up to date.
     pub fn look(path: &Path) -> Result<Self, HistoryError> {
-        let place = Place::new(path)?;
-        let connection = opening::look(&place)?;
-        Ok(Self { connection, place, open: None, numbers: TestNumbers::default(), open_hunt: None })
+        let file = HistoryFile::new(path)?;
+        let connection = file.look()?;
+        Ok(Self { connection, file, open: None, numbers: TestNumbers::default(), open_hunt: None })
     }
 
     /// Make the digests of runs that an older version kept, and of runs that were killed long ago, so
@@ -110,8 +109,8 @@ impl SqliteHistory {
     }
 
     /// The file.
-    pub(crate) fn place(&self) -> &Place {
-        &self.place
+    pub(crate) fn file(&self) -> &HistoryFile {
+        &self.file
     }
 
     /// Ask a question that changes nothing.
@@ -119,16 +118,16 @@ impl SqliteHistory {
         &self,
         question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, HistoryError> {
-        question(&self.connection).map_err(|error| self.place.fault(&error))
+        question(&self.connection).map_err(|error| self.file.fault(&error))
     }
 
     fn open_run(&self) -> Result<RunNumber, HistoryError> {
         let open = self.open.as_ref().map(|open| open.number);
-        open.ok_or_else(|| self.place.unwritable("no run is open"))
+        open.ok_or_else(|| self.file.unwritable("no run is open"))
     }
 
     fn open_hunt(&self) -> Result<HuntNumber, HistoryError> {
-        self.open_hunt.ok_or_else(|| self.place.unwritable("no hunt is open"))
+        self.open_hunt.ok_or_else(|| self.file.unwritable("no hunt is open"))
     }
 
     /// Make all changes of `work`, or none of them.
@@ -143,7 +142,7 @@ impl SqliteHistory {
             transaction.commit()?;
             Ok(value)
         };
-        in_transaction().map_err(|error| self.place.fault(&error))
+        in_transaction().map_err(|error| self.file.fault(&error))
     }
 }
 
@@ -166,7 +165,7 @@ impl History for SqliteHistory {
         let mut numbers = std::mem::take(&mut self.numbers);
         let tests = self.write(|transaction| {
             let insert = |attempt: &Attempt| {
-                let test = numbers.of(transaction, &attempt.execution.test)?;
+                let test = numbers.number_of(transaction, &attempt.execution.test)?;
                 // A plain pass that was read from a report is in the digest, and nobody asks for more.
                 let is_telling =
                     attempt.stage != Stage::First || attempt.execution.outcome.is_failure();
@@ -213,7 +212,7 @@ impl History for SqliteHistory {
         self.connection
             .prepare_cached(FIND)
             .and_then(|mut statement| statement.exists([id]))
-            .map_err(|error| self.place.fault(&error))
+            .map_err(|error| self.file.fault(&error))
     }
 
     fn timeline(&self) -> Result<Timeline, HistoryError> {
@@ -228,7 +227,7 @@ impl History for SqliteHistory {
                 let parameters = named_params! { ":test": test.as_str(), ":before": before };
                 statement.query_row(parameters, pass_record).optional()
             })
-            .map_err(|error| self.place.fault(&error))
+            .map_err(|error| self.file.fault(&error))
     }
 
     fn unsettle(&mut self) -> Result<(), HistoryError> {
@@ -248,20 +247,20 @@ impl History for SqliteHistory {
         self.connection
             .prepare_cached(DURATIONS)
             .and_then(|mut statement| statement.query_map([], test_duration)?.collect())
-            .map_err(|error| self.place.fault(&error))
+            .map_err(|error| self.file.fault(&error))
     }
 
     fn record_features(&mut self, measured: &[(TestId, Features)]) -> Result<(), HistoryError> {
         let run = self.open_run()?;
         self.write(|transaction| {
             measured.iter().try_for_each(|(test, of_test)| {
-                features::insert(transaction, run, test_number(transaction, test)?, of_test)
+                insert_features(transaction, run, test_number(transaction, test)?, of_test)
             })
         })
     }
 
     fn features(&self) -> Result<Vec<FeatureRecord>, HistoryError> {
-        features::of_last_code(&self.connection).map_err(|error| self.place.fault(&error))
+        features_of_last_code(&self.connection).map_err(|error| self.file.fault(&error))
     }
 
     fn begin_hunt(&mut self, hunt: &HuntRecord) -> Result<(), HistoryError> {
@@ -271,7 +270,7 @@ impl History for SqliteHistory {
     }
 
     fn unfinished_hunt(&self, command: &[String]) -> Result<Option<HuntRecord>, HistoryError> {
-        hunts::unfinished(&self.connection, command).map_err(|error| self.place.fault(&error))
+        hunts::unfinished(&self.connection, command).map_err(|error| self.file.fault(&error))
     }
 
     fn record_trial(&mut self, key: &str, trial: &TrialRecord) -> Result<(), HistoryError> {
@@ -281,7 +280,7 @@ impl History for SqliteHistory {
 
     fn trial(&self, key: &str) -> Result<Option<TrialRecord>, HistoryError> {
         let Some(hunt) = self.open_hunt else { return Ok(None) };
-        hunts::get_trial(&self.connection, hunt, key).map_err(|error| self.place.fault(&error))
+        hunts::get_trial(&self.connection, hunt, key).map_err(|error| self.file.fault(&error))
     }
 
     fn finish_hunt(&mut self, findings: &HuntFindings) -> Result<(), HistoryError> {
@@ -294,7 +293,7 @@ impl History for SqliteHistory {
     }
 
     fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError> {
-        hunts::known_flaky(&self.connection).map_err(|error| self.place.fault(&error))
+        hunts::known_flaky(&self.connection).map_err(|error| self.file.fault(&error))
     }
 }
 

@@ -47,13 +47,13 @@ impl SqliteHistory {
     /// # Errors
     /// When it cannot be read.
     pub fn stats(&self) -> Result<StoreStats, HistoryError> {
-        self.ask(|connection| of(connection, self.place().path()))
+        self.ask(|connection| read_stats(connection, self.file().path()))
     }
 
     /// The bytes of the file, and of what was written to it lately and lies beside it.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        bytes_of(self.place().path())
+        bytes_of(self.file().path())
     }
 }
 
@@ -77,7 +77,7 @@ impl StoreStats {
     }
 }
 
-fn of(connection: &Connection, file: &Path) -> rusqlite::Result<StoreStats> {
+fn read_stats(connection: &Connection, file: &Path) -> rusqlite::Result<StoreStats> {
     let pragma =
         |name: &str| -> rusqlite::Result<u64> { connection.pragma_query_value(None, name, count) };
     let mut tables = tables(connection)?;

@@ -121,7 +121,7 @@ fn details_go_and_scores_stay() {
     }
     let (timeline, scores) = {
         let timeline = history.timeline().expect("is read");
-        (timeline.clone(), Scores::of(&timeline))
+        (timeline.clone(), Scores::from_timeline(&timeline))
     };
     let pruning = before("2026-01-15", Depth::Details);
     let outlook = history.prune_outlook(&pruning).expect("is counted");
@@ -130,7 +130,7 @@ fn details_go_and_scores_stay() {
     assert_eq!((pruned.old_runs, pruned.executions, pruned.runs), (14, 30, 0));
     assert_eq!((outlook.executions, outlook.findings), (pruned.executions, pruned.findings));
     assert_eq!(history.timeline().expect("is read"), timeline);
-    assert_eq!(Scores::of(&history.timeline().expect("is read")), scores);
+    assert_eq!(Scores::from_timeline(&history.timeline().expect("is read")), scores);
     assert_sound(&file(&folder));
 }
 

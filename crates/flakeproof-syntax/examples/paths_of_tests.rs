@@ -124,7 +124,7 @@ fn of_project(root: &Path, tests: &[Labelled], cost: &mut Cost) -> Vec<Drawn> {
         .collect();
     cost.lower += clock.elapsed();
     let clock = Instant::now();
-    let project = Project::of(units);
+    let project = Project::new(units);
     cost.index += clock.elapsed();
     let clock = Instant::now();
     let mut drawn: Vec<Drawn> = tests.par_iter().map(|test| draw(&project, test)).collect();
@@ -147,7 +147,7 @@ fn draw(project: &Project, test: &Labelled) -> Drawn {
         let reason = if class.is_some() { "no such method" } else { "no such class" };
         return Drawn { reason, ..Drawn::default() };
     };
-    let graph = Graph::of(project, declared, Some(&test.class));
+    let graph = Graph::new(project, declared, Some(&test.class));
     let paths = graph.paths(project, &PathLimits::default());
     let edges: Vec<_> =
         paths.iter().flat_map(|p| &p.steps).filter_map(|(_, edge)| graph.edge((*edge)?)).collect();

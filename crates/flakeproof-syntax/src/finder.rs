@@ -1,17 +1,28 @@
 //! Reads a file: parses it within a bound, lets its language outline it, and follows calls.
+//!
+//! Text that nests so deeply that parsing it would cost too much is turned away first. The parser
+//! tries the readings of an open bracket side by side; thousands of open `<` cost it the square of
+//! their number in memory, in a single step that cannot be interrupted. Counting bytes is cheap.
+//! Brackets in strings and comments are counted too, so the bounds are far above anything in real
+//! code.
 
 use std::ops::ControlFlow;
 
 use tree_sitter::{ParseOptions, Parser, Tree};
 
-use crate::depth::too_deep;
 use crate::flow::Unit;
-use crate::languages::{Grammar, Lowering, Pieces};
-use crate::metrics::{Measured, of_tests};
+use crate::language::Grammar;
+use crate::languages::{Lowering, Pieces};
+use crate::metrics::{MeasuredTests, of_tests};
 use crate::outline::{Function, Outline, Reading, Role};
 use crate::reach::Reach;
 use crate::tree::{first_error, line};
 use crate::{Found, Helper, Issue, IssueKind, Language, Layout, SourceFile, TestSource};
+
+/// Round, square and curly brackets open at the same time.
+const MOST_BRACKETS: usize = 10_000;
+/// Angle brackets open at the same time within one statement.
+const MOST_ANGLES: usize = 1_000;
 
 /// How much work a file may cost before the finder gives up on it.
 ///
@@ -106,9 +117,9 @@ impl Finder {
     /// assert_eq!(measured.features[0].map(|features| features.assertions), Some(1));
     /// ```
     #[must_use]
-    pub fn measure<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> Measured<'a> {
+    pub fn measure<'a>(&mut self, file: &SourceFile<'a>, layout: &Layout) -> MeasuredTests<'a> {
         let (found, features) = self.read(file, layout, of_tests);
-        Measured { found, features }
+        MeasuredTests { found, features }
     }
 
     /// A file in the form that data flow is followed in; it need not hold tests.
@@ -266,4 +277,48 @@ fn issues(tree: &Tree, outline: &Outline<'_>) -> Vec<Issue> {
     let error = first_error(tree.root_node())
         .map(|node| (IssueKind::SyntaxError, line(node.start_position().row)));
     error.into_iter().chain(outline.issue()).map(|(kind, line)| Issue { kind, line }).collect()
+}
+
+/// The line on which a text first nests too deeply to be parsed.
+fn too_deep(text: &str) -> Option<u32> {
+    let mut brackets = 0_usize;
+    let mut angles = 0_usize;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'(' | b'[' => brackets += 1,
+            b')' | b']' => brackets = brackets.saturating_sub(1),
+            b'{' => {
+                brackets += 1;
+                angles = 0;
+            }
+            b'}' => {
+                brackets = brackets.saturating_sub(1);
+                angles = 0;
+            }
+            b'<' => angles += 1,
+            b'>' => angles = angles.saturating_sub(1),
+            b';' => angles = 0,
+            _ => continue,
+        }
+        if brackets > MOST_BRACKETS || angles > MOST_ANGLES {
+            return Some(line(text[..at].matches('\n').count()));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn real_code_is_never_too_deep() {
+        assert_eq!(too_deep(&"for (int i = 0; i < n; i++) { f(a[i] << 2); }\n".repeat(5000)), None);
+    }
+
+    #[test]
+    fn the_line_that_goes_too_far_is_named() {
+        assert_eq!(too_deep(&"(\n".repeat(10_001)), Some(10_001));
+        assert_eq!(too_deep(&"a<".repeat(1_001)), Some(1));
+    }
 }

@@ -1,6 +1,9 @@
-//! The languages in which tests are found.
+//! The languages in which tests are found, and what there is to know about each.
 
-use crate::languages::{self, Rules};
+use crate::flow::Unit;
+use crate::languages::{self, Lowering};
+use crate::outline::{Outline, Reading};
+use crate::reach::CallReader;
 
 /// A language in which tests are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,8 +65,55 @@ impl Language {
         }
     }
 
+    /// Its rules. Whoever adds a language adds a line here.
     pub(crate) fn rules(self) -> &'static Rules {
-        languages::rules(self)
+        match self {
+            Self::Java => &languages::JAVA,
+            Self::Kotlin => &languages::KOTLIN,
+            Self::Python => &languages::PYTHON,
+            Self::JavaScript => &languages::JAVASCRIPT,
+            Self::TypeScript => &languages::TYPESCRIPT,
+            Self::Go => &languages::GO,
+            Self::Rust => &languages::RUST,
+            Self::CSharp => &languages::CSHARP,
+            Self::Ruby => &languages::RUBY,
+        }
+    }
+}
+
+/// What there is to know about a language.
+pub(crate) struct Rules {
+    /// The grammar for each extension of its files; the first is the usual one.
+    pub(crate) grammars: &'static [(&'static str, Grammar)],
+    /// Whether a file can hold tests, by its path and a search for words.
+    pub(crate) may_hold_tests: fn(path: &str, text: &str) -> bool,
+    /// The functions of a file, and which of them are tests.
+    pub(crate) outline: for<'t, 'a> fn(&Reading<'t, 'a>) -> Outline<'t>,
+    /// The calls a node makes, nodes below it left out.
+    pub(crate) read_calls: CallReader,
+    /// The file in the form data flow needs; no graph is drawn for a language without it.
+    pub(crate) lower: Option<Lower>,
+}
+
+/// Writes the unit of a file.
+pub(crate) type Lower = for<'t, 'a> fn(Lowering<'t, 'a>) -> Unit;
+
+/// A grammar of tree-sitter.
+pub(crate) struct Grammar {
+    pub(crate) name: &'static str,
+    pub(crate) load: fn() -> tree_sitter::Language,
+}
+
+impl Rules {
+    pub(crate) fn grammar_of(&self, extension: &str) -> Option<&'static Grammar> {
+        let known = self.grammars.iter().find(|(known, _)| *known == extension);
+        known.map(|(_, grammar)| grammar)
+    }
+
+    pub(crate) fn grammar(&self, path: &str) -> &'static Grammar {
+        extension(path)
+            .and_then(|extension| self.grammar_of(extension))
+            .unwrap_or(&self.grammars[0].1)
     }
 }
 
@@ -76,7 +126,7 @@ pub fn may_hold_tests(language: Language, path: &str, text: &str) -> bool {
     (language.rules().may_hold_tests)(path, text)
 }
 
-pub(crate) fn extension(path: &str) -> Option<&str> {
+fn extension(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next()?;
     name.rsplit_once('.').map(|(_, extension)| extension)
 }

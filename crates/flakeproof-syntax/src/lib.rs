@@ -6,7 +6,6 @@
 //! and one line that lists it.
 
 pub mod dependence;
-mod depth;
 mod finder;
 pub mod flow;
 mod language;

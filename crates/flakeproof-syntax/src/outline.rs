@@ -4,6 +4,7 @@
 //! This is the whole interface between the languages and the rest: a language turns a syntax tree
 //! into an outline and says which nodes are calls; everything else is the same for all.
 
+use flakeproof_core::TestId;
 use tree_sitter::Node;
 
 pub(crate) use crate::flow::Role;
@@ -82,7 +83,7 @@ pub(crate) enum Through<'a> {
     Parameter,
 }
 
-impl Outline<'_> {
+impl<'t> Outline<'t> {
     pub(crate) fn new() -> Self {
         Self { scopes: vec![Scope::default()], functions: Vec::new(), too_deep: None }
     }
@@ -91,13 +92,45 @@ impl Outline<'_> {
     pub(crate) fn open(&mut self, parent: ScopeId, name: &str, node: Node<'_>) -> Option<ScopeId> {
         let depth = self.scope(parent).depth + 1;
         if depth > DEEPEST_SCOPE {
-            self.too_deep.get_or_insert(Extent::of(node).first_line);
+            self.too_deep.get_or_insert(Extent::new(node).first_line);
             return None;
         }
         let scope =
             Scope { name: name.to_owned(), parent: Some(parent), depth, ..Scope::default() };
         self.scopes.push(scope);
         Some(ScopeId(self.scopes.len() - 1))
+    }
+
+    /// Add a function; in broken text one may have no name, and then is none.
+    pub(crate) fn add(
+        &mut self,
+        name: &str,
+        scope: ScopeId,
+        role: Role,
+        extent: Extent,
+        node: Node<'t>,
+    ) {
+        if !name.is_empty() {
+            let name = name.to_owned();
+            self.functions.push(Function { name, scope, role, extent, node });
+        }
+    }
+
+    /// The id of a test that is named by where it stands: what begins the id, each scope around the
+    /// test, and its own name, with a separator between them.
+    pub(crate) fn id(
+        &self,
+        beginning: &str,
+        separator: &str,
+        scope: ScopeId,
+        name: &str,
+    ) -> TestId {
+        let mut id = beginning.to_owned();
+        for part in self.enclosing(scope).iter().map(String::as_str).chain([name]) {
+            id.push_str(separator);
+            id.push_str(part);
+        }
+        TestId::from(id)
     }
 
     pub(crate) fn scope(&self, id: ScopeId) -> &Scope {

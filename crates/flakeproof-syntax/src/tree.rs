@@ -15,7 +15,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    pub(crate) fn of(node: Node<'_>) -> Self {
+    pub(crate) fn new(node: Node<'_>) -> Self {
         Self::between(node, node)
     }
 

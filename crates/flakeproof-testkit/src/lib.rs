@@ -13,7 +13,6 @@
 
 pub mod campaign;
 pub mod conformance;
-mod lock;
 pub mod node;
 mod project;
 pub mod python;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use crate::lock::Lock;
-use crate::python::target;
+use crate::python::{Lock, target};
 
 /// The version of jest that tests run on.
 pub const JEST: &str = "jest@29.7.0";

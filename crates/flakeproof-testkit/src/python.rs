@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use crate::lock::Lock;
-
 /// What most tests run on. Every plugin is loaded at every start, of which there are thousands.
 pub const USUAL: [&str; 2] = ["pytest==8.3.5", "pytest-subtests==0.14.1"];
 
@@ -107,4 +105,23 @@ pub fn target() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     let workspace = own.ancestors().nth(2).unwrap_or(own);
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from)
+}
+
+/// A lock that the system releases when its holder dies.
+pub(crate) struct Lock(#[expect(dead_code, reason = "closing it releases the lock")] std::fs::File);
+
+impl Lock {
+    /// Wait for the lock at this path.
+    ///
+    /// # Errors
+    /// When the file cannot be made or locked.
+    pub(crate) fn take(path: &Path) -> Result<Self, String> {
+        let text = |error: std::io::Error| format!("{}: {error}", path.display());
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(text)?;
+        }
+        let file = std::fs::File::create(path).map_err(text)?;
+        file.lock().map_err(text)?;
+        Ok(Self(file))
+    }
 }

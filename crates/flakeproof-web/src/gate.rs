@@ -1,14 +1,17 @@
 //! Who may ask, and how: looked at before anything else of a request.
+//!
+//! A page of a stranger can point its own name at `127.0.0.1` and then read what a local server
+//! answers (DNS rebinding). The browser still sends the stranger's name as `Host`, and no stranger
+//! owns `localhost`. Who was let in with the token is given a cookie.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use hyper::header::{self, HeaderMap, HeaderName};
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
-use crate::answer::Answer;
-use crate::problem::Problem;
-use crate::{Route, Token, cookie, encoding, host};
+use crate::answer::{Answer, Problem};
+use crate::{Route, Token, encoding};
 
 /// Who may ask.
 #[derive(Debug)]
@@ -44,7 +47,7 @@ impl Gate {
             return Ok(());
         }
         let asked = request.uri.authority().map(hyper::http::uri::Authority::as_str);
-        if host::is_loopback(name) && asked.is_none_or(host::is_loopback) {
+        if is_loopback(name) && asked.is_none_or(is_loopback) {
             return Ok(());
         }
         Err(Problem::new(
@@ -57,7 +60,7 @@ impl Gate {
     fn check_token(&self, token: &Token, request: &Parts) -> Result<(), Answer> {
         let port = self.address.port();
         let has_cookie = values(&request.headers, header::COOKIE)
-            .filter_map(|header| cookie::value(header, port))
+            .filter_map(|header| cookie_value(header, port))
             .any(|session| token.is_session(session));
         let is_borne = values(&request.headers, header::AUTHORIZATION)
             .filter_map(bearer)
@@ -66,22 +69,13 @@ impl Gate {
         match in_query {
             // The address bar, and what it is copied to, must not keep the token.
             Some((given, rest)) if token.is(&given) => {
-                let session = cookie::given(port, token.session());
+                let session = set_cookie(port, token.session());
                 Err(Answer::elsewhere(rest).with(header::SET_COOKIE, session))
             }
             None if has_cookie || is_borne => Ok(()),
             _ => Err(unknown()),
         }
     }
-}
-
-fn unknown() -> Answer {
-    let problem = Problem::new(
-        StatusCode::UNAUTHORIZED,
-        "the request carries no token that this server knows",
-        "send `Authorization: Bearer TOKEN`, or open the address that `flakeproof serve` printed",
-    );
-    problem.answer().with(header::WWW_AUTHENTICATE, "Bearer realm=\"flakeproof\"".to_owned())
 }
 
 fn check_method(method: &Method) -> Result<(), Answer> {
@@ -102,6 +96,46 @@ fn values(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &str> {
     headers.get_all(name).into_iter().map(|value| value.to_str().unwrap_or_default())
 }
 
+/// Whether a `Host` header, with or without a port, names this very machine.
+fn is_loopback(host: &str) -> bool {
+    let Some(name) = without_port(host) else { return false };
+    if let Some(bracketed) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        return bracketed.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback());
+    }
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4() && address.is_loopback())
+}
+
+fn without_port(host: &str) -> Option<&str> {
+    let name_end = host.rfind(']').map_or(0, |at| at + 1);
+    match host[name_end..].split_once(':') {
+        None => Some(host),
+        Some((rest, port)) => {
+            let is_port = port.parse::<u16>().is_ok() && port.bytes().all(|it| it.is_ascii_digit());
+            is_port.then(|| &host[..name_end + rest.len()])
+        }
+    }
+}
+
+/// The value of the server's own cookie in a `Cookie` header.
+fn cookie_value(header: &str, port: u16) -> Option<&str> {
+    let name = cookie_name(port);
+    header.split(';').find_map(|pair| {
+        let (key, value) = pair.trim().split_once('=')?;
+        (key == name).then_some(value)
+    })
+}
+
+/// The cookie's name. Browsers share cookies between the ports of a machine, so it has the port.
+fn cookie_name(port: u16) -> String {
+    format!("flakeproof_{port}")
+}
+
+/// The header that gives a browser its cookie: not readable by scripts, not sent for other sites.
+fn set_cookie(port: u16, session: &str) -> String {
+    format!("{}={session}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port))
+}
+
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -118,9 +152,18 @@ fn given_in_query(request: &Parts) -> Option<(String, String)> {
         .collect();
     // A path that is not known, such as `//elsewhere.example`, could lead away from here.
     let path = request.uri.path();
-    let path = if Route::of(path).is_some() { path } else { "/" };
+    let path = if Route::parse(path).is_some() { path } else { "/" };
     let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
     Some((given, format!("{path}{query}")))
+}
+
+fn unknown() -> Answer {
+    let problem = Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "the request carries no token that this server knows",
+        "send `Authorization: Bearer TOKEN`, or open the address that `flakeproof serve` printed",
+    );
+    problem.answer().with(header::WWW_AUTHENTICATE, "Bearer realm=\"flakeproof\"".to_owned())
 }
 
 #[cfg(test)]
@@ -171,7 +214,7 @@ mod tests {
         let right = format!("bearer {TOKEN}");
         assert_eq!(status(&gate, "/", &[host, ("authorization", &right)]), 200);
         assert_eq!(status(&gate, "/?token=wrong", &[host, ("authorization", &right)]), 401);
-        let session = cookie::given(80, Token::parse(TOKEN).unwrap().session());
+        let session = set_cookie(80, Token::parse(TOKEN).unwrap().session());
         let session = session.split(';').next().unwrap();
         assert_eq!(status(&gate, "/", &[host, ("cookie", session)]), 200);
         let stolen = format!("flakeproof_80={TOKEN}");
@@ -196,5 +239,57 @@ mod tests {
         let uri = format!("//evil.example/?token={TOKEN}");
         let answer = gate.check(&asked(&uri, &[("host", "ci.example")])).unwrap_err();
         assert_eq!(answer.response(&HeaderMap::new()).headers()["location"], "/");
+    }
+
+    #[test]
+    fn the_own_cookie_is_found_among_others() {
+        let header = "a=1; flakeproof_8765=secret;flakeproof_1=other; b";
+        assert_eq!(cookie_value(header, 8765), Some("secret"));
+        assert_eq!(cookie_value(header, 1), Some("other"));
+        assert_eq!(cookie_value(header, 876), None);
+    }
+
+    #[test]
+    fn names_of_this_machine_are_answered_on_any_port() {
+        for host in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1",
+            "127.0.0.1:8765",
+            "127.9.9.9",
+            "[::1]:80",
+            "[::1]",
+        ] {
+            assert!(is_loopback(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn every_other_name_is_refused() {
+        for host in [
+            "",
+            ":",
+            ":80",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.",
+            "localhost:x",
+            "localhost:+80",
+            "localhost:80:80",
+            "localhost:99999",
+            "128.0.0.1",
+            "0.0.0.0",
+            "::1",
+            "[::2]",
+            "[127.0.0.1]",
+            "x[::1]",
+            "[::1",
+            "localhost@evil.example",
+            "evil.example#localhost",
+            "2130706433",
+        ] {
+            assert!(!is_loopback(host), "{host}");
+        }
     }
 }

@@ -10,30 +10,19 @@
 //! table: the description of the API cannot miss one.
 
 mod answer;
-mod api_page;
-mod body;
-mod cookie;
-mod description;
 mod encoding;
 mod gate;
-mod host;
 mod listing;
 mod open_api;
-mod problem;
 mod responder;
 mod room;
 mod route;
 mod server;
-mod settings;
-mod shutdown;
-mod snapshot;
 mod source;
 mod token;
 
 pub use open_api::open_api;
 pub use route::Route;
-pub use server::{Error, Server};
-pub use settings::{Limits, Settings};
-pub use shutdown::{Shutdown, Stopper, shutdown};
+pub use server::{Error, Limits, Server, Settings, Shutdown, Stopper, shutdown};
 pub use source::{Source, SourceError, Stamp};
 pub use token::{Token, TokenError};

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use flakeproof_core::Standing;
 use serde_json::{Value, json};
 
+use crate::answer::Problem;
 use crate::encoding;
-use crate::problem::Problem;
 
 /// Tests on a page if nothing else is asked for.
 const LIMIT: usize = 100;
@@ -84,7 +84,7 @@ impl Sort {
         if self == Self::Id {
             return by_id;
         }
-        let key = |row: &Value| Key::of(row.pointer(self.place()));
+        let key = |row: &Value| Key::new(row.pointer(self.place()));
         key(other).compare(&key(one)).then(by_id)
     }
 }
@@ -97,7 +97,7 @@ enum Key {
 }
 
 impl Key {
-    fn of(value: Option<&Value>) -> Self {
+    fn new(value: Option<&Value>) -> Self {
         match value {
             Some(Value::Number(number)) => number.as_f64().map_or(Self::Unknown, Self::Number),
             Some(Value::String(text)) => Self::Text(text.clone()),
@@ -161,7 +161,7 @@ impl Choice {
     }
 
     /// The page of these rows, as a document, and the query of the next page.
-    pub(crate) fn of(&self, rows: &[Value]) -> Result<(Value, Option<String>), Problem> {
+    pub(crate) fn page_of(&self, rows: &[Value]) -> Result<(Value, Option<String>), Problem> {
         let mut chosen: Vec<&Value> = rows.iter().filter(|row| self.takes(row)).collect();
         chosen.sort_by(|one, other| self.sort.compare(one, other));
         let start = match &self.after {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     fn ids(query: &str) -> Vec<String> {
-        let (page, _) = Choice::parse(query).unwrap().of(&rows()).unwrap();
+        let (page, _) = Choice::parse(query).unwrap().page_of(&rows()).unwrap();
         page["tests"].as_array().unwrap().iter().map(|row| id(row).to_owned()).collect()
     }
 
@@ -286,7 +286,7 @@ mod tests {
         {
             assert_eq!(Choice::parse(query).unwrap_err().status, 400, "{query}");
         }
-        let gone = Choice::parse("after=gone").unwrap().of(&rows()).unwrap_err();
+        let gone = Choice::parse("after=gone").unwrap().page_of(&rows()).unwrap_err();
         assert_eq!(gone.next, "ask again without `after`");
     }
 
@@ -303,7 +303,7 @@ mod tests {
             let mut query = format!("sort={}&limit={limit}&q=T", Sort::ALL[sort].word());
             let mut seen = Vec::new();
             loop {
-                let (page, next) = Choice::parse(&query).unwrap().of(&rows).unwrap();
+                let (page, next) = Choice::parse(&query).unwrap().page_of(&rows).unwrap();
                 prop_assert_eq!(&page["total"], rows.len());
                 seen.extend(page["tests"].as_array().unwrap().clone());
                 let Some(next) = next else { break };

@@ -1,12 +1,18 @@
-//! The API's description as OpenAPI 3.1 has it, made of the schemas that the documents have.
+//! The API's description: for programs as OpenAPI 3.1 has it, made of the schemas that the documents
+//! have, and for people as a page that is whole in itself, without a script.
+
+use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
 use crate::Route;
-use crate::description::{Description, ID, Parameter, Reply};
+use crate::route::{Description, ID, Parameter, Reply};
 
 /// Where OpenAPI keeps schemas.
 const PLACE: &str = "#/components/schemas/";
+
+/// What stands above the addresses.
+const TOP: &str = include_str!("api.html");
 
 /// The API's description: every [`Route`], with the schema of what it answers.
 #[must_use]
@@ -34,7 +40,7 @@ pub fn open_api() -> Value {
 }
 
 fn path(route: Route) -> Value {
-    let description = Description::of(route);
+    let description = Description::new(route);
     let mut operation = json!({
         "operationId": format!("{route:?}"),
         "summary": description.summary,
@@ -169,6 +175,48 @@ fn object(members: &Value) -> Value {
     json!({ "type": "object", "properties": members, "required": required })
 }
 
+/// The page.
+pub(crate) fn api_page(open_api: &Value) -> String {
+    let mut page = TOP.to_owned();
+    for route in Route::ALL {
+        section(&mut page, route, open_api);
+    }
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}
+
+fn section(page: &mut String, route: Route, open_api: &Value) {
+    let description = Description::new(route);
+    let (path, summary) = (escaped(route.path()), escaped(description.summary));
+    let _ = writeln!(page, "<section>\n<h2><code>{path}</code></h2>\n<p>{summary}.</p>");
+    if !description.parameters.is_empty() {
+        page.push_str("<dl>\n");
+        for parameter in &description.parameters {
+            let (name, what) = (escaped(parameter.name), escaped(parameter.what));
+            let schema = escaped(&parameter.schema.to_string());
+            let _ = writeln!(
+                page,
+                "<dt><code>{name}</code></dt><dd>{what}. <code>{schema}</code></dd>"
+            );
+        }
+        page.push_str("</dl>\n");
+    }
+    match description.reply {
+        Reply::Document(name) => {
+            let schema = &open_api["components"]["schemas"][name];
+            let schema = escaped(&format!("{schema:#}"));
+            let _ =
+                writeln!(page, "<details><summary>Schema</summary><pre>{schema}</pre></details>");
+        }
+        Reply::Page | Reply::Elsewhere => {}
+    }
+    page.push_str("</section>\n");
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +252,17 @@ mod tests {
         let overview = parts(&flakeproof_report::overview_schema());
         for (name, part) in parts(&flakeproof_report::test_schema()) {
             assert!(overview.get(&name).is_none_or(|other| *other == part), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_page_has_every_address_and_loads_nothing() {
+        let page = api_page(&crate::open_api());
+        for route in Route::ALL {
+            assert!(page.contains(&format!("<code>{}</code>", route.path())), "{route:?}");
+        }
+        for loading in ["<script", "<img", "src=", "url(", "@import", "//"] {
+            assert!(!page.contains(loading), "{loading}");
         }
     }
 }

@@ -8,13 +8,11 @@ use hyper::http::request::Parts;
 use hyper::{Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::answer::Answer;
-use crate::api_page::api_page;
-use crate::body::{Body, BodyKind};
+use crate::answer::{Answer, Body, BodyKind, Problem};
 use crate::gate::Gate;
 use crate::listing::Choice;
-use crate::problem::Problem;
-use crate::snapshot::{self, Live, Snapshot};
+use crate::open_api::api_page;
+use crate::source::{Live, Snapshot, json_body};
 use crate::{Route, Source, encoding, open_api};
 
 /// Answers requests.
@@ -54,7 +52,7 @@ impl<S: Source> Responder<S> {
 
     fn answer(&self, request: &Parts) -> Result<Answer, Problem> {
         let path = request.uri.path();
-        let (route, id) = Route::of(path).ok_or_else(|| {
+        let (route, id) = Route::parse(path).ok_or_else(|| {
             let next = "open `/` for the report, or `/api` for what can be asked";
             Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address", next)
         })?;
@@ -71,7 +69,7 @@ impl<S: Source> Responder<S> {
             Route::Outages => list(&*self.live.latest()?, "outages"),
             Route::Health => {
                 self.live.latest()?;
-                Answer::found(snapshot::json(&json!({ "status": "ok" })))
+                Answer::found(json_body(&json!({ "status": "ok" })))
             }
         })
     }
@@ -86,8 +84,8 @@ fn no_such_test() -> Problem {
 }
 
 fn tests(snapshot: &Snapshot, query: &str) -> Result<Answer, Problem> {
-    let (page, next) = Choice::parse(query)?.of(snapshot.list("tests"))?;
-    let answer = Answer::found(snapshot::json(&page));
+    let (page, next) = Choice::parse(query)?.page_of(snapshot.list("tests"))?;
+    let answer = Answer::found(json_body(&page));
     Ok(match next {
         Some(next) => {
             let link = format!("<{}?{next}>; rel=\"next\"", Route::Tests.path());
@@ -99,5 +97,5 @@ fn tests(snapshot: &Snapshot, query: &str) -> Result<Answer, Problem> {
 
 fn list(snapshot: &Snapshot, name: &str) -> Answer {
     let list: &[Value] = snapshot.list(name);
-    Answer::found(snapshot::json(&json!({ "schema": 1, name: list })))
+    Answer::found(json_body(&json!({ "schema": 1, name: list })))
 }

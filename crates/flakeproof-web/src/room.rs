@@ -15,12 +15,12 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 pub(crate) struct Room {
     places: Arc<Semaphore>,
     /// Those who are there, the first first.
-    lines: VecDeque<Arc<Line>>,
+    clients: VecDeque<Arc<Client>>,
 }
 
-/// The line to one client.
+/// A client, as long as it has a place.
 #[derive(Debug, Default)]
-pub(crate) struct Line {
+pub(crate) struct Client {
     /// Requests that are being answered.
     answering: AtomicUsize,
     cut: Notify,
@@ -28,18 +28,18 @@ pub(crate) struct Line {
 
 /// Held as long as a request is being answered.
 #[derive(Debug)]
-pub(crate) struct Answering<'a>(&'a Line);
+pub(crate) struct Answering<'a>(&'a Client);
 
 impl Room {
     /// An empty room with so many places.
     pub(crate) fn new(places: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(places)), lines: VecDeque::new() }
+        Self { places: Arc::new(Semaphore::new(places)), clients: VecDeque::new() }
     }
 
     /// A place, at once if somebody there can be cut off.
-    pub(crate) async fn enter(&mut self) -> (Option<OwnedSemaphorePermit>, Arc<Line>) {
+    pub(crate) async fn enter(&mut self) -> (Option<OwnedSemaphorePermit>, Arc<Client>) {
         // Those who left are known here only.
-        self.lines.retain(|line| Arc::strong_count(line) > 1);
+        self.clients.retain(|client| Arc::strong_count(client) > 1);
         let permit = match Arc::clone(&self.places).try_acquire_owned() {
             Ok(permit) => Some(permit),
             Err(_) => {
@@ -48,21 +48,21 @@ impl Room {
                 Arc::clone(&self.places).acquire_owned().await.ok()
             }
         };
-        let line = Arc::new(Line::default());
-        self.lines.push_back(Arc::clone(&line));
-        (permit, line)
+        let client = Arc::new(Client::default());
+        self.clients.push_back(Arc::clone(&client));
+        (permit, client)
     }
 
     fn cut_the_first(&mut self) {
-        if let Some(at) = self.lines.iter().position(|line| !line.is_answered())
-            && let Some(line) = self.lines.remove(at)
+        if let Some(at) = self.clients.iter().position(|client| !client.is_answered())
+            && let Some(client) = self.clients.remove(at)
         {
-            line.cut.notify_one();
+            client.cut.notify_one();
         }
     }
 }
 
-impl Line {
+impl Client {
     /// Note that a request is being answered.
     pub(crate) fn answering(&self) -> Answering<'_> {
         self.answering.fetch_add(1, Ordering::Relaxed);

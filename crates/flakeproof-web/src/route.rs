@@ -1,8 +1,14 @@
-//! The addresses that the server knows: a closed set.
+//! The addresses that the server knows, a closed set, and what each is for, in words: for the API's
+//! description and for the page that shows it.
 
 use std::borrow::Cow;
 
-use crate::encoding;
+use serde_json::{Value, json};
+
+use crate::{encoding, listing};
+
+/// The name of the only parameter that is part of a path.
+pub(crate) const ID: &str = "id";
 
 /// An address that the server knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +71,7 @@ impl Route {
     ///
     /// An id is everything after the address, so that it may have slashes and dots in it: it is looked
     /// up among the tests and never in a file system.
-    pub(crate) fn of(path: &str) -> Option<(Self, Option<Cow<'_, str>>)> {
+    pub(crate) fn parse(path: &str) -> Option<(Self, Option<Cow<'_, str>>)> {
         let named = |route: &Self| {
             let start = route.path().strip_suffix("{id}")?;
             let id = path.strip_prefix(start).filter(|id| !id.is_empty())?;
@@ -76,6 +82,108 @@ impl Route {
     }
 }
 
+/// What an address is for.
+pub(crate) struct Description {
+    /// In a few words.
+    pub(crate) summary: &'static str,
+    /// What can be asked.
+    pub(crate) parameters: Vec<Parameter>,
+    /// What comes back.
+    pub(crate) reply: Reply,
+}
+
+/// Something that can be asked.
+pub(crate) struct Parameter {
+    /// Its name in the address.
+    pub(crate) name: &'static str,
+    /// What it means.
+    pub(crate) what: &'static str,
+    /// Its JSON schema.
+    pub(crate) schema: Value,
+}
+
+/// What comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// A page.
+    Page,
+    /// A hint to look elsewhere.
+    Elsewhere,
+    /// A document with this schema.
+    Document(&'static str),
+}
+
+impl Description {
+    /// What an address is for.
+    pub(crate) fn new(route: Route) -> Self {
+        let (summary, reply) = match route {
+            Route::Page => ("The report as a page", Reply::Page),
+            Route::TestLink => ("A link to one test on the page", Reply::Elsewhere),
+            Route::ApiPage => ("This page", Reply::Page),
+            Route::OpenApi => ("This description for programs", Reply::Document("OpenApi")),
+            Route::Overview => {
+                ("All that is known, each test in short", Reply::Document("Overview"))
+            }
+            Route::Tests => ("A choice of the tests, page by page", Reply::Document("TestList")),
+            Route::Test => ("One test in full", Reply::Document("Test")),
+            Route::Runs => ("The runs of the history, oldest first", Reply::Document("RunList")),
+            Route::Outages => {
+                ("Runs in which many tests failed together", Reply::Document("OutageList"))
+            }
+            Route::Health => ("Whether the history can be read", Reply::Document("Health")),
+        };
+        let parameters = match route {
+            Route::TestLink | Route::Test => vec![id_parameter()],
+            Route::Tests => choice_parameters(),
+            Route::Page
+            | Route::ApiPage
+            | Route::OpenApi
+            | Route::Overview
+            | Route::Runs
+            | Route::Outages
+            | Route::Health => Vec::new(),
+        };
+        Self { summary, parameters, reply }
+    }
+}
+
+fn id_parameter() -> Parameter {
+    let what = "The test's id, percent-encoded";
+    Parameter { name: ID, what, schema: json!({ "type": "string", "minLength": 1 }) }
+}
+
+fn choice_parameters() -> Vec<Parameter> {
+    let standings = listing::standing_words();
+    let sorts = listing::sort_words();
+    vec![
+        Parameter {
+            name: "standing",
+            what: "Only tests of these standings, separated by commas",
+            schema: json!({ "type": "array", "items": { "enum": standings } }),
+        },
+        Parameter {
+            name: "q",
+            what: "Only tests whose id has all these words, in capital or small letters",
+            schema: json!({ "type": "string" }),
+        },
+        Parameter {
+            name: "sort",
+            what: "What to sort by: ids upwards, all else from the greatest down",
+            schema: json!({ "enum": sorts, "default": "id" }),
+        },
+        Parameter {
+            name: "limit",
+            what: "How many tests to show",
+            schema: json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }),
+        },
+        Parameter {
+            name: "after",
+            what: "Go on after this test: `next` of the page before",
+            schema: json!({ "type": "string" }),
+        },
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -84,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_id_may_have_slashes_brackets_and_dots() {
-        let (route, id) = Route::of("/api/v1/tests/tests/../a.py%3A%3Ax%5B%2F%5D").unwrap();
+        let (route, id) = Route::parse("/api/v1/tests/tests/../a.py%3A%3Ax%5B%2F%5D").unwrap();
         assert_eq!((route, id.unwrap().as_ref()), (Route::Test, "tests/../a.py::x[/]"));
     }
 
@@ -93,10 +201,10 @@ mod tests {
         for path in
             ["", "//", "/api/", "/api/v1", "/tests/", "/api/v1/tests/", "/tests/%ff", "/x", "*"]
         {
-            assert_eq!(Route::of(path), None, "{path}");
+            assert_eq!(Route::parse(path), None, "{path}");
         }
         for route in Route::ALL {
-            assert_eq!(Route::of(route.path()).unwrap().0, route);
+            assert_eq!(Route::parse(route.path()).unwrap().0, route);
         }
     }
 
@@ -104,7 +212,7 @@ mod tests {
         #[test]
         fn every_id_is_found_again(id in ".+") {
             let path = format!("/api/v1/tests/{}", encoding::encoded(&id));
-            prop_assert_eq!(Route::of(&path), Some((Route::Test, Some(id.into()))));
+            prop_assert_eq!(Route::parse(&path), Some((Route::Test, Some(id.into()))));
         }
     }
 }

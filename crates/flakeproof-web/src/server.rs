@@ -1,8 +1,9 @@
-//! The server: listens, cuts off who takes too much, and ends when it is told to.
+//! The server: listens, cuts off who takes too much, and ends when it is told to, by a thread such
+//! as one that waits for Ctrl-C.
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 
 use crate::gate::Gate;
 use crate::responder::Responder;
-use crate::room::{Line, Room};
-use crate::{Limits, Settings, Shutdown, Source};
+use crate::room::{Client, Room};
+use crate::{Source, Token};
 
 /// The most bytes that the head of a request may have.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -112,14 +114,14 @@ impl Server {
             };
             tokio::select! {
                 () = shutdown.requested() => break,
-                ((permit, line), accepted) = next => match accepted {
+                ((permit, client), accepted) = next => match accepted {
                     Ok((stream, _)) => {
-                        let talk = open.watch(talk(&responder, stream, limits, &line));
+                        let talk = open.watch(talk(&responder, stream, limits, &client));
                         tokio::spawn(async move {
                             // A client that goes away, or is cut off, is not our trouble.
                             tokio::select! {
                                 _ = tokio::time::timeout(limits.connection_time, talk) => {}
-                                () = line.is_cut() => {}
+                                () = client.is_cut() => {}
                             }
                             drop(permit);
                         });
@@ -134,18 +136,92 @@ impl Server {
     }
 }
 
+/// How to serve.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where to listen; port 0 is any free one.
+    pub address: SocketAddr,
+    /// What a request must carry. Without it, only a loopback address is served.
+    pub token: Option<Token>,
+    /// What a client may take.
+    pub limits: Limits,
+}
+
+/// What a client may take before it is cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// For sending the head of a request, and for staying quiet between two.
+    pub head_time: Duration,
+    /// For a whole connection, however many requests it carries.
+    pub connection_time: Duration,
+    /// Connections at the same time; another one takes the place of the first that is not being
+    /// answered.
+    pub connections: usize,
+    /// Time that open answers have to end once the server is told to stop.
+    pub grace: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 8765));
+        Self { address, token: None, limits: Limits::default() }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            head_time: Duration::from_secs(10),
+            connection_time: Duration::from_secs(300),
+            connections: 64,
+            grace: Duration::from_millis(300),
+        }
+    }
+}
+
+/// Ends a server.
+#[derive(Debug, Clone)]
+pub struct Stopper(watch::Sender<bool>);
+
+impl Stopper {
+    /// End the server: no new requests, and a short time for open ones.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// What a server waits for. If all its [`Stopper`]s are gone, nothing ends it.
+#[derive(Debug, Clone)]
+pub struct Shutdown(watch::Receiver<bool>);
+
+impl Shutdown {
+    /// Come back when the server is to end.
+    async fn requested(&mut self) {
+        if self.0.wait_for(|is_over| *is_over).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// A way to end a server, and what the server waits for.
+#[must_use]
+pub fn shutdown() -> (Stopper, Shutdown) {
+    let (sender, receiver) = watch::channel(false);
+    (Stopper(sender), Shutdown(receiver))
+}
+
 /// The talk with one client, which goes on as it is polled.
 fn talk<S: Source>(
     responder: &Arc<Responder<S>>,
     stream: TcpStream,
     limits: Limits,
-    line: &Arc<Line>,
+    client: &Arc<Client>,
 ) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send + use<S> {
-    let (responder, line) = (Arc::clone(responder), Arc::clone(line));
+    let (responder, client) = (Arc::clone(responder), Arc::clone(client));
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
-        let (responder, line) = (Arc::clone(&responder), Arc::clone(&line));
+        let (responder, client) = (Arc::clone(&responder), Arc::clone(&client));
         async move {
-            let _answering = line.answering();
+            let _answering = client.answering();
             Ok::<_, Infallible>(responder.respond(request.into_parts().0).await)
         }
     });

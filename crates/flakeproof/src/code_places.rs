@@ -136,7 +136,7 @@ mod tests {
 
     fn project(path: &str, text: &str) -> Project {
         let file = SourceFile { path, text };
-        Project::of(vec![Finder::default().lower(&file, &Layout::default()).unit])
+        Project::new(vec![Finder::default().lower(&file, &Layout::default()).unit])
     }
 
     #[test]

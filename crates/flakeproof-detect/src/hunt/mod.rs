@@ -26,9 +26,9 @@ mod turn_lock;
 use std::collections::{BTreeMap, BTreeSet};
 
 use flakeproof_core::{
-    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Orders, Suite, TestId,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Suite, SuiteOrders, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Orders as AdapterOrders, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
 pub use settings::{
     HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
@@ -75,7 +75,7 @@ pub fn hunt(
     let mut hunt = Hunt {
         scheduler,
         ledger,
-        orders: Orders::new(suite, settings.seed),
+        orders: SuiteOrders::new(suite, settings.seed),
         settings,
         failing_order: BTreeMap::new(),
         passing_order: BTreeMap::new(),
@@ -129,7 +129,7 @@ fn position(tests: &[TestId], wanted: &TestId) -> Result<u32> {
 struct Hunt<'a, 'j> {
     scheduler: TrialScheduler<'a, 'j>,
     ledger: Ledger,
-    orders: Orders,
+    orders: SuiteOrders,
     settings: &'a HuntSettings,
     /// For each classified test, an order in which it fails, and one in which it passes.
     failing_order: BTreeMap<u32, Vec<u32>>,
@@ -221,7 +221,7 @@ impl Hunt<'_, '_> {
 
     /// Tests that fail whenever they run, which here is always alone.
     fn name_the_lonely(&mut self) {
-        if self.scheduler.adapter.can().orders != AdapterOrders::Apart {
+        if self.scheduler.adapter.can().orders != Orders::Apart {
             return;
         }
         let tests = self.ledger.all(HuntedTest::always_fails);

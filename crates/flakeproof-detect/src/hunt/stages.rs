@@ -6,7 +6,7 @@
 use std::ops::{ControlFlow, RangeInclusive};
 
 use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
-use flakeproof_runner::Orders as AdapterOrders;
+use flakeproof_runner::Orders;
 
 use super::Hunt;
 use super::ledger::{OtherOrder, Setting, always_passed};
@@ -157,8 +157,8 @@ impl Hunt<'_, '_> {
     /// Whether there are other orders than the suite's own.
     pub(super) fn can_reorder(&self) -> bool {
         match self.scheduler.adapter.can().orders {
-            AdapterOrders::Any | AdapterOrders::Apart => true,
-            AdapterOrders::Own => false,
+            Orders::Any | Orders::Apart => true,
+            Orders::Own => false,
         }
     }
 

@@ -4,7 +4,7 @@ use flakeproof_core::Isolation::{Fork, Same, Spawn};
 use flakeproof_core::{Attempt, Evidence, Outcome, Stage, TestFinding, Verdict};
 use flakeproof_detect::triage::{TriageSettings, Triaged};
 use flakeproof_runner::Granularity;
-use flakeproof_testkit::scripted::{Moment, Ran, Scripted, suite};
+use flakeproof_testkit::scripted::{Moment, Scripted, ScriptedRun, suite};
 use proptest::prelude::*;
 
 use super::scene::{Since, triaged_with};
@@ -180,7 +180,7 @@ proptest! {
             prop_assert!(found.attempts.len() <= runs.len());
             for (attempt, number) in found.attempts.iter().zip(1..) {
                 prop_assert_eq!(attempt.number, number);
-                let is_told = |ran: &Ran| {
+                let is_told = |ran: &ScriptedRun| {
                     ran.attempt == number && ran.outcome == Some(attempt.execution.outcome)
                 };
                 prop_assert!(runs.iter().any(is_told));

@@ -2,13 +2,6 @@
 //! page of the job.
 
 mod annotations;
-mod command;
-mod hunt_summary;
-mod overview_summary;
-mod page;
-mod prediction_annotations;
-mod prediction_summary;
-mod ranking;
 mod summary;
 
 pub use annotations::GithubAnnotations;

@@ -1,15 +1,41 @@
 //! The data inside the page: JSON that can stand in an HTML element.
+//!
+//! The tests are written column by column: a column says its name once and not ten thousand times,
+//! and sentences that many tests share stand in the page once. A test's runs are a short text, one
+//! letter for each run from the first that counts, with the number of equal neighbours in front of
+//! it: `97.G2.` is 97 passes, a failure, two passes. Most tests only ever pass, and then hundreds of
+//! runs are four characters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use flakeproof_core::Overview;
+use flakeproof_core::{
+    Again, Mark, Outcome, Overview, PastRun, Standing, TestId, TestScore, Verdict,
+};
 use serde::Serialize;
 
-use super::columns::{RunColumns, STANDINGS, TestColumns};
 use super::details::Detail;
-use crate::Error;
+use crate::json::seconds;
 use crate::overview::TestView;
-use crate::words;
+use crate::{Error, words};
+
+/// Runs of a test that never failed on the page; more of the same tell nothing.
+const STEADY_MARKS: usize = 100;
+
+/// Runs of any other test on the page.
+const OTHER_MARKS: usize = 1_000;
+
+/// What a test can be, by the numbers that the page knows them by.
+const STANDINGS: [Option<Standing>; 6] = [
+    Some(Standing::Flaky),
+    Some(Standing::Broken),
+    Some(Standing::Unexplained),
+    Some(Standing::Mended),
+    Some(Standing::Steady),
+    None,
+];
+
+/// The letter of a run that did not have the test.
+const ABSENT: char = '_';
 
 /// All that the page's script reads.
 #[derive(Serialize)]
@@ -28,14 +54,14 @@ struct PageData<'a> {
 
 /// The data as JSON without any character that HTML or JavaScript would read as its own.
 pub(super) fn embedded(overview: &Overview, views: &[TestView<'_>]) -> Result<String, Error> {
-    let detail = |(row, view)| Some((row, Detail::of(view)?));
+    let detail = |(row, view)| Some((row, Detail::from_view(view)?));
     let data = PageData {
         project: &overview.project,
         made: &overview.made,
         standings: STANDINGS.map(words::standing),
-        runs: RunColumns::of(&overview.timeline.runs),
+        runs: RunColumns::new(&overview.timeline.runs),
         outages: overview.scores.outages.iter().map(|outage| outage.run).collect(),
-        tests: TestColumns::of(views, &overview.timeline.runs),
+        tests: TestColumns::new(views, &overview.timeline.runs),
         details: views.iter().enumerate().filter_map(detail).collect(),
     };
     Ok(harmless(&serde_json::to_string(&data)?))
@@ -55,8 +81,226 @@ fn harmless(json: &str) -> String {
     harmless
 }
 
+/// The tests, column by column.
+#[derive(Default, Serialize)]
+struct TestColumns<'a> {
+    id: Vec<&'a TestId>,
+    /// By their numbers in [`STANDINGS`].
+    standing: Vec<usize>,
+    new: Vec<u8>,
+    kind: Vec<Option<&'static str>>,
+    mean: Vec<Option<f64>>,
+    low: Vec<Option<f64>>,
+    high: Vec<Option<f64>>,
+    flip: Vec<Option<f64>>,
+    entropy: Vec<Option<f64>>,
+    unexplained: Vec<u32>,
+    outages: Vec<u32>,
+    cost: Vec<f64>,
+    builds: Vec<u32>,
+    /// Runs, as indices.
+    failed: Vec<Option<u32>>,
+    first: Vec<Option<u32>>,
+    last: Vec<Option<u32>>,
+    /// All runs that saw it, however many of them `track` shows.
+    seen: Vec<usize>,
+    from: Vec<u32>,
+    track: Vec<String>,
+    /// Sentences, as indices into `sentences`.
+    words: Vec<usize>,
+    quarantined: Vec<u8>,
+    predicted: Vec<Option<f64>>,
+    /// Each sentence once.
+    sentences: Vec<String>,
+}
+
+impl<'a> TestColumns<'a> {
+    /// The columns of these tests.
+    fn new(views: &[TestView<'a>], runs: &[PastRun]) -> Self {
+        let mut columns = Self::default();
+        let mut known = HashMap::new();
+        for view in views {
+            columns.push_facts(view);
+            columns.push_numbers(view.telling());
+            columns.push_runs(view, runs);
+            let sentence =
+                view.score.map_or_else(|| words::standing(None).to_owned(), words::score);
+            let sentences = &mut columns.sentences;
+            let at = *known.entry(sentence).or_insert_with_key(|sentence: &String| {
+                sentences.push(sentence.clone());
+                sentences.len() - 1
+            });
+            columns.words.push(at);
+        }
+        columns
+    }
+
+    fn push_facts(&mut self, view: &TestView<'a>) {
+        let prediction = view.detail.and_then(|detail| detail.prediction.as_ref());
+        let is_held = view.detail.is_some_and(|detail| detail.quarantine.is_some());
+        self.id.push(view.id);
+        let standing = view.standing();
+        self.standing.push(STANDINGS.iter().position(|it| *it == standing).unwrap_or_default());
+        self.new.push(u8::from(view.is_new()));
+        self.kind.push(view.kind());
+        self.quarantined.push(u8::from(is_held));
+        self.predicted.push(prediction.map(|prediction| short(prediction.probability)));
+    }
+
+    fn push_numbers(&mut self, score: Option<&TestScore>) {
+        self.mean.push(score.map(|score| short(score.rate.mean)));
+        self.low.push(score.map(|score| short(score.rate.low)));
+        self.high.push(score.map(|score| short(score.rate.high)));
+        self.flip.push(score.map(|score| short(score.flip_rate)));
+        self.entropy.push(score.map(|score| short(score.entropy)));
+        self.unexplained.push(score.map_or(0, |score| score.unexplained));
+        self.outages.push(score.map_or(0, |score| score.outages));
+        self.cost.push(score.map_or(0.0, |score| seconds(score.cost)));
+        self.builds.push(score.map_or(0, |score| score.failed_builds));
+    }
+
+    fn push_runs(&mut self, view: &TestView<'a>, runs: &[PastRun]) {
+        let marks = view.marks;
+        let is_steady = view.standing() == Some(Standing::Steady);
+        let at_most = if is_steady { STEADY_MARKS } else { OTHER_MARKS };
+        let track = Track::new(marks, runs, at_most);
+        self.failed.push(marks.iter().rev().find(|mark| mark.has_failed()).map(|mark| mark.run));
+        self.first.push(marks.first().map(|mark| mark.run));
+        self.last.push(marks.last().map(|mark| mark.run));
+        self.seen.push(marks.len());
+        self.from.push(track.from);
+        self.track.push(track.letters);
+    }
+}
+
+/// The runs, column by column.
+#[derive(Default, Serialize)]
+struct RunColumns<'a> {
+    started: Vec<&'a str>,
+    revision: Vec<Option<&'a str>>,
+    branch: Vec<Option<&'a str>>,
+    job: Vec<Option<&'a str>>,
+}
+
+impl<'a> RunColumns<'a> {
+    /// The columns of these runs.
+    fn new(runs: &'a [PastRun]) -> Self {
+        Self {
+            started: runs.iter().map(|run| run.started.as_str()).collect(),
+            revision: runs.iter().map(|run| run.revision.as_deref()).collect(),
+            branch: runs.iter().map(|run| run.branch.as_deref()).collect(),
+            job: runs.iter().map(|run| run.job.as_deref()).collect(),
+        }
+    }
+}
+
+/// As many digits as a page shows, and one more to sort by.
+fn short(share: f64) -> f64 {
+    (share * 1e5).round() / 1e5
+}
+
+/// A test's latest runs as a short text.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Track {
+    /// The run that the first letter stands for.
+    from: u32,
+    /// The letters, counted.
+    letters: String,
+}
+
+impl Track {
+    /// The latest marks, at most so many. Whether a failure's code can pass is told by all of them.
+    fn new(marks: &[Mark], runs: &[PastRun], at_most: usize) -> Self {
+        let code = |mark: &Mark| runs.get(mark.run as usize).and_then(|run| run.code);
+        let has_failed = marks.iter().any(|mark| mark.has_failed());
+        let passing = marks.iter().filter(|mark| has_failed && mark.has_passed());
+        let good: BTreeSet<u32> = passing.filter_map(code).collect();
+        let is_on_good_code = |mark: &Mark| code(mark).is_some_and(|code| good.contains(&code));
+        let marks = &marks[marks.len().saturating_sub(at_most)..];
+        let from = marks.first().map_or(0, |mark| mark.run);
+        let mut track = Counted::default();
+        let mut next = from;
+        for mark in marks {
+            track.push(ABSENT, mark.run.saturating_sub(next));
+            track.push(letter(mark, has_failed && is_on_good_code(mark)), 1);
+            next = mark.run.saturating_add(1);
+        }
+        Self { from, letters: track.end() }
+    }
+}
+
+/// Letters with the number of equal neighbours in front of each.
+#[derive(Default)]
+struct Counted {
+    text: String,
+    last: Option<(char, u32)>,
+}
+
+impl Counted {
+    fn push(&mut self, letter: char, times: u32) {
+        match &mut self.last {
+            _ if times == 0 => {}
+            Some((last, count)) if *last == letter => *count += times,
+            _ => {
+                self.flush();
+                self.last = Some((letter, times));
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Some((letter, count)) = self.last.take() {
+            if count > 1 {
+                self.text.push_str(&count.to_string());
+            }
+            self.text.push(letter);
+        }
+    }
+
+    fn end(mut self) -> String {
+        self.flush();
+        self.text
+    }
+}
+
+/// Failures are the letters from `A` to `v`: by outcome, then by what came of running it again,
+/// then by verdict. A failure that only another run of the same code shows to be flaky is one of
+/// `!$*+`.
+fn letter(mark: &Mark, is_on_good_code: bool) -> char {
+    let outcome: u8 = match (mark.outcome, mark.again) {
+        (Outcome::Skipped, _) => return '-',
+        (Outcome::Passed, Again::Never) => return '.',
+        (Outcome::Passed, Again::Passed) => return ',',
+        (Outcome::Passed, Again::Failed) => return ';',
+        (Outcome::Failed, _) => 0,
+        (Outcome::Errored, _) => 1,
+        (Outcome::Crashed, _) => 2,
+        (Outcome::TimedOut, _) => 3,
+    };
+    let is_shown_here = mark.again == Again::Passed
+        || matches!(mark.verdict, Some(Verdict::Flaky | Verdict::NewlyFlaky | Verdict::Real));
+    if is_on_good_code && !is_shown_here {
+        return ['!', '$', '*', '+'][usize::from(outcome)];
+    }
+    let again = match mark.again {
+        Again::Never => 0,
+        Again::Passed => 1,
+        Again::Failed => 2,
+    };
+    let verdict = match mark.verdict {
+        None => 0,
+        Some(Verdict::Flaky | Verdict::NewlyFlaky) => 1,
+        Some(Verdict::Real) => 2,
+        Some(Verdict::Unknown | Verdict::Unrelated) => 3,
+    };
+    let number = outcome * 12 + again * 4 + verdict;
+    char::from(if number < 26 { b'A' + number } else { b'a' + (number - 26) })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -75,5 +319,49 @@ mod tests {
     #[test]
     fn an_element_cannot_be_ended_from_inside() {
         assert_eq!(harmless("</script>&\u{2028}"), r"\u003c/script\u003e\u0026\u2028");
+    }
+
+    fn passed(run: u32) -> Mark {
+        Mark::first(run, Outcome::Passed, Duration::ZERO)
+    }
+
+    #[test]
+    fn equal_neighbours_are_counted_and_missing_runs_are_kept() {
+        let failed =
+            Mark { again: Again::Passed, ..Mark::first(5, Outcome::Failed, Duration::ZERO) };
+        let track = Track::new(&[passed(2), passed(3), passed(4), failed, passed(9)], &[], 100);
+        assert_eq!(track, Track { from: 2, letters: "3.E3_.".into() });
+    }
+
+    #[test]
+    fn a_failure_on_code_that_passed_in_another_run_has_its_own_letter_unless_it_is_real() {
+        let runs = [1, 1, 2].map(|code| PastRun { code: Some(code), ..PastRun::default() });
+        let failed = |run| Mark::first(run, Outcome::Failed, Duration::ZERO);
+        let letters = |marks: &[Mark]| Track::new(marks, &runs, 100).letters;
+        assert_eq!(letters(&[passed(0), failed(1), failed(2)]), ".!A");
+        assert_eq!(letters(&[passed(0), Mark { verdict: Some(Verdict::Real), ..failed(1) }]), ".C");
+    }
+
+    #[test]
+    fn only_the_latest_marks_are_kept() {
+        let marks: Vec<Mark> = (0..500).map(passed).collect();
+        assert_eq!(Track::new(&marks, &[], 100), Track { from: 400, letters: "100.".into() });
+        assert_eq!(Track::new(&[], &[], 100), Track::default());
+    }
+
+    #[test]
+    fn every_failure_has_a_letter_of_its_own() {
+        let mut letters = BTreeSet::new();
+        let verdicts = [None, Some(Verdict::Flaky), Some(Verdict::Real), Some(Verdict::Unknown)];
+        for outcome in Outcome::ALL.into_iter().filter(|outcome| outcome.is_failure()) {
+            for again in [Again::Never, Again::Passed, Again::Failed] {
+                for verdict in verdicts {
+                    let first = Mark::first(0, outcome, Duration::ZERO);
+                    letters.insert(letter(&Mark { again, verdict, ..first }, false));
+                }
+            }
+        }
+        assert_eq!(letters.len(), 48);
+        assert!(letters.iter().all(char::is_ascii_alphabetic));
     }
 }

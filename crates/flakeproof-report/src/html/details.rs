@@ -45,7 +45,7 @@ struct Shown<T> {
 }
 
 impl<T> Shown<T> {
-    fn of<'a, Item>(all: &'a [Item], shown: impl FnMut(&'a Item) -> T) -> Self {
+    fn new<'a, Item>(all: &'a [Item], shown: impl FnMut(&'a Item) -> T) -> Self {
         let items = all.iter().take(AT_MOST).map(shown).collect();
         Self { items, more: all.len().saturating_sub(AT_MOST) }
     }
@@ -86,7 +86,7 @@ struct Step<'a> {
 
 impl<'a> Detail<'a> {
     /// What is known; `None` if that is nothing.
-    pub(super) fn of(view: &TestView<'a>) -> Option<Self> {
+    pub(super) fn from_view(view: &TestView<'a>) -> Option<Self> {
         let unexplained = view.score.and_then(words::unexplained);
         let Some(detail) = view.detail else {
             return unexplained.map(|it| Self { unexplained: Some(it), ..Self::default() });
@@ -95,13 +95,13 @@ impl<'a> Detail<'a> {
         Some(Self {
             location: view.location().map(|location| location.to_string()),
             unexplained,
-            hunted: detail.hunted.as_ref().map(Hunted::of),
-            findings: Shown::of(&detail.findings, Finding::of),
-            failures: Shown::of(&detail.failures, |failure| {
+            hunted: detail.hunted.as_ref().map(Hunted::new),
+            findings: Shown::new(&detail.findings, Finding::new),
+            failures: Shown::new(&detail.failures, |failure| {
                 (words::excerpt(&failure.message), failure.times, failure.last.as_str())
             }),
             features: detail.features.iter().map(weighed).collect(),
-            prediction: detail.prediction.as_ref().map(Predicted::of),
+            prediction: detail.prediction.as_ref().map(Predicted::new),
             quarantine: detail.quarantine.as_ref(),
             reproduce: view.reproduce(),
         })
@@ -109,21 +109,21 @@ impl<'a> Detail<'a> {
 }
 
 impl<'a> Hunted<'a> {
-    fn of(test: &'a HuntedTest) -> Self {
+    fn new(test: &'a HuntedTest) -> Self {
         Self {
             kind: test.kind.map(words::flaky_kind),
             fared: words::fared(test),
-            polluters: Shown::of(&test.polluters, Vec::as_slice),
-            setters: Shown::of(&test.setters, Vec::as_slice),
-            cleaners: Shown::of(&test.cleaners, |test| test),
-            left: Shown::of(&test.left_behind, |left| words::excerpt(&left.to_string())),
+            polluters: Shown::new(&test.polluters, Vec::as_slice),
+            setters: Shown::new(&test.setters, Vec::as_slice),
+            cleaners: Shown::new(&test.cleaners, |test| test),
+            left: Shown::new(&test.left_behind, |left| words::excerpt(&left.to_string())),
             failure: test.failure.as_ref().map(|failure| words::excerpt(&failure.message)),
         }
     }
 }
 
 impl<'a> Finding<'a> {
-    fn of(finding: &'a PastFinding) -> Self {
+    fn new(finding: &'a PastFinding) -> Self {
         Self {
             started: &finding.started,
             verdict: words::verdict(finding.verdict),
@@ -134,7 +134,7 @@ impl<'a> Finding<'a> {
 }
 
 impl<'a> Predicted<'a> {
-    fn of(prediction: &'a Prediction) -> Self {
+    fn new(prediction: &'a Prediction) -> Self {
         let likely = words::percent(prediction.probability);
         let says = if prediction.flaky {
             words::suspicion(prediction)
@@ -172,8 +172,8 @@ mod tests {
     #[test]
     fn of_thousands_the_first_are_shown_and_the_rest_is_counted() {
         let all: Vec<u32> = (0..1_000).collect();
-        let shown = Shown::of(&all, |number| *number);
+        let shown = Shown::new(&all, |number| *number);
         assert_eq!((shown.items.len(), shown.more), (AT_MOST, 1_000 - AT_MOST));
-        assert_eq!(Shown::of(&all[..3], |number| *number).more, 0);
+        assert_eq!(Shown::new(&all[..3], |number| *number).more, 0);
     }
 }

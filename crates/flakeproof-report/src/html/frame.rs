@@ -1,11 +1,14 @@
-//! What the page says before any script runs: the numbers on top, outages, the hunt, notices, and
-//! the worst flaky tests as a plain table.
+//! What the page says before any script runs: the numbers on top, outages, the hunt with what it
+//! cost, notices, and the worst flaky tests as a plain table.
+//!
+//! A name may hold characters that turn the direction of what stands around it, or that show
+//! nothing at all. Two ids must not look alike that are not, so those characters are named.
 
-use flakeproof_core::{HuntOverview, Overview, PastRun, StageCost};
+use std::fmt::Write as _;
+
+use flakeproof_core::{FrontPoint, HuntOverview, Overview, PastRun, StageCost};
 use serde::Serialize;
 
-use super::front;
-use super::visible::visible;
 use crate::overview::{TestView, Totals, worst};
 use crate::words;
 
@@ -33,6 +36,42 @@ pub(super) struct Frame {
     more_flaky: usize,
     hunt: Option<HuntFrame>,
     notices: Vec<Vec<Piece>>,
+}
+
+impl Frame {
+    /// What the page says about an overview.
+    pub(super) fn new(overview: &Overview, views: &[TestView<'_>]) -> Self {
+        let totals = Totals::new(overview, views);
+        let runs = &overview.timeline.runs;
+        let outages = &overview.scores.outages;
+        let outage = |outage: &flakeproof_core::Outage| {
+            let run = runs.get(outage.run as usize);
+            let tests = words::counted(outage.tests as usize, "test");
+            format!("{}: {} of {tests} failed together", when(run), outage.failed)
+        };
+        let worst = worst(views);
+        Self {
+            project: visible(&overview.project),
+            made: minute(&overview.made),
+            version: overview.version.clone(),
+            period: words::period(&totals).map(|period| visible(&period)),
+            headline: words::headline(&totals),
+            minutes: words::burnt(totals.cost_seconds),
+            executions: words::grouped(totals.executions),
+            runs: words::grouped(totals.runs as u64),
+            outages: outages.iter().rev().take(OUTAGES).map(outage).collect(),
+            more_outages: outages.len().saturating_sub(OUTAGES),
+            plain: worst.iter().take(PLAIN).map(|view| PlainRow::new(view)).collect(),
+            more_flaky: worst.len().saturating_sub(PLAIN),
+            hunt: overview.hunt.as_ref().map(HuntFrame::new),
+            notices: overview
+                .notices
+                .iter()
+                .map(|notice| pieces(&format!("{}; {}", notice.what, notice.next)))
+                .collect(),
+            totals,
+        }
+    }
 }
 
 /// A flaky test in the plain table.
@@ -74,44 +113,8 @@ struct StageRow {
     share: f64,
 }
 
-impl Frame {
-    /// What the page says about an overview.
-    pub(super) fn of(overview: &Overview, views: &[TestView<'_>]) -> Self {
-        let totals = Totals::of(overview, views);
-        let runs = &overview.timeline.runs;
-        let outages = &overview.scores.outages;
-        let outage = |outage: &flakeproof_core::Outage| {
-            let run = runs.get(outage.run as usize);
-            let tests = words::counted(outage.tests as usize, "test");
-            format!("{}: {} of {tests} failed together", when(run), outage.failed)
-        };
-        let worst = worst(views);
-        Self {
-            project: visible(&overview.project),
-            made: minute(&overview.made),
-            version: overview.version.clone(),
-            period: words::period(&totals).map(|period| visible(&period)),
-            headline: words::headline(&totals),
-            minutes: words::burnt(totals.cost_seconds),
-            executions: words::grouped(totals.executions),
-            runs: words::grouped(totals.runs as u64),
-            outages: outages.iter().rev().take(OUTAGES).map(outage).collect(),
-            more_outages: outages.len().saturating_sub(OUTAGES),
-            plain: worst.iter().take(PLAIN).map(|view| PlainRow::of(view)).collect(),
-            more_flaky: worst.len().saturating_sub(PLAIN),
-            hunt: overview.hunt.as_ref().map(HuntFrame::of),
-            notices: overview
-                .notices
-                .iter()
-                .map(|notice| pieces(&format!("{}; {}", notice.what, notice.next)))
-                .collect(),
-            totals,
-        }
-    }
-}
-
 impl PlainRow {
-    fn of(view: &TestView<'_>) -> Self {
+    fn new(view: &TestView<'_>) -> Self {
         let score = view.telling();
         Self {
             id: visible(view.id.as_str()),
@@ -126,7 +129,7 @@ impl PlainRow {
 }
 
 impl HuntFrame {
-    fn of(hunt: &HuntOverview) -> Self {
+    fn new(hunt: &HuntOverview) -> Self {
         let summary = hunt.summary.as_ref();
         let whole = summary.map_or(0.0, |it| it.cost.time.as_secs_f64());
         let stage = |stage: &StageCost| {
@@ -152,7 +155,7 @@ impl HuntFrame {
                 None => Some("it is not over"),
             },
             stages: summary.map_or_else(Vec::new, |it| it.cost.stages.iter().map(stage).collect()),
-            front: front::picture(&hunt.front),
+            front: front_picture(&hunt.front),
         }
     }
 }
@@ -175,4 +178,124 @@ fn when(run: Option<&PastRun>) -> String {
 
 fn minute(stamp: &str) -> String {
     visible(&words::minute(stamp))
+}
+
+const LEFT: f64 = 44.0;
+const TOP: f64 = 12.0;
+const WIDE: f64 = 620.0;
+const HIGH: f64 = 180.0;
+
+/// The front as a picture that takes its colours from the page; `None` if there is none.
+fn front_picture(front: &[FrontPoint]) -> Option<String> {
+    let last = front.last().filter(|last| last.executions > 0 && last.flaky >= 1.0)?;
+    let x = |executions: u64| LEFT + WIDE * share(executions, last.executions);
+    let y = |flaky: f64| TOP + HIGH * (1.0 - flaky / last.flaky);
+    let mut svg = String::new();
+    let (wide, high) = (LEFT + WIDE + 16.0, TOP + HIGH + 34.0);
+    let _ = write!(
+        svg,
+        "<svg class=\"front\" viewBox=\"0 0 {wide} {high}\" role=\"img\" aria-label=\"{} known \
+         after {} executions\">",
+        known(last.flaky),
+        words::grouped(last.executions)
+    );
+    front_axes(&mut svg, last);
+    let mut path = format!("M{LEFT} {:.1}", y(0.0));
+    for point in front {
+        let _ = write!(path, "H{:.1}V{:.1}", x(point.executions), y(point.flaky));
+    }
+    let _ = write!(svg, "<path class=\"line\" d=\"{path}\"/>");
+    for point in front {
+        let _ = write!(
+            svg,
+            "<circle class=\"dot\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\"><title>{} known after {} \
+             executions</title></circle>",
+            x(point.executions),
+            y(point.flaky),
+            known(point.flaky),
+            words::grouped(point.executions)
+        );
+    }
+    svg.push_str("</svg>");
+    Some(svg)
+}
+
+fn front_axes(svg: &mut String, last: &FrontPoint) {
+    let bottom = TOP + HIGH;
+    for part in 0..=4_u32 {
+        let x = LEFT + WIDE * f64::from(part) / 4.0;
+        let anchor = if part == 4 { "end" } else { "middle" };
+        let executions = words::grouped(last.executions * u64::from(part) / 4);
+        let unit = if part == 4 { " executions" } else { "" };
+        let _ = write!(
+            svg,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{executions}{unit}</text>",
+            bottom + 22.0
+        );
+    }
+    for line in 0..=4_u32 {
+        let flaky = last.flaky * f64::from(line) / 4.0;
+        let y = TOP + HIGH * (1.0 - f64::from(line) / 4.0);
+        let _ = write!(
+            svg,
+            "<path class=\"grid\" d=\"M{LEFT} {y:.1}h{WIDE}\"/>\
+             <text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{flaky:.1}</text>",
+            LEFT - 8.0,
+            y + 4.0
+        );
+    }
+}
+
+fn known(flaky: f64) -> String {
+    format!("{flaky:.1} flaky tests")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a place on a picture")]
+fn share(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// The text with its invisible and direction-turning characters named, such as `⟨U+202E⟩`.
+fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(character)));
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+fn is_hidden(character: char) -> bool {
+    let is_turning = matches!(
+        character,
+        '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}'
+    );
+    is_turning || character == '\u{061C}' || character.is_control()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_made_where_a_test_was_found() {
+        let point = |(executions, flaky)| FrontPoint { executions, flaky };
+        let svg = front_picture(&[(50, 1.0), (100, 2.0)].map(point)).unwrap();
+        assert!(svg.contains("d=\"M44 192.0H354.0V102.0H664.0V12.0\""), "{svg}");
+    }
+
+    #[test]
+    fn nothing_found_is_no_picture() {
+        assert_eq!(front_picture(&[]), None);
+        assert_eq!(front_picture(&[FrontPoint { executions: 10, flaky: 0.0 }]), None);
+    }
+
+    #[test]
+    fn what_turns_the_direction_or_shows_nothing_is_named() {
+        assert_eq!(visible("a\u{202E}b\u{200B}\n"), "a⟨U+202E⟩b⟨U+200B⟩⟨U+000A⟩");
+        assert_eq!(visible("größe[测试]"), "größe[测试]");
+    }
 }

@@ -4,13 +4,9 @@
 //! page, and nothing is fetched. Foreign text is never read as HTML: the template escapes it, the
 //! data cannot end its element, and the script only ever sets text.
 
-mod columns;
 mod data;
 mod details;
 mod frame;
-mod front;
 mod page;
-mod track;
-mod visible;
 
 pub use page::{CONTENT_SECURITY_POLICY, Html, page};

@@ -64,7 +64,7 @@ pub fn page(overview: &Overview) -> Result<String, Error> {
     engine.add_template("page", TEMPLATE)?;
     let frame = engine.get_template("page")?.render(context! {
         policy => CONTENT_SECURITY_POLICY,
-        frame => Serde(Frame::of(overview, &views)),
+        frame => Serde(Frame::new(overview, &views)),
     })?;
     Ok(filled(&frame, &embedded(overview, &views)?))
 }

@@ -29,7 +29,7 @@ pub(super) struct ToolReport<'a> {
 
 impl<'a> ToolReport<'a> {
     /// This program in that version.
-    pub(super) fn of(version: &'a str) -> Self {
+    pub(super) fn new(version: &'a str) -> Self {
         Self { name: "flakeproof", version }
     }
 }
@@ -45,7 +45,7 @@ pub(super) struct NoticeReport<'a> {
 
 impl<'a> NoticeReport<'a> {
     /// The notice as it is.
-    pub(super) fn of(notice: &'a Notice) -> Self {
+    pub(super) fn new(notice: &'a Notice) -> Self {
         Self { what: &notice.what, next: &notice.next }
     }
 }
@@ -71,7 +71,7 @@ pub(super) struct RunFactsReport<'a> {
 
 impl<'a> RunFactsReport<'a> {
     /// The facts as they are.
-    pub(super) fn of(run: &'a RunFacts) -> Self {
+    pub(super) fn new(run: &'a RunFacts) -> Self {
         Self {
             id: &run.id,
             command: &run.command,

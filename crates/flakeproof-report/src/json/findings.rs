@@ -17,7 +17,7 @@ const SCHEMA: u32 = 1;
 
 impl Renderer for Json {
     fn render(&self, findings: &Findings) -> Result<Vec<u8>, Error> {
-        document::bytes(&RunReport::of(findings))
+        document::bytes(&RunReport::new(findings))
     }
 }
 
@@ -119,11 +119,11 @@ struct GroupReport<'a> {
 }
 
 impl<'a> RunReport<'a> {
-    fn of(findings: &'a Findings) -> Self {
+    fn new(findings: &'a Findings) -> Self {
         Self {
             schema: SCHEMA,
-            tool: ToolReport::of(&findings.run.version),
-            run: RunFactsReport::of(&findings.run),
+            tool: ToolReport::new(&findings.run.version),
+            run: RunFactsReport::new(&findings.run),
             suite: SuiteReport {
                 counts: findings.suite,
                 flaky: findings.count(Verdict::Flaky),
@@ -132,16 +132,16 @@ impl<'a> RunReport<'a> {
                 newly_flaky: findings.count(Verdict::NewlyFlaky),
                 unrelated: findings.count(Verdict::Unrelated),
             },
-            tests: findings.tests.iter().map(TestReport::of).collect(),
-            groups: findings.groups.iter().map(GroupReport::of).collect(),
-            notices: findings.notices.iter().map(NoticeReport::of).collect(),
+            tests: findings.tests.iter().map(TestReport::new).collect(),
+            groups: findings.groups.iter().map(GroupReport::new).collect(),
+            notices: findings.notices.iter().map(NoticeReport::new).collect(),
             exit_code: findings.exit.number(),
         }
     }
 }
 
 impl<'a> TestReport<'a> {
-    fn of(test: &'a TestFinding) -> Self {
+    fn new(test: &'a TestFinding) -> Self {
         Self {
             id: &test.id,
             location: test.location.as_ref(),
@@ -149,7 +149,7 @@ impl<'a> TestReport<'a> {
             verdict: test.verdict,
             kind: test.kind,
             evidence: &test.evidence,
-            attempts: test.attempts.iter().map(AttemptReport::of).collect(),
+            attempts: test.attempts.iter().map(AttemptReport::new).collect(),
             reproduce: test.reproduce.as_deref(),
             group: test.group,
             quarantine: test.quarantine.as_ref(),
@@ -158,7 +158,7 @@ impl<'a> TestReport<'a> {
 }
 
 impl<'a> AttemptReport<'a> {
-    fn of(attempt: &'a Attempt) -> Self {
+    fn new(attempt: &'a Attempt) -> Self {
         let failure = attempt.execution.failure.as_ref();
         Self {
             stage: attempt.stage,
@@ -172,7 +172,7 @@ impl<'a> AttemptReport<'a> {
 }
 
 impl<'a> GroupReport<'a> {
-    fn of(group: &'a Group) -> Self {
+    fn new(group: &'a Group) -> Self {
         Self { signature: &group.signature, tests: &group.tests, cause: group.cause }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_null_and_never_left_out() {
-        let report = rendered(&sample::of(vec![sample::passed("t.py::test_a")]));
+        let report = rendered(&sample::findings_of(vec![sample::passed("t.py::test_a")]));
         assert_eq!(
             report["tests"][0],
             json!({

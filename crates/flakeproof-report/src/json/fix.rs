@@ -3,8 +3,8 @@
 //! Its schema is published as `docs/reference/verify-report.schema.json`.
 
 use flakeproof_core::{
-    FixEnd, FixFindings, FixVerdict, FlakyKind, FormerRate, Isolation, Place, RateSource, Tally,
-    TestId,
+    FixEnd, FixFindings, FixVerdict, FlakyKind, FormerRate, Isolation, RateSource, Tally, TestId,
+    WhereSeen,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,7 +17,7 @@ const SCHEMA: u32 = 1;
 
 impl Renderer<FixFindings> for Json {
     fn render(&self, findings: &FixFindings) -> Result<Vec<u8>, Error> {
-        document::bytes(&FixReport::of(findings))
+        document::bytes(&FixReport::new(findings))
     }
 }
 
@@ -111,18 +111,18 @@ struct FailureReport<'a> {
 }
 
 impl<'a> FixReport<'a> {
-    fn of(findings: &'a FixFindings) -> Self {
+    fn new(findings: &'a FixFindings) -> Self {
         let runs = findings.runs.tally();
         let failure = findings.failure.as_ref();
         Self {
             schema: SCHEMA,
-            tool: ToolReport::of(&findings.run.version),
-            run: RunFactsReport::of(&findings.run),
+            tool: ToolReport::new(&findings.run.version),
+            run: RunFactsReport::new(&findings.run),
             test: &findings.test,
             kind: findings.kind,
             orders: &findings.orders,
             isolation: findings.isolation,
-            was: FormerRateReport::of(findings.was),
+            was: FormerRateReport::new(findings.was),
             confidence: to_the_millionth(findings.confidence),
             needed: findings.runs.needed(),
             runs,
@@ -133,14 +133,14 @@ impl<'a> FixReport<'a> {
             executions: findings.executions,
             failure: failure.map(|it| FailureReport { message: &it.message, text: &it.text }),
             reproduce: findings.reproduce.as_deref(),
-            notices: findings.notices.iter().map(NoticeReport::of).collect(),
+            notices: findings.notices.iter().map(NoticeReport::new).collect(),
             exit_code: findings.exit.number(),
         }
     }
 }
 
 impl FormerRateReport {
-    fn of(was: FormerRate) -> Self {
+    fn new(was: FormerRate) -> Self {
         let (source, seen) = match was.source {
             RateSource::Given => (SourceReport::Given, None),
             RateSource::Decided => (SourceReport::Decided, None),
@@ -150,12 +150,12 @@ impl FormerRateReport {
     }
 }
 
-fn place_report(place: Place) -> SourceReport {
+fn place_report(place: WhereSeen) -> SourceReport {
     match place {
-        Place::OwnOrder => SourceReport::OwnOrder,
-        Place::OtherOrders => SourceReport::OtherOrders,
-        Place::Alone => SourceReport::Alone,
-        Place::Anywhere => SourceReport::Anywhere,
+        WhereSeen::OwnOrder => SourceReport::OwnOrder,
+        WhereSeen::OtherOrders => SourceReport::OtherOrders,
+        WhereSeen::Alone => SourceReport::Alone,
+        WhereSeen::Anywhere => SourceReport::Anywhere,
     }
 }
 
@@ -171,14 +171,14 @@ mod tests {
         let mut runs = FixTest::new(0.3, 0.95, 1);
         (0..10).for_each(|_| runs.observe(false));
         FixFindings {
-            run: sample::of(Vec::new()).run,
+            run: sample::findings_of(Vec::new()).run,
             test: "tests/test_pay.py::test_total".into(),
             kind: Some(FlakyKind::Victim),
             orders: vec![vec!["tests/test_cart.py::test_currency".into(), "test_total".into()]],
             isolation: Isolation::Fork,
             was: FormerRate {
                 rate: 0.3,
-                source: RateSource::Seen(Tally { runs: 20, failures: 10 }, Place::OtherOrders),
+                source: RateSource::Seen(Tally { runs: 20, failures: 10 }, WhereSeen::OtherOrders),
             },
             confidence: 0.95,
             runs,

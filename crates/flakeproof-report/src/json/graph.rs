@@ -15,7 +15,7 @@ const SCHEMA: u32 = 1;
 
 impl Renderer<TestGraph> for Json {
     fn render(&self, graph: &TestGraph) -> Result<Vec<u8>, Error> {
-        document::bytes(&GraphReport::of(graph))
+        document::bytes(&GraphReport::new(graph))
     }
 }
 
@@ -66,11 +66,11 @@ struct TestReport<'a> {
 }
 
 impl<'a> GraphReport<'a> {
-    fn of(graph: &'a TestGraph) -> Self {
+    fn new(graph: &'a TestGraph) -> Self {
         let TestGraph { id, file, line, language, .. } = graph;
         Self {
             schema: SCHEMA,
-            tool: ToolReport::of(&graph.version),
+            tool: ToolReport::new(&graph.version),
             test: TestReport { id, file, line: *line, language },
             nodes: &graph.nodes,
             edges: &graph.edges,
@@ -78,7 +78,7 @@ impl<'a> GraphReport<'a> {
             paths: &graph.paths,
             lines: &graph.lines,
             cut: graph.is_cut,
-            notices: graph.notices.iter().map(NoticeReport::of).collect(),
+            notices: graph.notices.iter().map(NoticeReport::new).collect(),
         }
     }
 }

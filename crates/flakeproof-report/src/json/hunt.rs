@@ -21,7 +21,7 @@ const SCHEMA: u32 = 1;
 
 impl Renderer<HuntFindings> for Json {
     fn render(&self, findings: &HuntFindings) -> Result<Vec<u8>, Error> {
-        document::bytes(&HuntReport::of(findings))
+        document::bytes(&HuntReport::new(findings))
     }
 }
 
@@ -120,25 +120,25 @@ struct StageReport {
 }
 
 impl<'a> HuntReport<'a> {
-    fn of(findings: &'a HuntFindings) -> Self {
+    fn new(findings: &'a HuntFindings) -> Self {
         Self {
             schema: SCHEMA,
-            tool: ToolReport::of(&findings.run.version),
-            run: RunFactsReport::of(&findings.run),
-            tests: findings.tests.iter().map(HuntedTestReport::of).collect(),
+            tool: ToolReport::new(&findings.run.version),
+            run: RunFactsReport::new(&findings.run),
+            tests: findings.tests.iter().map(HuntedTestReport::new).collect(),
             pairs: findings.pairs(),
-            cost: CostReport::of(&findings.cost),
+            cost: CostReport::new(&findings.cost),
             seed: findings.run.seed,
             end: findings.end,
             hidden: findings.hidden.map(rounded_hidden),
-            notices: findings.notices.iter().map(NoticeReport::of).collect(),
+            notices: findings.notices.iter().map(NoticeReport::new).collect(),
             exit_code: findings.exit.number(),
         }
     }
 }
 
 impl<'a> HuntedTestReport<'a> {
-    pub(super) fn of(test: &'a HuntedTest) -> Self {
+    pub(super) fn new(test: &'a HuntedTest) -> Self {
         Self {
             id: &test.id,
             location: test.location.as_ref(),
@@ -159,7 +159,7 @@ impl<'a> HuntedTestReport<'a> {
 }
 
 impl CostReport {
-    pub(super) fn of(cost: &HuntCost) -> Self {
+    pub(super) fn new(cost: &HuntCost) -> Self {
         let stage = |stage: &StageCost| StageReport {
             stage: stage.stage.clone(),
             trials: stage.trials,

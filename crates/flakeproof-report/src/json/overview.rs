@@ -36,15 +36,15 @@ pub fn overview_document(overview: &Overview) -> OverviewDocument<'_> {
     let runs = &overview.timeline.runs;
     OverviewDocument {
         schema: SCHEMA,
-        tool: ToolReport::of(&overview.version),
+        tool: ToolReport::new(&overview.version),
         project: &overview.project,
         made: &overview.made,
-        totals: Totals::of(overview, &views),
-        runs: runs.iter().map(RunDocument::of).collect(),
-        outages: overview.scores.outages.iter().map(|it| OutageDocument::of(it, runs)).collect(),
-        tests: views.iter().map(TestRow::of).collect(),
-        hunt: overview.hunt.as_ref().map(HuntDocument::of),
-        notices: overview.notices.iter().map(NoticeReport::of).collect(),
+        totals: Totals::new(overview, &views),
+        runs: runs.iter().map(RunDocument::new).collect(),
+        outages: overview.scores.outages.iter().map(|it| OutageDocument::new(it, runs)).collect(),
+        tests: views.iter().map(TestRow::new).collect(),
+        hunt: overview.hunt.as_ref().map(HuntDocument::new),
+        notices: overview.notices.iter().map(NoticeReport::new).collect(),
     }
 }
 
@@ -95,7 +95,7 @@ struct RunDocument<'a> {
 }
 
 impl<'a> RunDocument<'a> {
-    fn of(run: &'a PastRun) -> Self {
+    fn new(run: &'a PastRun) -> Self {
         Self {
             id: &run.id,
             started: &run.started,
@@ -122,7 +122,7 @@ struct OutageDocument<'a> {
 }
 
 impl<'a> OutageDocument<'a> {
-    fn of(outage: &Outage, runs: &'a [PastRun]) -> Self {
+    fn new(outage: &Outage, runs: &'a [PastRun]) -> Self {
         let run = runs.get(outage.run as usize);
         Self {
             run: run.map(|run| run.id.as_str()),
@@ -181,7 +181,7 @@ pub(super) struct TestRow<'a> {
 }
 
 impl<'a> TestRow<'a> {
-    pub(super) fn of(view: &TestView<'a>) -> Self {
+    pub(super) fn new(view: &TestView<'a>) -> Self {
         let score = view.score;
         let (all, proven) = score.map(|it| (it.all, it.proven)).unwrap_or_default();
         let prediction = view.detail.and_then(|detail| detail.prediction.as_ref());
@@ -237,7 +237,7 @@ struct FrontPointDocument {
 }
 
 impl<'a> HuntDocument<'a> {
-    fn of(hunt: &'a HuntOverview) -> Self {
+    fn new(hunt: &'a HuntOverview) -> Self {
         let point = |point: &flakeproof_core::FrontPoint| FrontPointDocument {
             executions: point.executions,
             flaky: to_the_millionth(point.flaky),
@@ -247,7 +247,7 @@ impl<'a> HuntDocument<'a> {
             started: &hunt.started,
             flaky: hunt.flaky,
             tests: summary.map(|it| it.tests),
-            cost: summary.map(|it| CostReport::of(&it.cost)),
+            cost: summary.map(|it| CostReport::new(&it.cost)),
             end: summary.map(|it| it.end),
             front: hunt.front.iter().map(point).collect(),
         }

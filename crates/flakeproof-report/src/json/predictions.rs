@@ -16,7 +16,7 @@ const SCHEMA: u32 = 1;
 
 impl Renderer<Predictions> for Json {
     fn render(&self, predictions: &Predictions) -> Result<Vec<u8>, Error> {
-        document::bytes(&PredictionReport::of(predictions))
+        document::bytes(&PredictionReport::new(predictions))
     }
 }
 
@@ -44,13 +44,13 @@ struct PredictionReport<'a> {
 }
 
 impl<'a> PredictionReport<'a> {
-    fn of(predictions: &'a Predictions) -> Self {
+    fn new(predictions: &'a Predictions) -> Self {
         Self {
             schema: SCHEMA,
-            tool: ToolReport::of(&predictions.version),
+            tool: ToolReport::new(&predictions.version),
             model: &predictions.model,
             tests: &predictions.tests,
-            notices: predictions.notices.iter().map(NoticeReport::of).collect(),
+            notices: predictions.notices.iter().map(NoticeReport::new).collect(),
         }
     }
 }

@@ -31,22 +31,22 @@ pub fn test_document<'a>(overview: &'a Overview, id: &TestId) -> Option<TestDocu
     let hunted = detail.and_then(|detail| detail.hunted.as_ref());
     Some(TestDocument {
         schema: SCHEMA,
-        tool: ToolReport::of(&overview.version),
+        tool: ToolReport::new(&overview.version),
         project: &overview.project,
         made: &overview.made,
-        test: TestRow::of(&view),
+        test: TestRow::new(&view),
         in_words: view.score.map(words::score),
-        timeline: view.marks.iter().map(|mark| MarkDocument::of(mark, runs)).collect(),
-        hunted: hunted.map(HuntedTestReport::of),
+        timeline: view.marks.iter().map(|mark| MarkDocument::new(mark, runs)).collect(),
+        hunted: hunted.map(HuntedTestReport::new),
         findings: detail
             .map_or(&[][..], |it| &it.findings)
             .iter()
-            .map(FindingDocument::of)
+            .map(FindingDocument::new)
             .collect(),
         failures: detail
             .map_or(&[][..], |it| &it.failures)
             .iter()
-            .map(FailureDocument::of)
+            .map(FailureDocument::new)
             .collect(),
         prediction: detail.and_then(|it| it.prediction.as_ref()),
         features: detail.map_or(&[], |it| &it.features),
@@ -128,7 +128,7 @@ enum AgainDocument {
 }
 
 impl<'a> MarkDocument<'a> {
-    fn of(mark: &Mark, runs: &'a [PastRun]) -> Self {
+    fn new(mark: &Mark, runs: &'a [PastRun]) -> Self {
         let run = runs.get(mark.run as usize);
         let seconds = |milliseconds: u32| f64::from(milliseconds) / 1000.0;
         Self {
@@ -168,7 +168,7 @@ struct FindingDocument<'a> {
 }
 
 impl<'a> FindingDocument<'a> {
-    fn of(finding: &'a PastFinding) -> Self {
+    fn new(finding: &'a PastFinding) -> Self {
         Self {
             run: &finding.run,
             started: &finding.started,
@@ -192,7 +192,7 @@ struct FailureDocument<'a> {
 }
 
 impl<'a> FailureDocument<'a> {
-    fn of(failure: &'a PastFailure) -> Self {
+    fn new(failure: &'a PastFailure) -> Self {
         Self { message: &failure.message, times: failure.times, last: &failure.last }
     }
 }

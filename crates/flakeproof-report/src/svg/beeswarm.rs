@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use super::escaped;
+use super::opening::{escaped, opening};
 
 /// A beeswarm plot.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,14 +56,7 @@ impl Beeswarm {
         let reach = contributions.fold(0f64, |reach, it| reach.max(it.abs())).max(1e-9);
         let height = TOP + ROW * real(self.rows.len()) + 44.0;
         let width = LABELS + PLOT + MARGIN;
-        let mut svg = String::new();
-        let _ = write!(
-            svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-label=\"{}\">\n{STYLE}\n<text class=\"title\" x=\"{MARGIN}\" y=\"24\">{}</text>\n",
-            escaped(&self.title),
-            escaped(&self.title)
-        );
+        let mut svg = opening(width, height, &self.title, STYLE);
         for (number, row) in self.rows.iter().enumerate() {
             let middle = TOP + ROW * (real(number) + 0.5);
             let name = escaped(&row.name.replace('_', " "));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::escaped;
+use super::opening::{escaped, opening};
 
 /// Curves over the same axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,11 +47,7 @@ impl Curves {
     #[must_use]
     pub fn svg(&self) -> String {
         let (width, height) = (LEFT + WIDE + RIGHT, TOP + HIGH + BELOW);
-        let title = escaped(&self.title);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-label=\"{title}\">\n{STYLE}\n<text class=\"title\" x=\"20\" y=\"24\">{title}</text>\n",
-        );
+        let mut svg = opening(width, height, &self.title, STYLE);
         let scale = self.scale();
         self.write_axes(&mut svg, &scale);
         self.write_curves(&mut svg, &scale);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::escaped;
+use super::opening::{escaped, opening};
 
 /// A front of performance against cost.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,14 +15,14 @@ pub struct FrontChart {
     /// What the horizontal axis means.
     pub cost: String,
     /// The front, the cheapest point first.
-    pub front: Vec<Place>,
+    pub front: Vec<Tradeoff>,
     /// Points with a name.
     pub pins: Vec<Pin>,
 }
 
-/// A point of the chart.
+/// How good something is, and what it costs: a point of the chart.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct Tradeoff {
     /// How good it is, at most 1.
     pub performance: f64,
     /// What it costs.
@@ -34,8 +34,8 @@ pub struct Place {
 pub struct Pin {
     /// Its name and what is to be known about it, in one line.
     pub name: String,
-    /// Where it is.
-    pub place: Place,
+    /// Where it stands.
+    pub place: Tradeoff,
 }
 
 const LEFT: f64 = 70.0;
@@ -47,15 +47,6 @@ const LINE: f64 = 22.0;
 /// Decades at the most; whatever is cheaper stands at the left edge.
 const DECADES: f64 = 9.0;
 
-/// From costs and performances to places on the picture.
-struct Scale {
-    /// The decades of the cheapest and the dearest point.
-    from: f64,
-    to: f64,
-    /// The performance at the bottom.
-    worst: f64,
-}
-
 impl FrontChart {
     /// The picture.
     #[must_use]
@@ -64,14 +55,7 @@ impl FrontChart {
         #[expect(clippy::cast_precision_loss, reason = "a handful of pins")]
         let height = TOP + HIGH + 70.0 + LINE * self.pins.len() as f64;
         let width = LEFT + WIDE + MARGIN;
-        let title = escaped(&self.title);
-        let mut svg = String::new();
-        let _ = write!(
-            svg,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-             role=\"img\" aria-label=\"{title}\">\n{STYLE}\n\
-             <text class=\"title\" x=\"20\" y=\"24\">{title}</text>\n",
-        );
+        let mut svg = opening(width, height, &self.title, STYLE);
         self.axes(&mut svg, &scale);
         self.line(&mut svg, &scale);
         self.pins(&mut svg, &scale);
@@ -172,6 +156,15 @@ impl FrontChart {
     }
 }
 
+/// From costs and performances to places on the picture.
+struct Scale {
+    /// The decades of the cheapest and the dearest point.
+    from: f64,
+    to: f64,
+    /// The performance at the bottom.
+    worst: f64,
+}
+
 impl Scale {
     fn x(&self, cost: f64) -> f64 {
         let decade = if cost > 0.0 { cost.log10() } else { self.from };
@@ -197,9 +190,9 @@ mod tests {
 
     fn chart(places: &[(f64, f64)]) -> FrontChart {
         let place =
-            |(performance, cost): &(f64, f64)| Place { performance: *performance, cost: *cost };
-        let front: Vec<Place> = places.iter().map(place).collect();
-        let pin = |place: &Place| Pin { name: "the <best>".into(), place: *place };
+            |(performance, cost): &(f64, f64)| Tradeoff { performance: *performance, cost: *cost };
+        let front: Vec<Tradeoff> = places.iter().map(place).collect();
+        let pin = |place: &Tradeoff| Pin { name: "the <best>".into(), place: *place };
         FrontChart {
             title: "RERUN & co".into(),
             performance: "MCC".into(),

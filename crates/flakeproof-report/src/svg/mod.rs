@@ -4,13 +4,9 @@ mod beeswarm;
 mod curves;
 mod front;
 mod graph;
+mod opening;
 
 pub use beeswarm::{Beeswarm, Point, Swarm};
 pub use curves::{Curve, Curves};
-pub use front::{FrontChart, Pin, Place};
+pub use front::{FrontChart, Pin, Tradeoff};
 pub use graph::Svg;
-
-/// A text as it may stand in XML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}

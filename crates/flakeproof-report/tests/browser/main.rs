@@ -4,8 +4,6 @@
 //! Chromium or no Node, the tests are skipped by name. The pictures of the guide are made anew with
 //! `UPDATE_SCREENSHOTS=1 cargo test -p flakeproof-report --test browser`.
 
-#[path = "../../src/sample/large_overview.rs"]
-mod large_overview;
 #[path = "../../src/sample/overview.rs"]
 mod overview;
 
@@ -27,7 +25,7 @@ fn every_column_sorts_both_ways() {
 
 #[test]
 fn filters_narrow_the_table_and_live_in_the_address() {
-    check("filters", &large_overview::large_overview(300, 60));
+    check("filters", &overview::large_overview(300, 60));
 }
 
 #[test]
@@ -37,7 +35,7 @@ fn a_test_opens_from_its_row_and_from_its_address() {
 
 #[test]
 fn the_keyboard_is_enough() {
-    check("keyboard", &large_overview::large_overview(300, 60));
+    check("keyboard", &overview::large_overview(300, 60));
 }
 
 #[test]
@@ -47,7 +45,7 @@ fn the_theme_follows_the_system_until_it_is_chosen() {
 
 #[test]
 fn ten_thousand_tests_stay_fluid() {
-    check("large", &large_overview::large_overview(10_000, 500));
+    check("large", &overview::large_overview(10_000, 500));
 }
 
 #[test]
@@ -77,7 +75,7 @@ fn nothing_known_says_what_to_do_next() {
 
 #[test]
 fn the_pictures_of_the_guide_can_be_made() {
-    check("screenshots", &large_overview::large_overview(420, 90));
+    check("screenshots", &overview::large_overview(420, 90));
 }
 
 fn small() -> Overview {
@@ -122,7 +120,7 @@ fn hostile() -> Overview {
         run.job = Some(names[1].clone());
         run.branch = Some(names[2].clone());
     }
-    overview.scores = Scores::of(&overview.timeline);
+    overview.scores = Scores::from_timeline(&overview.timeline);
     overview
 }
 

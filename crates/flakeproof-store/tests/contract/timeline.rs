@@ -55,7 +55,7 @@ fn a_run_from_reports_is_nothing_to_compare_a_change_with(history: &mut dyn Hist
 fn passes_of_reports_are_as_good_as_any_for_scores(history: &mut dyn History) {
     read_reports(history, "1", &[first("test_a", Outcome::Passed)]);
     read_reports_of(history, &RunRecord { id: "2".into(), ..reported("1") }, Outcome::Failed);
-    let scores = flakeproof_core::Scores::of(&timeline(history));
+    let scores = flakeproof_core::Scores::from_timeline(&timeline(history));
     assert_eq!(scores.tests[0].standing, Standing::Flaky);
     assert_eq!(scores.executions, 2);
 }

@@ -33,15 +33,15 @@ impl Graph {
     /// let text = "def test_adds():\n    total = add(1, 2)\n    assert total == 3\n";
     /// let file = SourceFile { path: "tests/test_sums.py", text };
     /// let unit = Finder::default().lower(&file, &Layout::default()).unit;
-    /// let project = Project::of(vec![unit]);
+    /// let project = Project::new(vec![unit]);
     /// let test = project.find_test(&"tests/test_sums.py::test_adds".into()).expect("is there");
-    /// let graph = Graph::of(&project, test, None);
+    /// let graph = Graph::new(&project, test, None);
     /// let paths = graph.paths(&project, &PathLimits::default());
     /// let (first, _) = paths[2].steps[0];
     /// assert_eq!(graph.node_text(&project, first), "1");
     /// ```
     #[must_use]
-    pub fn of(project: &Project, test: Declared, class: Option<&str>) -> Self {
+    pub fn new(project: &Project, test: Declared, class: Option<&str>) -> Self {
         let class = class.and_then(|class| project.find_class(class));
         let class = class.or_else(|| project.owner(test));
         let mut builder = Builder::new(project, class);
@@ -149,7 +149,7 @@ impl<'p> Builder<'p> {
     }
 
     fn test(&mut self, test: Declared) {
-        for before in self.project.surroundings(test, self.class).before {
+        for before in self.project.test_hooks(test, self.class).before {
             self.follow(before, &[], 0);
         }
         (self.counts_assertions, self.most_steps) = (true, MOST_STEPS);

@@ -15,13 +15,11 @@ mod assertion;
 mod builder;
 mod call;
 mod environment;
-mod extent;
 mod follow;
 mod graph;
 mod path;
 mod statement;
 mod value;
-mod vocabulary;
 
 pub use graph::{Assertion, Edge, EdgeId, Graph, Node, NodeId, NodeKind, Words};
 pub use path::{ContextualPath, PathLimits};

@@ -1,9 +1,8 @@
 //! What statements do to variables.
 
 use super::builder::{Builder, Input, LastCall, Through};
-use super::call::Passed;
+use super::call::{Passed, span_of_call};
 use super::environment::Variable;
-use super::extent::of_call;
 use super::value::{Nested, transparent};
 use crate::flow::{Block, Expression, Operation, Span, Statement};
 
@@ -237,7 +236,7 @@ impl<'p> Builder<'p> {
         if passed.makes_calls {
             return;
         }
-        let (unit, span) = (frame.unit, of_call(frame.file, call));
+        let (unit, span) = (frame.unit, span_of_call(frame.file, call));
         self.last_call = Some(LastCall { through: passed.through, unit, span, inputs });
     }
 }

@@ -1,8 +1,8 @@
 //! Where the value of an expression comes from.
 
 use super::builder::{Builder, Input, Through};
+use super::call::span_of_call;
 use super::environment::Variable;
-use super::extent::of_call;
 use super::graph::{NodeId, NodeKind};
 use crate::flow::{Expression, Operation, Span};
 use crate::project::is_this;
@@ -148,7 +148,7 @@ impl<'p> Builder<'p> {
     /// A node for what a call gives back.
     pub(super) fn call_node(&mut self, call: &'p Expression, inputs: &[Input]) -> NodeId {
         let unit = self.unit();
-        let span = self.frames.last().map_or_else(|| call.span(), |it| of_call(it.file, call));
+        let span = self.frames.last().map_or_else(|| call.span(), |it| span_of_call(it.file, call));
         self.add_node(NodeKind::Call, unit, span, inputs)
     }
 }

@@ -3,11 +3,11 @@
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
-use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
+use crate::language::{Grammar, Rules};
+use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const CSHARP: Rules = Rules {
     grammars: &[("cs", Grammar { name: "c-sharp", load: || tree_sitter_c_sharp::LANGUAGE.into() })],
     may_hold_tests,
     outline,
@@ -136,7 +136,7 @@ impl<'t, 'a> CSharp<'t, 'a> {
             "constructor_declaration" => Some(Mark::Before),
             _ => self.mark(&attributes),
         };
-        self.add(name, mark, place, Extent::of(node), node);
+        self.add(name, mark, place, Extent::new(node), node);
     }
 
     fn add(
@@ -148,9 +148,6 @@ impl<'t, 'a> CSharp<'t, 'a> {
         node: Node<'t>,
     ) {
         let name = self.text(name);
-        if name.is_empty() {
-            return;
-        }
         let role = match mark {
             Some(Mark::Test) => Role::Test(self.id(place, name)),
             Some(Mark::Before) => Role::Before,
@@ -159,8 +156,7 @@ impl<'t, 'a> CSharp<'t, 'a> {
             None if name == "InitializeAsync" => Role::Before,
             None => Role::Plain,
         };
-        let (name, scope) = (name.to_owned(), place.scope);
-        self.outline.functions.push(Function { name, scope, role, extent, node });
+        self.outline.add(name, place.scope, role, extent, node);
     }
 
     /// `Namespace.Class.Method`, with `+` before a class in a class, as .NET writes it.

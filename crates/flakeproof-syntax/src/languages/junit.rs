@@ -17,7 +17,7 @@ pub(super) enum Style {
 
 /// The class around a method.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ClassScope {
     pub(super) scope: ScopeId,
     pub(super) style: Style,
 }
@@ -33,7 +33,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    pub(super) fn of(annotation: &str) -> Self {
+    pub(super) fn from_annotation(annotation: &str) -> Self {
         let simple = annotation.rsplit('.').next().unwrap_or(annotation);
         match simple {
             "TestFactory" | "TestTemplate" | "Theory" | "Property" => Self::Test,
@@ -87,7 +87,7 @@ pub(super) fn class_of_path(path: &str) -> &str {
 /// Whether a file can hold tests of JUnit or TestNG: some annotation makes a test, or a method is
 /// named like one of JUnit 3.
 pub(super) fn may_hold_tests(_path: &str, text: &str) -> bool {
-    annotations(text).any(|annotation| Mark::of(annotation) == Mark::Test)
+    annotations(text).any(|annotation| Mark::from_annotation(annotation) == Mark::Test)
         || (text.contains("extends") && holds_named_test(text))
 }
 

@@ -2,12 +2,12 @@
 
 use tree_sitter::Node;
 
-use super::junit::{self, Mark, Place, Style};
-use super::{Grammar, Rules};
-use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
+use super::junit::{self, ClassScope, Mark, Style};
+use crate::language::{Grammar, Rules};
+use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const KOTLIN: Rules = Rules {
     grammars: &[
         ("kt", Grammar { name: "kotlin", load: || tree_sitter_kotlin_ng::LANGUAGE.into() }),
         ("kts", Grammar { name: "kotlin", load: || tree_sitter_kotlin_ng::LANGUAGE.into() }),
@@ -43,7 +43,7 @@ struct Kotlin<'t, 'a> {
 impl<'t, 'a> Kotlin<'t, 'a> {
     fn read(&mut self) {
         let mut agenda = Agenda::new();
-        let place = Place { scope: ScopeId::FILE, style: Style::Annotated };
+        let place = ClassScope { scope: ScopeId::FILE, style: Style::Annotated };
         agenda.push([(self.reading.root, place)]);
         while let Some((node, place)) = agenda.next() {
             match node.kind() {
@@ -66,7 +66,7 @@ impl<'t, 'a> Kotlin<'t, 'a> {
         }
     }
 
-    fn read_class(&mut self, node: Node<'t>, outer: ScopeId, agenda: &mut Agenda<'t, Place>) {
+    fn read_class(&mut self, node: Node<'t>, outer: ScopeId, agenda: &mut Agenda<'t, ClassScope>) {
         let Some(name) = child_of_kind(node, &["identifier"]) else { return };
         let modifiers = child_of_kind(node, &["modifiers"]);
         let bases = child_of_kind(node, &["delegation_specifiers"]);
@@ -82,7 +82,7 @@ impl<'t, 'a> Kotlin<'t, 'a> {
         name: Node<'t>,
         modifiers: Option<Node<'t>>,
         bases: Option<Node<'t>>,
-    ) -> Option<Place> {
+    ) -> Option<ClassScope> {
         let scope = self.outline.open(outer, bare(self.text(name)), name)?;
         let marks = self.marks(modifiers);
         let bases: Vec<String> = bases
@@ -101,10 +101,10 @@ impl<'t, 'a> Kotlin<'t, 'a> {
         let opened = self.outline.scope_mut(scope);
         opened.bases = bases;
         opened.shares_set_up = marks.contains(&Mark::Nested);
-        Some(Place { scope, style })
+        Some(ClassScope { scope, style })
     }
 
-    fn read_function(&mut self, node: Node<'t>, place: Place) {
+    fn read_function(&mut self, node: Node<'t>, place: ClassScope) {
         let Some(name) = node.child_by_field_name("name") else { return };
         // A function without a body is a promise of an interface.
         if child_of_kind(node, &["function_body"]).is_none() && !node.has_error() {
@@ -112,7 +112,7 @@ impl<'t, 'a> Kotlin<'t, 'a> {
         }
         let modifiers = child_of_kind(node, &["modifiers"]);
         let parameters = child_of_kind(node, &["function_value_parameters"]);
-        self.add(name, modifiers, parameters, place, Extent::of(node), node);
+        self.add(name, modifiers, parameters, place, Extent::new(node), node);
     }
 
     fn add(
@@ -120,7 +120,7 @@ impl<'t, 'a> Kotlin<'t, 'a> {
         name: Node<'t>,
         modifiers: Option<Node<'t>>,
         parameters: Option<Node<'t>>,
-        place: Place,
+        place: ClassScope,
         extent: Extent,
         node: Node<'t>,
     ) {
@@ -153,7 +153,7 @@ impl<'t, 'a> Kotlin<'t, 'a> {
             Mark::After => Role::After,
             Mark::Nested | Mark::None => Role::Plain,
         };
-        self.outline.functions.push(Function { name: name.to_owned(), scope, role, extent, node });
+        self.outline.add(name, scope, role, extent, node);
     }
 
     /// The class into which the compiler puts functions outside of classes: `ATestKt`.
@@ -171,14 +171,19 @@ impl<'t, 'a> Kotlin<'t, 'a> {
             .filter(|node| node.kind() == "annotation")
             .map(|node| {
                 let name = self.text(node).trim_start_matches('@');
-                Mark::of(name.split(['(', '<']).next().unwrap_or(name).trim())
+                Mark::from_annotation(name.split(['(', '<']).next().unwrap_or(name).trim())
             })
             .collect()
     }
 
     /// Read what the parser could not join: a class whose end is missing lies open among its own
     /// members, and the function being written lies open behind them.
-    fn read_broken(&mut self, node: Node<'t>, place: Place, agenda: &mut Agenda<'t, Place>) {
+    fn read_broken(
+        &mut self,
+        node: Node<'t>,
+        place: ClassScope,
+        agenda: &mut Agenda<'t, ClassScope>,
+    ) {
         let mut braces = Braces::new(place);
         let mut found = Vec::new();
         let mut unfinished = None;

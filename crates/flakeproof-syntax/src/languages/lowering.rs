@@ -3,23 +3,30 @@
 //!
 //! A language walks its tree with functions that call one another, so depth is counted here: what
 //! lies deeper than [`DEEPEST`] is not followed but gathered, name by name, into one value.
+//!
+//! A grammar may leave the inside of a macro as loose tokens. Read again on its own, as a piece, it
+//! is code.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, ParseOptions, Parser, Range, Tree};
 
-use super::pieces::Pieces;
+use super::shapes::{Link, in_place, span, span_of, without_return};
 use crate::flow::{
-    Block, Expression, Field, Function, Import, Operation, Parameter, Role, Span, Statement,
-    TypeDeclaration, Unit,
+    Block, Expression, Field, Function, Import, Parameter, Role, Span, Statement, TypeDeclaration,
+    Unit,
 };
 use crate::outline::{Outline, Reading, ScopeId};
-use crate::tree::{Extent, line, text_of};
+use crate::tree::{Extent, text_of};
 
 /// Expressions, statements and classes in one another: nobody writes more.
 const DEEPEST: u32 = 200;
-/// Names that are kept of what lies too deep.
-const MOST_GATHERED: usize = 256;
+
+/// Pieces lie in one another at most this deep: each level is parsed once more.
+const DEEPEST_PIECE: u32 = 4;
+/// Parser steps, in hundreds, that any piece may take; a byte may take a sixteenth more.
+const BASE_EFFORT: usize = 20;
 
 /// The unit being written, and what writing it needs.
 pub(crate) struct Lowering<'t, 'a> {
@@ -61,7 +68,7 @@ impl Head {
             parameters,
             returns: None,
             marks: Vec::new(),
-            extent: Extent::of(node),
+            extent: Extent::new(node),
         }
     }
 }
@@ -113,6 +120,20 @@ impl<'t, 'a> Lowering<'t, 'a> {
         unread.into_iter().filter_map(|at| functions.get(at)).map(|f| (f.extent, f.node)).collect()
     }
 
+    /// Add a function that only the outline found, with what could be read of its body.
+    pub(crate) fn add_unread(
+        &mut self,
+        outlined: Outlined,
+        extent: Extent,
+        node: Node<'_>,
+        body: Vec<Statement>,
+    ) {
+        let Outlined { name, role, .. } = outlined;
+        let head = Head { name, role, extent, ..Head::lambda(Vec::new(), node) };
+        let function = self.function(head, body);
+        self.unit.functions.push(function);
+    }
+
     /// The class of an outline's scope, declared now if it was not.
     pub(crate) fn owner_of(&mut self, scope: ScopeId, extent: Extent) -> Option<u32> {
         if scope == ScopeId::FILE {
@@ -131,7 +152,7 @@ impl<'t, 'a> Lowering<'t, 'a> {
     pub(crate) fn declare_type(&mut self, name: &str, bases: Vec<String>, node: Node<'_>) -> u32 {
         let outer = self.owner.and_then(|owner| self.unit.types.get(owner as usize));
         let name = outer.map_or_else(|| name.to_owned(), |outer| format!("{}.{name}", outer.name));
-        self.push_type(name, bases, Extent::of(node))
+        self.push_type(name, bases, Extent::new(node))
     }
 
     fn push_type(&mut self, name: String, bases: Vec<String>, extent: Extent) -> u32 {
@@ -213,6 +234,28 @@ impl<'t, 'a> Lowering<'t, 'a> {
         self.emit(Statement::Nested { block: Block::Plain, heads: Vec::new(), body });
     }
 
+    /// Write code that is handed to an assertion as what it does; any other value is one to look at.
+    pub(crate) fn run_or_keep(&mut self, value: Expression, block: Block) -> Option<Expression> {
+        match in_place(value) {
+            Ok(body) => {
+                self.emit(Statement::Nested { block, heads: Vec::new(), body });
+                None
+            }
+            Err(value) => Some(value),
+        }
+    }
+
+    /// Write that a chain of calls asserts something about these values.
+    pub(super) fn assert_by(
+        &mut self,
+        links: &[Link<'_>],
+        operands: Vec<Expression>,
+        node: Node<'_>,
+    ) {
+        let words = links.iter().map(|link| span(link.name)).collect();
+        self.emit(Statement::Assert { words, operands, line: span(node).line });
+    }
+
     /// Go one level deeper; `false`, and no level deeper, at the deepest one.
     pub(crate) fn enter(&mut self) -> bool {
         let may = self.depth < DEEPEST;
@@ -225,145 +268,63 @@ impl<'t, 'a> Lowering<'t, 'a> {
     }
 }
 
-/// Where a node stands.
-pub(crate) fn span(node: Node<'_>) -> Span {
-    Span {
-        start: offset(node.start_byte()),
-        end: offset(node.end_byte()),
-        line: line(node.start_position().row),
+/// Parses pieces of a file.
+#[derive(Default)]
+pub(crate) struct Pieces<'p> {
+    parser: Option<&'p mut Parser>,
+    depth: u32,
+}
+
+impl<'p> Pieces<'p> {
+    pub(crate) fn new(parser: Option<&'p mut Parser>) -> Self {
+        Self { parser, depth: 0 }
     }
-}
 
-pub(crate) fn span_of(extent: Extent) -> Span {
-    Span { start: offset(extent.start), end: offset(extent.end), line: extent.first_line }
-}
-
-/// The empty place behind a node, for an operator that is not written.
-pub(crate) fn behind(node: Node<'_>) -> Span {
-    let end = offset(node.end_byte());
-    Span { start: end, end, line: line(node.end_position().row) }
-}
-
-fn offset(byte: usize) -> u32 {
-    u32::try_from(byte).unwrap_or(u32::MAX)
-}
-
-pub(crate) fn name(node: Node<'_>) -> Expression {
-    Expression::Name(span(node))
-}
-
-pub(crate) fn literal(node: Node<'_>) -> Expression {
-    Expression::Literal(span(node))
-}
-
-/// The call of a value that is no name: `f(1)(2)`.
-pub(crate) fn call_of_value(
-    called: Expression,
-    node: Node<'_>,
-    arguments: Vec<Expression>,
-    creates: bool,
-) -> Expression {
-    let name = match &called {
-        Expression::Lambda(_) => behind(node),
-        named => named.span(),
-    };
-    Expression::Call { name, receiver: Some(Box::new(called)), arguments, creates }
-}
-
-pub(crate) fn combine(operation: Operation, word: Span, operands: Vec<Expression>) -> Expression {
-    Expression::Combine { operation, word, operands }
-}
-
-/// The names and literals below a node, for what is not read more closely.
-pub(crate) fn gathered(node: Node<'_>) -> Expression {
-    let mut operands = Vec::new();
-    let mut cursor = node.walk();
-    'below: loop {
-        let here = cursor.node();
-        let leaf = leaf(here);
-        if let Some(leaf) = leaf {
-            operands.push(leaf);
-        } else if cursor.goto_first_child() {
-            continue;
-        }
-        if operands.len() >= MOST_GATHERED {
-            break;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                break 'below;
+    /// The tree of what stands from the start of one node to the end of another, as if nothing
+    /// stood around it, with the places it has in the whole text. Nothing when it lies too deep or
+    /// asks for too much.
+    pub(super) fn parse(&mut self, first: Node<'_>, last: Node<'_>, text: &str) -> Option<Tree> {
+        let parser = self.parser.as_deref_mut().filter(|_| self.depth < DEEPEST_PIECE)?;
+        let (end, mut end_point) = (last.end_byte(), last.end_position());
+        end_point.column += 1;
+        let range = Range {
+            start_byte: first.start_byte(),
+            end_byte: end + 1,
+            start_point: first.start_position(),
+            end_point,
+        };
+        parser.set_included_ranges(&[range]).ok()?;
+        let length = end.saturating_sub(range.start_byte);
+        let mut left = BASE_EFFORT + length / 16;
+        let mut progress = |_: &_| match left.checked_sub(1) {
+            Some(rest) => {
+                left = rest;
+                ControlFlow::Continue(())
             }
+            None => ControlFlow::Break(()),
+        };
+        let options = ParseOptions::new().progress_callback(&mut progress);
+        let bytes = text.as_bytes();
+        // An expression becomes a statement by the sign that is read behind it.
+        let mut read = |offset: usize, _| match bytes.get(offset..end) {
+            Some(rest) if !rest.is_empty() => rest,
+            _ => b";".get(offset.saturating_sub(end)..).unwrap_or_default(),
+        };
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        if tree.is_none() {
+            parser.reset();
         }
+        // An empty list means the whole text again, and is never refused.
+        parser.set_included_ranges(&[]).ok()?;
+        tree
     }
-    match (operands.pop(), operands.is_empty()) {
-        (Some(only), true) => only,
-        (last, _) => {
-            operands.extend(last);
-            combine(Operation::Gather, span(node), operands)
-        }
+
+    /// Count a piece in a piece.
+    pub(super) fn enter(&mut self) {
+        self.depth += 1;
     }
-}
 
-/// A name or a literal, by what grammars call them.
-fn leaf(node: Node<'_>) -> Option<Expression> {
-    let kind = node.kind();
-    if !node.is_named() {
-        return None;
+    pub(super) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
     }
-    if kind.ends_with("identifier") && node.named_child_count() == 0 || kind == "this" {
-        return Some(name(node));
-    }
-    let is_literal = kind.ends_with("_literal")
-        || matches!(
-            kind,
-            "string" | "integer" | "float" | "number" | "true" | "false" | "none" | "null" | "nil"
-        );
-    is_literal.then(|| literal(node))
-}
-
-/// The statements of code that is handed to an assertion to be run by it, or any other value as it
-/// was.
-///
-/// # Errors
-///
-/// The value, where it is no such code: it takes parameters or is no code at all.
-pub(crate) fn in_place(value: Expression) -> Result<Vec<Statement>, Expression> {
-    match value {
-        Expression::Lambda(function)
-            if function.parameters.is_empty() && function.name.is_empty() =>
-        {
-            Ok(function.body.into_iter().map(without_return).collect())
-        }
-        other => Err(other),
-    }
-}
-
-/// A statement whose `return` leaves the code that was handed over, not the function around it.
-fn without_return(statement: Statement) -> Statement {
-    match statement {
-        Statement::Return(Some(value)) => Statement::Evaluate(value),
-        Statement::Nested { block, heads, body } => {
-            let body = body.into_iter().map(without_return).collect();
-            Statement::Nested { block, heads, body }
-        }
-        other => other,
-    }
-}
-
-/// The named children of a node without comments, in order.
-pub(crate) fn parts<'n>(node: Node<'n>) -> Vec<Node<'n>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).filter(|child| !child.is_extra()).collect()
-}
-
-/// The first named child that is no comment.
-pub(crate) fn first_part<'n>(node: Node<'n>) -> Option<Node<'n>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).find(|child| !child.is_extra())
-}
-
-/// A type as it is compared: without type arguments and blanks.
-pub(crate) fn bare_type(text: &str) -> String {
-    let text = text.split(['<', '[']).next().unwrap_or(text);
-    text.split_whitespace().collect()
 }

@@ -3,11 +3,11 @@
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Extent, children, text_of};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const RUBY: Rules = Rules {
     grammars: &[("rb", Grammar { name: "ruby", load: || tree_sitter_ruby::LANGUAGE.into() })],
     may_hold_tests,
     outline,
@@ -161,12 +161,7 @@ impl<'t, 'a> Ruby<'t, 'a> {
 
     /// `spec/user_spec.rb > User > #name > works`.
     fn spec_id(&self, scope: ScopeId, title: &str) -> TestId {
-        let mut id = self.reading.path.to_owned();
-        for part in self.outline.enclosing(scope).iter().map(String::as_str).chain([title]) {
-            id.push_str(" > ");
-            id.push_str(part);
-        }
-        TestId::from(id)
+        self.outline.id(self.reading.path, " > ", scope, title)
     }
 
     /// `Module::FooTest#test_a`.
@@ -175,7 +170,7 @@ impl<'t, 'a> Ruby<'t, 'a> {
     }
 
     fn add(&mut self, name: &str, scope: ScopeId, role: Role, node: Node<'t>) {
-        let (name, extent) = (name.to_owned(), Extent::of(node));
+        let (name, extent) = (name.to_owned(), Extent::new(node));
         self.outline.functions.push(Function { name, scope, role, extent, node });
     }
 

@@ -1,9 +1,13 @@
-//! What is measured of a test, and for which languages.
+//! What is measured of a test, for which languages, and the two formulas that more than one of them
+//! needs: Halstead's count of operators and operands, and the maintainability index as radon
+//! computes it, the formula of Oman and Hagemeister with a term for comments, scaled to 0..=100.
 
-use crate::outline::{Function, Reading};
-use crate::{Found, Language};
+use std::collections::HashSet;
+use std::hash::Hash;
 
 use super::{go, java, javascript, python, rust, tabled};
+use crate::outline::{Function, Reading};
+use crate::{Found, Language};
 
 /// The static features of one test.
 ///
@@ -38,7 +42,7 @@ pub struct StaticFeatures {
 
 /// The tests of a file, each with its features.
 #[derive(Debug, Clone, Default)]
-pub struct Measured<'a> {
+pub struct MeasuredTests<'a> {
     /// The tests, and what kept others from being found.
     pub found: Found<'a>,
     /// The features of each test, in the order of `found.tests`. Nothing where the test's own text
@@ -65,4 +69,123 @@ pub(crate) fn of_tests(
     };
     let file = tabled::File::new(vocabulary, reading);
     tests.iter().map(|test| file.measure(test)).collect()
+}
+
+/// Operators and operands, counted all and counted different.
+#[derive(Debug)]
+pub(super) struct Halstead<Operator, Operand> {
+    operators: HashSet<Operator>,
+    operands: HashSet<Operand>,
+    occurrences: u32,
+}
+
+impl<Operator, Operand> Default for Halstead<Operator, Operand> {
+    fn default() -> Self {
+        Self { operators: HashSet::new(), operands: HashSet::new(), occurrences: 0 }
+    }
+}
+
+impl<Operator: Hash + Eq, Operand: Hash + Eq> Halstead<Operator, Operand> {
+    pub(super) fn see_operator(&mut self, operator: Operator) {
+        self.occurrences = self.occurrences.saturating_add(1);
+        self.operators.insert(operator);
+    }
+
+    pub(super) fn see_operand(&mut self, operand: Operand) {
+        self.occurrences = self.occurrences.saturating_add(1);
+        self.operands.insert(operand);
+    }
+
+    /// The volume N · log₂ η; 0 where there is no operator.
+    pub(super) fn volume(&self) -> f64 {
+        match self.operators.len() + self.operands.len() {
+            0 => 0.0,
+            different => f64::from(self.occurrences) * (different as f64).log2(),
+        }
+    }
+}
+
+/// What the index is made of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MaintainabilityParts {
+    pub(super) halstead_volume: f64,
+    pub(super) cyclomatic_complexity: u32,
+    /// Statements; in Python what radon takes for them.
+    pub(super) logical_lines: u32,
+    /// Lines that are neither blank nor only comment.
+    pub(super) source_lines: u32,
+    pub(super) comment_lines: u32,
+}
+
+/// The index, from 0 (hard to maintain) to 100.
+pub(super) fn maintainability_index(parts: MaintainabilityParts) -> f64 {
+    if parts.halstead_volume <= 0.0 || parts.logical_lines == 0 {
+        return 100.0;
+    }
+    let percent = match parts.source_lines {
+        0 => 0.0,
+        lines => f64::from(parts.comment_lines) / f64::from(lines) * 100.0,
+    };
+    let comments = (2.46 * percent.to_radians()).sqrt().sin();
+    let raw = 171.0
+        - 5.2 * parts.halstead_volume.ln()
+        - 0.23 * f64::from(parts.cyclomatic_complexity)
+        - 16.2 * f64::from(parts.logical_lines).ln()
+        + 50.0 * comments;
+    (raw * 100.0 / 171.0).clamp(0.0, 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_counts_all_and_takes_the_logarithm_of_the_different() {
+        let mut halstead = Halstead::default();
+        for operand in ["a", "b", "a"] {
+            halstead.see_operand(operand);
+        }
+        halstead.see_operator("+");
+        halstead.see_operator("*");
+        assert!((halstead.volume() - 5.0 * 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn nothing_has_no_volume() {
+        assert_eq!(Halstead::<&str, &str>::default().volume(), 0.0);
+    }
+
+    const PARTS: MaintainabilityParts = MaintainabilityParts {
+        halstead_volume: 100.0,
+        cyclomatic_complexity: 5,
+        logical_lines: 10,
+        source_lines: 10,
+        comment_lines: 0,
+    };
+
+    #[test]
+    fn comments_make_code_easier_to_maintain() {
+        // 171 - 5.2 ln 100 - 0.23 · 5 - 16.2 ln 10, of 171.
+        assert!(
+            (maintainability_index(PARTS) - 63.509_495_044).abs() < 1e-6,
+            "{}",
+            maintainability_index(PARTS)
+        );
+        assert!(
+            maintainability_index(MaintainabilityParts { comment_lines: 3, ..PARTS })
+                > maintainability_index(PARTS)
+        );
+    }
+
+    #[test]
+    fn code_without_operators_is_as_easy_as_can_be() {
+        assert_eq!(
+            maintainability_index(MaintainabilityParts { halstead_volume: 0.0, ..PARTS }),
+            100.0
+        );
+        assert_eq!(
+            maintainability_index(MaintainabilityParts { logical_lines: 0, ..PARTS }),
+            100.0
+        );
+    }
 }

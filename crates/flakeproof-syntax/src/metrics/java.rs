@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::vocabulary::{Assertion, Import, Vocabulary};
+use super::tabled::{Assertion, Import, Vocabulary};
 use crate::outline::Reading;
 use crate::tree::{child_of_kind, text_of};
 

@@ -3,7 +3,7 @@
 
 use tree_sitter::Node;
 
-use super::vocabulary::{Assertion, Import, Vocabulary};
+use super::tabled::{Assertion, Import, Vocabulary};
 use crate::outline::Reading;
 use crate::tree::{child_of_kind, for_each_below, text_of};
 

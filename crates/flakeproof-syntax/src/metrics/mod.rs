@@ -8,18 +8,13 @@
 
 mod features;
 mod go;
-mod halstead;
 mod java;
 mod javascript;
-mod lines;
-mod maintainability;
 mod python;
 mod rust;
 mod tabled;
-mod tokens;
-mod vocabulary;
 mod walk;
 
-pub use features::{Measured, StaticFeatures};
+pub use features::{MeasuredTests, StaticFeatures};
 
 pub(crate) use features::of_tests;

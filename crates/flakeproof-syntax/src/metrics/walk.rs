@@ -1,15 +1,23 @@
 //! The walk over a test that counts what a [`Vocabulary`] names.
+//!
+//! In the macros of Rust no grammar has joined the tokens. Operators among them are told by what
+//! stands around them.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::halstead::Halstead;
-use super::tokens::operations;
-use super::vocabulary::{Assertion, Vocabulary};
+use super::features::Halstead;
+use super::tabled::{Assertion, Vocabulary};
 use crate::outline::Reading;
 use crate::tree::{Agenda, children, text_of};
+
+const BINARY: [&str; 28] = [
+    "+", "-", "*", "/", "%", "^", "&", "|", "<<", ">>", "&&", "||", "==", "!=", "<", ">", "<=",
+    ">=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<<=", ">>=",
+];
+const UNARY: [&str; 3] = ["-", "!", "*"];
 
 /// What was counted in a test.
 #[derive(Debug, Default)]
@@ -186,7 +194,7 @@ impl<'a> Walk<'a> {
     }
 
     fn count_tokens(&mut self, tree: Node<'a>, place: Place<'a>) {
-        for (operator, operands) in operations(tree, self.reading.text) {
+        for (operator, operands) in operations_of_tokens(tree, self.reading.text) {
             self.counted.halstead.see_operator(operator);
             for operand in operands {
                 let operand = self.operand(operand);
@@ -226,10 +234,41 @@ impl<'a> Walk<'a> {
 }
 
 /// The operator of an operation; nothing for a plain assignment.
-pub(super) fn operator_of(sign: &str) -> Option<&str> {
+fn operator_of(sign: &str) -> Option<&str> {
     match sign {
         "=" => None,
         "==" | "!=" | "<=" | ">=" | "===" | "!==" => Some(sign),
         _ => Some(sign.strip_suffix('=').unwrap_or(sign)),
     }
+}
+
+/// The operators directly in a tree of tokens, each with its operands.
+///
+/// Between two operands and with space around it, a sign is an operator between them: without
+/// space it may as well belong to a type (`Vec<u8>`). Before an operand and behind none it is an
+/// operator of one.
+fn operations_of_tokens<'a>(tree: Node<'a>, text: &str) -> Vec<(Operator<'a>, Vec<Node<'a>>)> {
+    let tokens = children(tree);
+    let operation = |(index, token): (usize, &Node<'a>)| {
+        let sign = token.kind();
+        let before = index.checked_sub(1).and_then(|index| tokens.get(index));
+        let before = before.copied().filter(Node::is_named);
+        let behind = tokens.get(index + 1).copied()?;
+        match before {
+            Some(before) if BINARY.contains(&sign) && has_space_around(*token, text) => {
+                let sign = operator_of(sign)?;
+                Some((Operator { sign, is_unary: false }, vec![before, behind]))
+            }
+            None if UNARY.contains(&sign) && behind.is_named() => {
+                Some((Operator { sign, is_unary: true }, vec![behind]))
+            }
+            _ => None,
+        }
+    };
+    tokens.iter().enumerate().filter_map(operation).collect()
+}
+
+fn has_space_around(token: Node<'_>, text: &str) -> bool {
+    let is_space = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_whitespace);
+    token.start_byte().checked_sub(1).is_some_and(is_space) && is_space(token.end_byte())
 }

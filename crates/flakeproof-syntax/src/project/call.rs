@@ -58,7 +58,7 @@ struct CallsOfUnit {
 }
 
 impl CallCache {
-    pub(super) fn of(units: &[Unit]) -> Self {
+    pub(super) fn new(units: &[Unit]) -> Self {
         let empty = |count: usize| (0..count).map(|_| OnceLock::new()).collect();
         let of_unit = |unit: &Unit| CallsOfUnit {
             functions: empty(unit.functions.len()),

@@ -7,9 +7,10 @@ use super::call::CallCache;
 use super::kind::Value;
 use super::names::{Name, Names};
 use super::scope::Scope;
-use super::test_code;
+use super::test_code::begin_of_test_code;
 use crate::Language;
 use crate::flow::{Declared, Field, Function, Role, Span, Unit};
+use crate::words::{self, Comments};
 
 /// A class of a project, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,10 +83,10 @@ pub(super) struct Type {
 impl Project {
     /// The index of these files.
     #[must_use]
-    pub fn of(units: Vec<Unit>) -> Self {
+    pub fn new(units: Vec<Unit>) -> Self {
         let mut project = Self {
-            calls: CallCache::of(&units),
-            test_code: units.iter().map(test_code::begin).collect(),
+            calls: CallCache::new(&units),
+            test_code: units.iter().map(begin_of_test_code).collect(),
             scopes: Vec::with_capacity(units.len()),
             units: Vec::new(),
             names: Names::default(),
@@ -257,6 +258,16 @@ impl Project {
             }
         }
         self.hooks.push(hooks);
+    }
+
+    /// The words of a function's text, names cut into their parts, comments left out, as they
+    /// stand: `readJson(order)` is `read`, `Json`, `order`.
+    pub fn body_words(&self, declared: Declared) -> impl Iterator<Item = &str> {
+        let unit = self.unit(declared);
+        let function = self.function(declared);
+        unit.zip(function).into_iter().flat_map(|(unit, function)| {
+            words::of_code(unit.text_of(function.span), Comments::from(unit.language))
+        })
     }
 }
 

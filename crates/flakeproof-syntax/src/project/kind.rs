@@ -37,7 +37,7 @@ pub(super) struct TypeName(u64);
 
 impl TypeName {
     /// The digest of a simple name; boxed types of Java count as what they box.
-    pub(super) fn of(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let simple = name.rsplit(['.', ':']).next().unwrap_or(name);
         let simple = match simple {
             "Integer" | "Short" | "Byte" | "short" | "byte" => "int",
@@ -68,7 +68,7 @@ impl Value {
     }
 
     pub(super) fn foreign(name: &str) -> Self {
-        Self { kind: Kind::Foreign(TypeName::of(name)), element: None }
+        Self { kind: Kind::Foreign(TypeName::new(name)), element: None }
     }
 
     /// What a literal is.

@@ -7,26 +7,21 @@
 
 mod call;
 mod chain;
-mod exports;
-mod hooks;
 mod index;
 mod kind;
 mod lookup;
-mod mention;
 mod names;
-mod overload;
 mod reach;
 mod reader;
 mod resolve;
 mod scope;
 mod test_code;
 mod values;
-mod vocabulary;
 
 pub(crate) use reader::{has_subject, is_this};
 pub(crate) use values::FieldPlace;
 
 pub use call::{Calls, Target};
-pub use hooks::Surroundings;
 pub use index::{Project, TypeId};
 pub use reach::{ReachLimits, Reached};
+pub use test_code::TestHooks;

@@ -50,7 +50,7 @@ impl Project {
     ) -> Vec<Reached> {
         let class = class.and_then(|class| self.find_class(class)).or_else(|| self.owner(test));
         let mut from = vec![test];
-        from.extend(self.surroundings(test, class).iter());
+        from.extend(self.test_hooks(test, class).iter());
         self.reach_on(&from, class, limits)
     }
 

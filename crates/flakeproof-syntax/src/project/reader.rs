@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::call::{Calls, Target};
 use super::index::{Project, TypeId};
 use super::kind::{Kind, Value};
-use super::overload::Arguments;
+use super::resolve::Arguments;
 use crate::Language;
 use crate::flow::{Expression, Function, Operation, Span, Statement, Unit};
 

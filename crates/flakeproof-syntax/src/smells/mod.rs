@@ -6,11 +6,8 @@
 //! of FlakeFlagger (Alshammari et al., ICSE 2021) need a type checker or a run of the test; these
 //! need the text alone, and are the same for all languages.
 
-mod circle;
-mod count;
 mod reader;
 mod smell;
 
-pub use circle::Circle;
 pub use reader::{SmellReader, TestWords};
-pub use smell::Smell;
+pub use smell::{Circle, Smell};

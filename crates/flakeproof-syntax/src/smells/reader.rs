@@ -4,16 +4,18 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashSet;
 
-use super::count::Counts;
 use super::{Circle, Smell};
 use crate::flow::Declared;
 use crate::project::{Project, ReachLimits};
-use crate::words::{Comments, Token, tokens};
+use crate::words::{Comments, Token, parts, tokens};
 
 /// Files further out than these many are not looked at.
 const MOST_NAMED: usize = 20;
 const MOST_MENTIONED: usize = 120;
 const MOST_BEYOND: usize = 400;
+
+/// The most bytes of a word in a family.
+const LONGEST_WORD: usize = 16;
 
 /// Counts smells around the tests of a project. What it finds out about a file it keeps.
 #[derive(Debug)]
@@ -35,19 +37,6 @@ pub struct TestWords {
     pub bases: Vec<u32>,
     /// The files of the classes that its text names.
     pub named: Vec<u32>,
-}
-
-#[derive(Debug)]
-struct File {
-    counts: Counts,
-    mentions: Vec<u32>,
-}
-
-#[derive(Debug)]
-struct Outer {
-    mentioned: Counts,
-    beyond: Counts,
-    sizes: [f32; 2],
 }
 
 impl<'p> SmellReader<'p> {
@@ -106,7 +95,7 @@ impl<'p> SmellReader<'p> {
     /// The numbers of a test whose project is not at hand: all but its own circle are missing.
     #[must_use]
     pub fn numbers_of_text(source: &str, comments: Comments) -> Vec<f32> {
-        let mut numbers: Vec<f32> = Counts::of(source, comments).logarithms().collect();
+        let mut numbers: Vec<f32> = Counts::new(source, comments).logarithms().collect();
         numbers.resize(Self::names().len(), f32::NAN);
         numbers
     }
@@ -129,21 +118,21 @@ impl<'p> SmellReader<'p> {
         named.retain(|unit| *unit != file);
         named.truncate(MOST_NAMED);
         let mut with_it = vec![test];
-        with_it.extend(project.surroundings(test, id).iter());
+        with_it.extend(project.test_hooks(test, id).iter());
         TestWords { test: with_it, file: Some(file), bases, named }
     }
 
     fn of_function(&self, declared: Declared) -> Counts {
         let found = self.project.unit(declared).zip(self.project.function(declared));
         found.map_or_else(Counts::default, |(unit, function)| {
-            Counts::of(unit.text_of(function.span), unit.language.into())
+            Counts::new(unit.text_of(function.span), unit.language.into())
         })
     }
 
     fn file(&self, unit: u32) -> &File {
         self.files[unit as usize].get_or_init(|| {
             let file = &self.project.units()[unit as usize];
-            let counts = Counts::of(&file.text, file.language.into());
+            let counts = Counts::new(&file.text, file.language.into());
             let mut mentions = self.mentioned_in(unit, &file.text);
             mentions.retain(|other| *other != unit);
             File { counts, mentions }
@@ -192,9 +181,93 @@ impl<'p> SmellReader<'p> {
     }
 }
 
+#[derive(Debug)]
+struct File {
+    counts: Counts,
+    mentions: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Outer {
+    mentioned: Counts,
+    beyond: Counts,
+    sizes: [f32; 2],
+}
+
 fn names(text: &str, comments: Comments) -> impl Iterator<Item = &str> {
     tokens(text, comments).filter_map(|token| match token {
         Token::Name(name) => Some(name),
         Token::Number(_) | Token::Text(_) | Token::Symbol(_) => None,
     })
+}
+
+/// How often each smell occurs, and how many words there are.
+#[derive(Debug, Clone, PartialEq)]
+struct Counts {
+    smells: Vec<f32>,
+    words: f32,
+}
+
+impl Default for Counts {
+    fn default() -> Self {
+        Self { smells: vec![0.0; Smell::ALL.len()], words: 0.0 }
+    }
+}
+
+impl Counts {
+    /// The smells in a piece of code.
+    fn new(text: &str, comments: Comments) -> Self {
+        let mut counts = Self::default();
+        for token in tokens(text, comments) {
+            if let Token::Name(text) | Token::Text(text) = token {
+                parts(text).for_each(|word| counts.see(word));
+            }
+        }
+        counts
+    }
+
+    fn see(&mut self, word: &str) {
+        self.words += 1.0;
+        let mut small = [0; LONGEST_WORD];
+        let Some(small) = small.get_mut(..word.len()) else { return };
+        small.copy_from_slice(word.as_bytes());
+        small.make_ascii_lowercase();
+        let Ok(word) = std::str::from_utf8(small) else { return };
+        for smell in Smell::of_word(word) {
+            self.smells[*smell as usize] += 1.0;
+        }
+    }
+
+    /// Add another piece of code.
+    fn add(&mut self, other: &Self) {
+        self.smells.iter_mut().zip(&other.smells).for_each(|(sum, count)| *sum += count);
+        self.words += other.words;
+    }
+
+    /// Add which smells another piece of code has, each once.
+    fn add_presence(&mut self, other: &Self) {
+        let pairs = self.smells.iter_mut().zip(&other.smells);
+        pairs.for_each(|(sum, count)| *sum += count.min(1.0));
+        self.words += other.words;
+    }
+
+    /// The logarithms of all counts, the words last: how much more matters less and less.
+    fn logarithms(&self) -> impl Iterator<Item = f32> {
+        self.smells.iter().chain([&self.words]).map(|count| count.ln_1p())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_cut_into_words_and_comments_are_not_code() {
+        let counts =
+            Counts::new("Thread.sleep(10); // sleep\nnew ServerSocket(0);", Comments::Slashes);
+        let of = |smell: Smell| counts.smells[smell as usize];
+        assert_eq!((of(Smell::Sleep), of(Smell::Threads)), (1.0, 1.0));
+        assert_eq!((of(Smell::Servers), of(Smell::Sockets), of(Smell::Creations)), (1.0, 1.0, 1.0));
+        assert_eq!(counts.words, 5.0);
+    }
 }

@@ -1,17 +1,13 @@
 //! What is found in sources of each language, whole and broken.
 
-mod csharp;
-mod go;
 mod hostile;
 mod java;
 mod javascript;
-mod kotlin;
+mod languages;
 mod lowered;
 mod mutations;
 mod promises;
 mod python;
-mod ruby;
-mod rust;
 
 use flakeproof_syntax::{Finder, Found, Language, Layout, SourceFile, may_hold_tests};
 

@@ -97,8 +97,8 @@ proptest! {
         let one = project(&[(path, &text)]);
         let again = project(&[(path, &text)]);
         for ((_, test), (_, same)) in one.tests().zip(again.tests()) {
-            let graph = Graph::of(&one, test, None);
-            prop_assert_eq!(&graph, &Graph::of(&again, same, None));
+            let graph = Graph::new(&one, test, None);
+            prop_assert_eq!(&graph, &Graph::new(&again, same, None));
             for edge in &graph.edges {
                 prop_assert!(edge.from.0 < edge.to.0, "edges lead forward");
             }

@@ -321,7 +321,7 @@ fn python_fixtures_that_are_not_named_run_too() {
         ("tests/a/test_x.py", &lines(["def test_x():", "    assert go(2)"])),
     ]);
     let (_, test) = project.tests().next().expect("there is a test");
-    let found = project.surroundings(test, None).fixtures;
+    let found = project.test_hooks(test, None).fixtures;
     let units = found.iter().filter_map(|it| project.unit(*it));
     let paths: Vec<&str> = units.map(|unit| unit.path.as_str()).collect();
     assert_eq!(paths, ["tests/a/conftest.py"]);

@@ -20,7 +20,7 @@ fn project(files: &[(&str, &str)]) -> Project {
     let mut finder = Finder::default();
     let mut lower = |path, text| finder.lower(&SourceFile { path, text }, &layout).unit;
     let sources = files.iter().filter(|(path, _)| !Layout::is_manifest(path));
-    Project::of(sources.map(|(path, text)| lower(path, text)).collect())
+    Project::new(sources.map(|(path, text)| lower(path, text)).collect())
 }
 
 /// A test of JUnit with these lines, in a class with these members.
@@ -39,7 +39,7 @@ fn java(lines: &str) -> Project {
 /// The graph of the only test.
 fn graph(project: &Project) -> Graph {
     let (_, test) = project.tests().next().expect("there is a test");
-    Graph::of(project, test, None)
+    Graph::new(project, test, None)
 }
 
 /// `from -operation-> to` of each edge, in order.

@@ -21,7 +21,7 @@ fn a_field_has_its_first_value_then_what_set_up_does_to_it() {
     let project =
         project(&[("src/test/java/a/Base.java", BASE), ("src/test/java/a/ATest.java", own)]);
     let test = project.find_method("a.ATest", "works").expect("the test is found");
-    let graph = Graph::of(&project, test, Some("a.ATest"));
+    let graph = Graph::new(&project, test, Some("a.ATest"));
     assert!(
         paths(&project, &graph).contains(
             &"1 -Client-> client -open-> client -login-> client -isOpen-> client.isOpen()"
@@ -45,7 +45,7 @@ fn an_inherited_test_runs_the_helpers_of_the_class_it_is_run_in() {
     ]);
     for (class, url) in [("a.OneTest", "\"/1\""), ("b.TwoTest", "\"/2\"")] {
         let test = project.find_method(class, "connects[3]").expect("the test is inherited");
-        let graph = Graph::of(&project, test, Some(class));
+        let graph = Graph::new(&project, test, Some(class));
         let found = paths(&project, &graph);
         assert!(found.iter().any(|path| path.starts_with(url)), "{class}: {found:?}");
     }
@@ -63,7 +63,7 @@ fn superclasses_set_up_first_and_overridden_hooks_run_once() {
     let project =
         project(&[("src/test/java/a/Base.java", BASE), ("src/test/java/a/ATest.java", own)]);
     let test = project.find_method("a.ATest", "works").expect("the test is found");
-    let found = project.surroundings(test, project.find_class("a.ATest"));
+    let found = project.test_hooks(test, project.find_class("a.ATest"));
     let names = |list: &[_]| list.iter().map(|it| name(&project, *it)).collect::<Vec<_>>();
     assert_eq!(names(&found.before), ["ATest.ATest(int)", "ATest.login()", "ATest.open()"]);
     assert_eq!(names(&found.after), ["ATest.close()"]);

@@ -12,9 +12,9 @@ fn drawn(lines: &str) -> (Project, Graph) {
     let text =
         format!("public class ATest {{ int f = 1;\n@Test public void test() {{\n{lines}\n}} }}");
     let file = SourceFile { path: "src/test/java/ATest.java", text: &text };
-    let project = Project::of(vec![Finder::default().lower(&file, &Layout::default()).unit]);
+    let project = Project::new(vec![Finder::default().lower(&file, &Layout::default()).unit]);
     let test = project.find_method("ATest", "test").expect("the test is found");
-    let graph = Graph::of(&project, test, None);
+    let graph = Graph::new(&project, test, None);
     (project, graph)
 }
 

@@ -1,9 +1,9 @@
 //! What holds for the features of every file, however broken. The fuzz target asserts the same.
 
-use flakeproof_syntax::metrics::Measured;
+use flakeproof_syntax::metrics::MeasuredTests;
 
 /// Panics unless every feature is a number that a test can have.
-pub(crate) fn assert_sane(measured: &Measured<'_>) {
+pub(crate) fn assert_sane(measured: &MeasuredTests<'_>) {
     assert_eq!(measured.found.tests.len(), measured.features.len());
     for features in measured.features.iter().flatten() {
         assert!(features.depth >= 1, "{features:?}");

@@ -13,7 +13,7 @@ use super::subject::Subject;
 use super::{discovery, endings, measuring, order, outcomes, state};
 use crate::skipped;
 
-/// What came of a claim that did not fail: it holds, or why it was not asked.
+/// What came of a claim that did not fail: it holds, or why it was not arguments.
 pub(super) type Held = Result<(), String>;
 
 /// A name and what to check.
@@ -47,16 +47,16 @@ fn all() -> Vec<Claim> {
 /// `--exact` and `--list`.
 #[must_use]
 pub fn check(subjects: &[Subject]) -> ExitCode {
-    let asked = Asked::read(std::env::args().skip(1));
+    let arguments = HarnessArguments::read(std::env::args().skip(1));
     // Much of the time goes by in waiting for tests that hang: the subjects share the cores.
-    let workers = match asked.is_list {
+    let workers = match arguments.is_list {
         true => 1,
         false => std::thread::available_parallelism().map_or(1, NonZero::get).min(4),
     };
     let next = AtomicUsize::new(0);
     let work = || {
         let mine = || subjects.get(next.fetch_add(1, Ordering::Relaxed));
-        std::iter::from_fn(mine).map(|subject| check_one(subject, &asked)).sum::<usize>()
+        std::iter::from_fn(mine).map(|subject| check_one(subject, &arguments)).sum::<usize>()
     };
     let failed: usize = std::thread::scope(|scope| {
         let all: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
@@ -67,11 +67,11 @@ pub fn check(subjects: &[Subject]) -> ExitCode {
 }
 
 /// The number of claims that do not hold.
-fn check_one(subject: &Subject, asked: &Asked) -> usize {
+fn check_one(subject: &Subject, arguments: &HarnessArguments) -> usize {
     let full = |name: &str| format!("{}::{name}", subject.name);
     let wanted: Vec<Claim> =
-        all().into_iter().filter(|(name, _)| asked.includes(&full(name))).collect();
-    if asked.is_list {
+        all().into_iter().filter(|(name, _)| arguments.includes(&full(name))).collect();
+    if arguments.is_list {
         wanted.iter().for_each(|(name, _)| println!("{}: test", full(name)));
         return 0;
     }
@@ -108,7 +108,7 @@ fn holds(scene: &Scene<'_>, name: &str, check: fn(&Scene<'_>) -> Held) -> bool {
 
 /// What the command line asks for.
 #[derive(Debug, Default)]
-struct Asked {
+struct HarnessArguments {
     is_list: bool,
     is_exact: bool,
     is_ignored_only: bool,
@@ -116,23 +116,23 @@ struct Asked {
     names: Vec<String>,
 }
 
-impl Asked {
+impl HarnessArguments {
     /// Read the arguments of the usual harness, of which most change nothing here.
-    fn read(mut arguments: impl Iterator<Item = String>) -> Self {
-        let mut asked = Self::default();
-        while let Some(argument) = arguments.next() {
+    fn read(mut typed: impl Iterator<Item = String>) -> Self {
+        let mut arguments = Self::default();
+        while let Some(argument) = typed.next() {
             match argument.as_str() {
-                "--list" => asked.is_list = true,
-                "--exact" => asked.is_exact = true,
-                "--ignored" => asked.is_ignored_only = true,
-                "--skip" => asked.skipped.extend(arguments.next()),
+                "--list" => arguments.is_list = true,
+                "--exact" => arguments.is_exact = true,
+                "--ignored" => arguments.is_ignored_only = true,
+                "--skip" => arguments.skipped.extend(typed.next()),
                 "--color" | "--format" | "--logfile" | "--shuffle-seed" | "--test-threads"
-                | "-Z" => drop(arguments.next()),
+                | "-Z" => drop(typed.next()),
                 option if option.starts_with('-') => {}
-                _ => asked.names.push(argument),
+                _ => arguments.names.push(argument),
             }
         }
-        asked
+        arguments
     }
 
     fn includes(&self, name: &str) -> bool {
@@ -146,15 +146,15 @@ impl Asked {
 mod tests {
     use super::*;
 
-    fn asked(arguments: &[&str]) -> Asked {
-        Asked::read(arguments.iter().map(|&it| it.to_owned()))
+    fn typed(arguments: &[&str]) -> HarnessArguments {
+        HarnessArguments::read(arguments.iter().map(|&it| it.to_owned()))
     }
 
     #[test]
     fn names_are_parts_unless_they_are_exact() {
-        assert!(asked(&["crash"]).includes("pytest::a_crash"));
-        assert!(!asked(&["--exact", "crash"]).includes("pytest::a_crash"));
-        assert!(!asked(&["--skip", "pytest"]).includes("pytest::a_crash"));
-        assert!(!asked(&["--test-threads", "1", "hang"]).includes("pytest::a_crash"));
+        assert!(typed(&["crash"]).includes("pytest::a_crash"));
+        assert!(!typed(&["--exact", "crash"]).includes("pytest::a_crash"));
+        assert!(!typed(&["--skip", "pytest"]).includes("pytest::a_crash"));
+        assert!(!typed(&["--test-threads", "1", "hang"]).includes("pytest::a_crash"));
     }
 }

@@ -7,11 +7,8 @@
 )]
 
 mod asked;
-mod described;
-mod ending;
 mod hostile;
 mod limits;
 mod live;
 mod overview;
 mod scene;
-mod strangers;

@@ -38,7 +38,7 @@ pub(crate) fn overview(steady: usize) -> Overview {
         project: "shop".into(),
         made: "2026-11-16T00:00:00Z".into(),
         version: "0.1.0".into(),
-        scores: Scores::of(&timeline),
+        scores: Scores::from_timeline(&timeline),
         timeline,
         details: BTreeMap::new(),
         hunt: None,

@@ -93,7 +93,7 @@ impl EnsembleScorer<'_, '_> {
     }
 
     fn draw(&self, declared: Declared) -> Drawn {
-        let graph = Graph::of(&self.source.project, declared, None);
+        let graph = Graph::new(&self.source.project, declared, None);
         let paths = graph.paths(&self.source.project, &PathLimits::default());
         Drawn { graph, paths }
     }

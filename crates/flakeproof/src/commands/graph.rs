@@ -37,7 +37,7 @@ pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
         return Err(unreadable(test));
     };
     let project = &source.project;
-    let graph = Graph::of(project, declared, None);
+    let graph = Graph::new(project, declared, None);
     let paths = graph.paths(project, &PathLimits::default());
     if paths.is_empty() {
         notices.push(why_no_path(project, declared, &graph));

@@ -210,7 +210,7 @@ impl TestRead {
             let reading = of_text(test);
             return Self { reading, is_found: false, graph: Graph::default(), paths: Vec::new() };
         };
-        let graph = Graph::of(project, declared, Some(&test.class));
+        let graph = Graph::new(project, declared, Some(&test.class));
         Self {
             reading: reader.read(declared, &test.class, &test.source, test.comments),
             is_found: true,

@@ -24,7 +24,7 @@ pub(crate) fn run(typed: &ListArguments) -> Result<ExitCode, Problem> {
 
 fn read(history: &SqliteHistory) -> Result<(Vec<KnownFlaky>, Scores), HistoryError> {
     let hunted = history.known_flaky()?;
-    let mut scores = Scores::of(&history.timeline()?);
+    let mut scores = Scores::from_timeline(&history.timeline()?);
     scores.add_hunted(&hunted);
     Ok((hunted, scores))
 }

@@ -31,7 +31,7 @@ pub(super) struct ProjectSource {
 
 impl Default for ProjectSource {
     fn default() -> Self {
-        Self { project: Project::of(Vec::new()), notices: Vec::new() }
+        Self { project: Project::new(Vec::new()), notices: Vec::new() }
     }
 }
 
@@ -76,7 +76,7 @@ impl ProjectSource {
         }
         let mut notices = skipped::notices(&skipped);
         notices.extend(too_much(left_out, &roots));
-        Ok(Self { project: Project::of(units), notices })
+        Ok(Self { project: Project::new(units), notices })
     }
 
     /// The function behind a test; all cases of a test have the same.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use flakeproof_core::{ExitCode, Notice, TestId};
 use flakeproof_learn::flast::TestText;
-use flakeproof_syntax::metrics::{Measured, StaticFeatures};
+use flakeproof_syntax::metrics::{MeasuredTests, StaticFeatures};
 use flakeproof_syntax::{Language, Layout, SourceFile, TestSource, may_hold_tests};
 use rayon::prelude::*;
 
@@ -122,8 +122,8 @@ impl FileRead {
         }
         let finder = finder.for_next_file();
         let file = SourceFile { path: &read.path, text: &text };
-        let Measured { found, features } = match look {
-            Look::Find => Measured { found: finder.find(&file, layout), features: Vec::new() },
+        let MeasuredTests { found, features } = match look {
+            Look::Find => MeasuredTests { found: finder.find(&file, layout), features: Vec::new() },
             Look::Measure => finder.measure(&file, layout),
         };
         read.skipped = Skipped::of(&found.issues);

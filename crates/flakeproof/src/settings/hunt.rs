@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flakeproof_core::{Isolation, OrderKind, Orders, Seed, Suite};
+use flakeproof_core::{Isolation, OrderKind, Seed, Suite, SuiteOrders};
 use flakeproof_detect::hunt::{self, PolluterSearch};
 use flakeproof_runner::adapters::command::Profiles;
 use flakeproof_runner::adapters::usual_command;
@@ -149,7 +149,7 @@ impl Asked {
     pub(crate) fn orders_of(&self, suite: &Suite, seed: Seed) -> u32 {
         let usual = hunt::HuntSettings::default().orders;
         self.orders.unwrap_or_else(|| {
-            let orders = Orders::new(suite, seed);
+            let orders = SuiteOrders::new(suite, seed);
             let all = self.kinds.iter().map(|kind| orders.most(*kind));
             let all = all.fold(0_usize, usize::saturating_add);
             if all == usize::MAX { usual } else { u32::try_from(all).unwrap_or(u32::MAX) }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use flakeproof_core::Seed;
 use flakeproof_lab::trade::{FoundCounts, ProjectTrade, Technique};
 use flakeproof_learn::cannier::{CostSource, ForestProtocol, Front, GridPoint, Setting};
-use flakeproof_report::svg::{FrontChart, Pin, Place};
+use flakeproof_report::svg::{FrontChart, Pin, Tradeoff};
 use serde_json::{Value, json};
 
 use super::learning::share;
@@ -52,7 +52,8 @@ impl CannierTrade {
 
     /// The front as a picture.
     pub(crate) fn chart(&self) -> FrontChart {
-        let place = |point: &GridPoint| Place { performance: point.performance, cost: point.cost };
+        let place =
+            |point: &GridPoint| Tradeoff { performance: point.performance, cost: point.cost };
         let pin = |(name, point): (String, GridPoint)| Pin {
             name: format!(
                 "{name}: [{:.3}, {} s] ({})",

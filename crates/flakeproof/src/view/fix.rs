@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use flakeproof_core::{
-    FixEnd, FixFindings, FixVerdict, FormerRate, Isolation, Place, RateSource, Tally, TestId,
+    FixEnd, FixFindings, FixVerdict, FormerRate, Isolation, RateSource, Tally, TestId, WhereSeen,
 };
 use flakeproof_detect::verify::Claim;
 use flakeproof_report::words;
@@ -77,12 +77,12 @@ fn in_orders(orders: &[Vec<TestId>]) -> String {
     }
 }
 
-fn place_words(place: Place) -> &'static str {
+fn place_words(place: WhereSeen) -> &'static str {
     match place {
-        Place::OwnOrder => "in the suite's own order",
-        Place::OtherOrders => "in other orders",
-        Place::Alone => "alone",
-        Place::Anywhere => "in all",
+        WhereSeen::OwnOrder => "in the suite's own order",
+        WhereSeen::OtherOrders => "in other orders",
+        WhereSeen::Alone => "alone",
+        WhereSeen::Anywhere => "in all",
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
 
     fn was() -> FormerRate {
         let tally = Tally { runs: 20, failures: 10 };
-        FormerRate { rate: 0.29, source: RateSource::Seen(tally, Place::OtherOrders) }
+        FormerRate { rate: 0.29, source: RateSource::Seen(tally, WhereSeen::OtherOrders) }
     }
 
     fn findings(outcomes: &[bool], verdict: Option<FixVerdict>, end: FixEnd) -> FixFindings {

@@ -248,9 +248,9 @@ def test_total():
     fn shown(text: &str, weight: Option<f64>) -> String {
         let file = SourceFile { path: "test_a.py", text };
         let unit = Finder::default().lower(&file, &Layout::default()).unit;
-        let project = Project::of(vec![unit]);
+        let project = Project::new(vec![unit]);
         let (_, test) = project.tests().next().expect("there is a test");
-        let graph = Graph::of(&project, test, None);
+        let graph = Graph::new(&project, test, None);
         let found = graph.paths(&project, &PathLimits::default());
         let all: Vec<ShownPath<'_>> = found.iter().map(|path| ShownPath { path, weight }).collect();
         anstream::adapter::strip_str(&paths(&graph, &project, &all)).to_string()

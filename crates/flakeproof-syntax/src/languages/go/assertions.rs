@@ -4,18 +4,13 @@ use tree_sitter::Node;
 
 use super::flow::Go;
 use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
-use crate::languages::lowering::{in_place, parts, span};
+use crate::languages::shapes::{Link, links_from, parts};
 
 impl Go<'_, '_> {
     /// Write an assertion; `false`, and nothing written, where the node is none.
     pub(super) fn assertion(&mut self, node: Node<'_>) -> bool {
-        let mut links = links(node, link);
-        let first =
-            links.iter().enumerate().rev().find(|(at, link)| self.is_assertion(link, *at > 0));
-        let Some((at, _)) = first else { return false };
-        links.truncate(at + 1);
-        links.reverse();
+        let is_assertion = |link: &Link<'_>, goes_on| self.is_assertion(link, goes_on);
+        let Some(links) = links_from(node, link, is_assertion) else { return false };
         let subject = links.first().and_then(|link| self.subject(link));
         let mut operands: Vec<Expression> =
             subject.map(|subject| self.expression(subject)).into_iter().collect();
@@ -27,16 +22,10 @@ impl Go<'_, '_> {
                     continue;
                 }
                 let value = self.expression(argument);
-                match in_place(value) {
-                    Ok(body) => {
-                        self.form.emit(Statement::Nested { block, heads: Vec::new(), body });
-                    }
-                    Err(value) => operands.push(value),
-                }
+                operands.extend(self.form.run_or_keep(value, block));
             }
         }
-        let words = links.iter().map(|link| span(link.name)).collect();
-        self.form.emit(Statement::Assert { words, operands, line: span(node).line });
+        self.form.assert_by(&links, operands, node);
         true
     }
 

@@ -4,9 +4,9 @@ use tree_sitter::Node;
 
 use super::flow::Go;
 use crate::flow::{Expression, Operation};
-use crate::languages::chain::operators;
-use crate::languages::lowering::{
-    call_of_value, combine, first_part, gathered, literal, name, parts, span,
+use crate::languages::shapes::{
+    binary, call_of_value, cast, combine, first_part, gathered, inside, literal, member, name,
+    parts, span,
 };
 use crate::tree::child_of_kind;
 
@@ -20,22 +20,23 @@ impl Go<'_, '_> {
             "identifier" | "type_identifier" | "iota" => name(node),
             "true" | "false" | "nil" => literal(node),
             "parenthesized_expression" | "variadic_argument" | "literal_element" => {
-                match first_part(node) {
-                    Some(inner) => self.expression(inner),
-                    None => gathered(node),
-                }
+                inside(node, |inner| self.expression(inner))
             }
             "call_expression" => self.call(node),
-            "selector_expression" => self.selector(node),
+            "selector_expression" => {
+                member(node, ["operand", "field"], |part| self.expression(part))
+            }
             "index_expression" | "slice_expression" => self.index(node),
-            "binary_expression" => self.binary(node),
+            "binary_expression" => binary(node, |part| self.expression(part)),
             "unary_expression" => self.unary(node),
             "composite_literal" => self.composite(node),
             "literal_value" => {
                 let operands = self.elements(node);
                 combine(Operation::Gather, span(node.child(0).unwrap_or(node)), operands)
             }
-            "type_assertion_expression" | "type_conversion_expression" => self.conversion(node),
+            "type_assertion_expression" | "type_conversion_expression" => {
+                cast(node, ["operand", "type"], |part| self.expression(part))
+            }
             "func_literal" => self.lambda(node),
             "expression_list" => self.list(node),
             kind if kind.ends_with("_literal") => literal(node),
@@ -78,26 +79,10 @@ impl Go<'_, '_> {
         values.map(|value| self.expression(value)).collect()
     }
 
-    fn selector(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("operand"), node.child_by_field_name("field")) {
-            (Some(operand), Some(field)) => {
-                let object = Box::new(self.expression(operand));
-                Expression::Member { object, name: span(field) }
-            }
-            _ => gathered(node),
-        }
-    }
-
     fn index(&mut self, node: Node<'_>) -> Expression {
         let word = child_of_kind(node, &["["]).unwrap_or(node);
         let operands = parts(node).into_iter().map(|part| self.expression(part)).collect();
         combine(Operation::Index, span(word), operands)
-    }
-
-    fn binary(&mut self, node: Node<'_>) -> Expression {
-        let Some(chain) = operators(node) else { return gathered(node) };
-        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
-        combine(chain.operation, span(chain.word), operands)
     }
 
     fn unary(&mut self, node: Node<'_>) -> Expression {
@@ -156,16 +141,6 @@ impl Go<'_, '_> {
             values.extend(value.map(|value| self.expression(value)));
         }
         values
-    }
-
-    fn conversion(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("operand"), node.child_by_field_name("type")) {
-            (Some(operand), Some(kind)) => {
-                let operand = self.expression(operand);
-                combine(Operation::Pass, span(kind), vec![operand])
-            }
-            _ => gathered(node),
-        }
     }
 
     /// One value, or several that are given together.

@@ -4,7 +4,8 @@ use tree_sitter::Node;
 
 use super::outline::import_path;
 use crate::flow::{Expression, Field, Parameter, Role, Span, Unit};
-use crate::languages::lowering::{Head, Lowering, behind, name, parts, span};
+use crate::languages::lowering::{Head, Lowering};
+use crate::languages::shapes::{behind, name, parts, parts_within, span};
 use crate::tree::{Extent, child_of_kind, children};
 
 /// The unit of a Go file.
@@ -121,7 +122,7 @@ impl Go<'_, '_> {
 
     fn function(&mut self, node: Node<'_>) {
         let Some(named) = node.child_by_field_name("name") else { return };
-        let extent = Extent::of(node);
+        let extent = Extent::new(node);
         let role = self.form.outlined(extent).map_or(Role::Plain, |outlined| outlined.role);
         let receiver = node
             .child_by_field_name("receiver")
@@ -177,16 +178,9 @@ impl Go<'_, '_> {
             let Some(outlined) = self.form.outlined(extent) else { continue };
             self.form.owner = self.form.owner_of(outlined.scope, extent);
             let outer = self.form.open();
-            for piece in parts(node) {
-                if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
-                    self.statement(piece);
-                }
-            }
+            parts_within(node, extent).for_each(|piece| self.statement(piece));
             let body = self.form.close(outer);
-            let lambda = Head::lambda(Vec::new(), node);
-            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
-            let function = self.form.function(head, body);
-            self.form.unit.functions.push(function);
+            self.form.add_unread(outlined, extent, node, body);
             self.form.owner = None;
         }
     }

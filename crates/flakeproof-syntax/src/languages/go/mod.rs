@@ -6,9 +6,9 @@ mod flow;
 mod outline;
 mod statements;
 
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const GO: Rules = Rules {
     grammars: &[("go", Grammar { name: "go", load: || tree_sitter_go::LANGUAGE.into() })],
     may_hold_tests: outline::may_hold_tests,
     outline: outline::outline,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
+use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Extent, child_of_kind, children, text_of};
 
 pub(super) fn may_hold_tests(path: &str, text: &str) -> bool {
@@ -53,7 +53,7 @@ impl<'t, 'a> Go<'t, 'a> {
                 "function_declaration" => {
                     let parameters = node.child_by_field_name("parameters");
                     if let Some(name) = node.child_by_field_name("name") {
-                        self.add_function(name, parameters, Extent::of(node), node);
+                        self.add_function(name, parameters, Extent::new(node), node);
                     }
                 }
                 "method_declaration" => self.read_method(node),
@@ -87,7 +87,7 @@ impl<'t, 'a> Go<'t, 'a> {
         } else {
             Role::Plain
         };
-        self.push(name, ScopeId::FILE, role, extent, node);
+        self.outline.add(name, ScopeId::FILE, role, extent, node);
     }
 
     fn read_method(&mut self, node: Node<'t>) {
@@ -107,7 +107,7 @@ impl<'t, 'a> Go<'t, 'a> {
             }
             _ => Role::Plain,
         };
-        self.push(name, scope, role, Extent::of(node), node);
+        self.outline.add(name, scope, role, Extent::new(node), node);
     }
 
     /// The star, if any, and the type of a method's receiver.
@@ -145,13 +145,6 @@ impl<'t, 'a> Go<'t, 'a> {
         {
             let parameters = pieces.get(at + 2).copied();
             self.add_function(name, parameters, Extent::between(func, last), node);
-        }
-    }
-
-    fn push(&mut self, name: &str, scope: ScopeId, role: Role, extent: Extent, node: Node<'t>) {
-        if !name.is_empty() {
-            let name = name.to_owned();
-            self.outline.functions.push(Function { name, scope, role, extent, node });
         }
     }
 

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::flow::{Go, names, specs};
 use crate::flow::{Block, Expression, Span, Statement};
-use crate::languages::lowering::{behind, first_part, gathered, name, parts, span};
+use crate::languages::shapes::{behind, first_part, gathered, name, parts, span};
 use crate::tree::child_of_kind;
 
 impl Go<'_, '_> {

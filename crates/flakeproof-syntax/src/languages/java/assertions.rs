@@ -6,37 +6,30 @@
 use tree_sitter::Node;
 
 use super::flow::Java;
-use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
-use crate::languages::lowering::{in_place, parts, span};
+use crate::flow::{Block, Expression};
+use crate::languages::shapes::{Link, links_from, parts, span};
 
 impl<'a> Java<'_, 'a> {
     /// Write an assertion; `false`, and nothing written, where the node is none.
     pub(super) fn assertion(&mut self, node: Node<'_>) -> bool {
         let Some(chain) = self.chain(node) else { return false };
-        let mut words = Vec::new();
         let mut operands: Vec<Expression> = Vec::new();
         let mut runs = 0;
         operands.extend(chain.subject.map(|subject| self.expression(subject)));
-        for link in chain.links {
-            words.push(span(link.name));
+        for link in &chain.links {
             let block = block_of(self.form.text(link.name));
             for argument in link.arguments.into_iter().flat_map(parts) {
                 let value = self.expression(argument);
-                match in_place(value) {
-                    Ok(body) => {
-                        runs += 1;
-                        self.form.emit(Statement::Nested { block, heads: Vec::new(), body });
-                    }
-                    Err(value) => operands.push(value),
+                match self.form.run_or_keep(value, block) {
+                    Some(value) => operands.push(value),
+                    None => runs += 1,
                 }
             }
         }
         // `assertAll(() -> …, () -> …)` says nothing beyond its parts.
         let only_groups = runs > 0 && chain.name == "assertAll";
         if !only_groups {
-            let line = span(node).line;
-            self.form.emit(Statement::Assert { words, operands, line });
+            self.form.assert_by(&chain.links, operands, node);
         }
         true
     }
@@ -58,15 +51,12 @@ impl<'a> Java<'_, 'a> {
 
     /// The calls of a chain, from the one that makes it an assertion to the last.
     fn chain<'n>(&self, node: Node<'n>) -> Option<Chain<'n, 'a>> {
-        let mut links = links(node, link);
-        let first = links.iter().enumerate().rev().find_map(|(at, link)| {
-            let name = self.form.text(link.name);
-            let receiver = link.object.map_or(Receiver::None, |object| self.receiver(object));
-            is_assertion(name, receiver, at > 0).then_some((at, name, receiver, link.object))
-        });
-        let (at, name, receiver, object) = first?;
-        links.truncate(at + 1);
-        links.reverse();
+        let links = links_from(node, link, |link, goes_on| {
+            is_assertion(self.form.text(link.name), self.receiver(link.object), goes_on)
+        })?;
+        let first = links.first()?;
+        let (name, object) = (self.form.text(first.name), first.object);
+        let receiver = self.receiver(object);
         let is_subject = match receiver {
             Receiver::None | Receiver::Class | Receiver::Library => false,
             // `inOrder.verify(mock).pay()` looks at the mock alone.
@@ -77,7 +67,8 @@ impl<'a> Java<'_, 'a> {
         Some(Chain { links, name, subject: object.filter(|_| is_subject) })
     }
 
-    fn receiver(&self, object: Node<'_>) -> Receiver {
+    fn receiver(&self, object: Option<Node<'_>>) -> Receiver {
+        let Some(object) = object else { return Receiver::None };
         let last = match object.kind() {
             "this" | "super" => return Receiver::None,
             "field_access" => object.child_by_field_name("field").unwrap_or(object),

@@ -4,8 +4,11 @@ use tree_sitter::Node;
 
 use super::flow::Java;
 use crate::flow::{Expression, Operation, Parameter, Span, Statement};
-use crate::languages::chain::operators;
-use crate::languages::lowering::{Head, combine, first_part, gathered, literal, name, parts, span};
+use crate::languages::lowering::Head;
+use crate::languages::shapes::{
+    binary, cast, choice, combine, first_part, gathered, inside, literal, member, name, parts,
+    span, text_with_holes,
+};
 use crate::tree::{child_of_kind, children};
 
 impl Java<'_, '_> {
@@ -17,19 +20,16 @@ impl Java<'_, '_> {
         }
         let value = match node.kind() {
             "identifier" | "this" | "super" | "type_identifier" => name(node),
-            "parenthesized_expression" | "guard" => match first_part(node) {
-                Some(inner) => self.expression(inner),
-                None => gathered(node),
-            },
+            "parenthesized_expression" | "guard" => inside(node, |inner| self.expression(inner)),
             "method_invocation" => self.call(node),
             "object_creation_expression" => self.creation(node),
-            "field_access" => self.field_access(node),
-            "binary_expression" => self.binary(node),
+            "field_access" => member(node, ["object", "field"], |part| self.expression(part)),
+            "binary_expression" => binary(node, |part| self.expression(part)),
             "unary_expression" => self.unary(node),
             "update_expression" => self.update(node),
             "assignment_expression" => self.assignment(node),
-            "ternary_expression" => self.choice(node),
-            "cast_expression" => self.cast(node),
+            "ternary_expression" => choice(node, |part| self.expression(part)),
+            "cast_expression" => cast(node, ["value", "type"], |part| self.expression(part)),
             "instanceof_expression" => self.instance_test(node),
             "array_access" => self.gather_fields(node, Operation::Index, "[", &["array", "index"]),
             "array_creation_expression" | "array_initializer" => self.array(node),
@@ -82,22 +82,6 @@ impl Java<'_, '_> {
         Expression::Call { name: class, receiver, arguments, creates: true }
     }
 
-    fn field_access(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("object"), node.child_by_field_name("field")) {
-            (Some(object), Some(field)) => {
-                let object = Box::new(self.expression(object));
-                Expression::Member { object, name: span(field) }
-            }
-            _ => gathered(node),
-        }
-    }
-
-    fn binary(&mut self, node: Node<'_>) -> Expression {
-        let Some(chain) = operators(node) else { return gathered(node) };
-        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
-        combine(chain.operation, span(chain.word), operands)
-    }
-
     fn unary(&mut self, node: Node<'_>) -> Expression {
         let (Some(sign), Some(operand)) =
             (node.child_by_field_name("operator"), node.child_by_field_name("operand"))
@@ -130,36 +114,6 @@ impl Java<'_, '_> {
         let target = self.expression(target);
         self.form.bind(target.clone(), span(operator), Some(value));
         target
-    }
-
-    /// `a ? b : c ? d : e` as one choice.
-    fn choice(&mut self, node: Node<'_>) -> Expression {
-        let Some(word) = child_of_kind(node, &["?"]) else { return gathered(node) };
-        let mut operands = Vec::new();
-        let mut next = Some(node);
-        while let Some(node) = next.take() {
-            if node.kind() != "ternary_expression" {
-                operands.push(self.expression(node));
-                break;
-            }
-            for field in ["condition", "consequence"] {
-                if let Some(part) = node.child_by_field_name(field) {
-                    operands.push(self.expression(part));
-                }
-            }
-            next = node.child_by_field_name("alternative");
-        }
-        combine(Operation::Choose, span(word), operands)
-    }
-
-    fn cast(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("type"), node.child_by_field_name("value")) {
-            (Some(kind), Some(value)) => {
-                let value = self.expression(value);
-                combine(Operation::Pass, span(kind), vec![value])
-            }
-            _ => gathered(node),
-        }
     }
 
     fn instance_test(&mut self, node: Node<'_>) -> Expression {
@@ -282,12 +236,7 @@ impl Java<'_, '_> {
     fn text_literal(&mut self, node: Node<'_>) -> Expression {
         let holes: Vec<_> =
             parts(node).into_iter().filter(|part| part.kind() == "string_interpolation").collect();
-        if holes.is_empty() {
-            return literal(node);
-        }
-        let values = holes.into_iter().filter_map(first_part);
-        let operands = values.map(|value| self.expression(value)).collect();
-        combine(Operation::Gather, span(node), operands)
+        text_with_holes(node, holes, |value| self.expression(value))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use tree_sitter::Node;
 
-use crate::flow::{Block, Expression, Field, Function, Parameter, Role, Span, Statement, Unit};
-use crate::languages::lowering::{Head, Lowering, bare_type, behind, first_part, parts, span};
+use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Statement, Unit};
+use crate::languages::lowering::{Head, Lowering};
+use crate::languages::shapes::{bare_type, behind, first_part, parts, parts_within, raising, span};
 use crate::outline::ScopeId;
 use crate::tree::{Extent, child_of_kind};
 
@@ -134,7 +135,7 @@ impl Java<'_, '_> {
     }
 
     fn method(&mut self, node: Node<'_>) {
-        let extent = Extent::of(node);
+        let extent = Extent::new(node);
         let outlined = self.form.outlined(extent);
         let owner = self.form.owner;
         if let (None, Some(outlined)) = (owner, &outlined) {
@@ -156,7 +157,7 @@ impl Java<'_, '_> {
             parameters: self.parameters(node),
             returns: self.declared(node),
             marks: marks(node),
-            extent: Extent::of(node),
+            extent: Extent::new(node),
         };
         let outer = self.form.open();
         if let Some(body) = node.child_by_field_name("body") {
@@ -174,10 +175,7 @@ impl Java<'_, '_> {
         let outer = self.form.open();
         let error = self.expression(error);
         self.form.close(outer);
-        vec![
-            Statement::Nested { block: Block::Raises, heads: Vec::new(), body },
-            Statement::Assert { words: vec![word], operands: vec![error], line: word.line },
-        ]
+        raising(body, word, vec![error])
     }
 
     fn expected_error<'n>(&self, method: Node<'n>) -> Option<(Node<'n>, Node<'n>)> {
@@ -241,20 +239,9 @@ impl Java<'_, '_> {
                 self.form.owner = self.form.owner_of(outlined.scope, extent);
             }
             let outer = self.form.open();
-            for piece in parts(node) {
-                if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
-                    self.statement(piece);
-                }
-            }
+            parts_within(node, extent).for_each(|piece| self.statement(piece));
             let body = self.form.close(outer);
-            let head = Head {
-                name: outlined.name,
-                role: outlined.role,
-                extent,
-                ..Head::lambda(Vec::new(), node)
-            };
-            let function = self.form.function(head, body);
-            self.form.unit.functions.push(function);
+            self.form.add_unread(outlined, extent, node, body);
             self.form.owner = None;
         }
     }

@@ -7,9 +7,9 @@ mod outline;
 mod statements;
 
 use super::junit;
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const JAVA: Rules = Rules {
     grammars: &[("java", Grammar { name: "java", load: || tree_sitter_java::LANGUAGE.into() })],
     may_hold_tests: junit::may_hold_tests,
     outline: outline::outline,

@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use crate::languages::junit::{self, Mark, Place, Style};
-use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
+use crate::languages::junit::{self, ClassScope, Mark, Style};
+use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
 
 pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
@@ -27,7 +27,7 @@ struct Java<'t, 'a> {
 impl<'t, 'a> Java<'t, 'a> {
     fn read(&mut self) {
         let mut agenda = Agenda::new();
-        let place = Place { scope: ScopeId::FILE, style: Style::Annotated };
+        let place = ClassScope { scope: ScopeId::FILE, style: Style::Annotated };
         agenda.push([(self.reading.root, place)]);
         while let Some((node, place)) = agenda.next() {
             match node.kind() {
@@ -50,7 +50,7 @@ impl<'t, 'a> Java<'t, 'a> {
         }
     }
 
-    fn read_class(&mut self, node: Node<'t>, outer: ScopeId, agenda: &mut Agenda<'t, Place>) {
+    fn read_class(&mut self, node: Node<'t>, outer: ScopeId, agenda: &mut Agenda<'t, ClassScope>) {
         let (Some(name), Some(body)) =
             (node.child_by_field_name("name"), node.child_by_field_name("body"))
         else {
@@ -70,7 +70,7 @@ impl<'t, 'a> Java<'t, 'a> {
         base: Option<Node<'t>>,
         marks: &[Mark],
         body: Option<Node<'t>>,
-    ) -> Option<Place> {
+    ) -> Option<ClassScope> {
         let base = base.map(|node| simple_base(self.text(node)));
         let class = self.text(name);
         let style = if marks.contains(&Mark::Test) {
@@ -84,7 +84,7 @@ impl<'t, 'a> Java<'t, 'a> {
         let opened = self.outline.scope_mut(scope);
         opened.bases.extend(base.map(str::to_owned));
         opened.shares_set_up = marks.contains(&Mark::Nested);
-        Some(Place { scope, style })
+        Some(ClassScope { scope, style })
     }
 
     /// Whether a class runs its `test…` methods by name: its own or its base's name says that it is
@@ -106,7 +106,7 @@ impl<'t, 'a> Java<'t, 'a> {
         })
     }
 
-    fn read_method(&mut self, node: Node<'t>, place: Place) {
+    fn read_method(&mut self, node: Node<'t>, place: ClassScope) {
         let (Some(name), Some(_)) =
             (node.child_by_field_name("name"), node.child_by_field_name("body"))
         else {
@@ -118,10 +118,10 @@ impl<'t, 'a> Java<'t, 'a> {
             name,
             parameters: node.child_by_field_name("parameters"),
         };
-        self.add(&head, place, Extent::of(node), node);
+        self.add(&head, place, Extent::new(node), node);
     }
 
-    fn add(&mut self, head: &Head<'t>, place: Place, extent: Extent, node: Node<'t>) {
+    fn add(&mut self, head: &Head<'t>, place: ClassScope, extent: Extent, node: Node<'t>) {
         let mut scope = place.scope;
         if scope == ScopeId::FILE {
             // Only in a broken file is a method outside of every class.
@@ -129,16 +129,13 @@ impl<'t, 'a> Java<'t, 'a> {
             scope = class;
         }
         let name = self.text(head.name);
-        if name.is_empty() {
-            return;
-        }
         let role = match self.mark(head, place.style) {
             Mark::Test => Role::Test(junit::id(&self.package, &self.outline, scope, name)),
             Mark::Before => Role::Before,
             Mark::After => Role::After,
             Mark::Nested | Mark::None => Role::Plain,
         };
-        self.outline.functions.push(Function { name: name.to_owned(), scope, role, extent, node });
+        self.outline.add(name, scope, role, extent, node);
     }
 
     fn file_class(&mut self, node: Node<'t>) -> Option<ScopeId> {
@@ -186,16 +183,21 @@ impl<'t, 'a> Java<'t, 'a> {
         modifiers
             .children(&mut cursor)
             .filter_map(|node| node.child_by_field_name("name"))
-            .map(|name| Mark::of(self.text(name)))
+            .map(|name| Mark::from_annotation(self.text(name)))
             .collect()
     }
 
     /// Read what the parser could not join: a class whose end is missing lies open among its own
     /// members, and the method being written lies open behind them.
-    fn read_broken(&mut self, node: Node<'t>, place: Place, agenda: &mut Agenda<'t, Place>) {
+    fn read_broken(
+        &mut self,
+        node: Node<'t>,
+        place: ClassScope,
+        agenda: &mut Agenda<'t, ClassScope>,
+    ) {
         let mut braces = Braces::new(place);
         let mut found = Vec::new();
-        let mut unfinished: Option<(Head<'t>, Place)> = None;
+        let mut unfinished: Option<(Head<'t>, ClassScope)> = None;
         let pieces = children(node);
         for (index, &piece) in pieces.iter().enumerate() {
             let before = |steps: usize, kind: &str| {

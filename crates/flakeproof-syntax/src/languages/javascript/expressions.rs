@@ -4,9 +4,9 @@ use tree_sitter::Node;
 
 use super::flow::{Script, is_class, is_method};
 use crate::flow::{Expression, Operation, Role, Statement};
-use crate::languages::chain::operators;
-use crate::languages::lowering::{
-    behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
+use crate::languages::shapes::{
+    behind, binary, call_of_value, choice, combine, first_part, gathered, inside, literal, member,
+    name, parts, span, text_with_holes,
 };
 use crate::tree::child_of_kind;
 
@@ -23,19 +23,20 @@ impl Script<'_, '_> {
                 literal(node)
             }
             "template_string" => self.template(node),
-            "parenthesized_expression" | "jsx_expression" => match first_part(node) {
-                Some(inner) => self.expression(inner),
-                None => gathered(node),
-            },
+            "parenthesized_expression" | "jsx_expression" => {
+                inside(node, |inner| self.expression(inner))
+            }
             "call_expression" => self.call(node, "function", false),
             "new_expression" => self.call(node, "constructor", true),
-            "member_expression" => self.member_expression(node),
+            "member_expression" => {
+                member(node, ["object", "property"], |part| self.expression(part))
+            }
             "subscript_expression" => self.gather(node, Operation::Index),
-            "binary_expression" => self.binary(node),
+            "binary_expression" => binary(node, |part| self.expression(part)),
             "unary_expression" => self.unary(node),
             "update_expression" => self.update(node),
             "assignment_expression" | "augmented_assignment_expression" => self.assignment(node),
-            "ternary_expression" => self.choice(node),
+            "ternary_expression" => choice(node, |part| self.expression(part)),
             "await_expression" | "spread_element" => self.gather(node, Operation::Pass),
             "non_null_expression" | "as_expression" | "satisfies_expression" | "type_assertion" => {
                 self.cast(node)
@@ -90,22 +91,6 @@ impl Script<'_, '_> {
                 values.map(|value| self.expression(value)).collect()
             }
         }
-    }
-
-    fn member_expression(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("object"), node.child_by_field_name("property")) {
-            (Some(object), Some(property)) => {
-                let object = Box::new(self.expression(object));
-                Expression::Member { object, name: span(property) }
-            }
-            _ => gathered(node),
-        }
-    }
-
-    fn binary(&mut self, node: Node<'_>) -> Expression {
-        let Some(chain) = operators(node) else { return gathered(node) };
-        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
-        combine(chain.operation, span(chain.word), operands)
     }
 
     /// All parts of a node, named by its first sign; of an object's pairs, the values.
@@ -188,25 +173,6 @@ impl Script<'_, '_> {
         targets
     }
 
-    /// `a ? b : c ? d : e` as one choice.
-    fn choice(&mut self, node: Node<'_>) -> Expression {
-        let Some(word) = child_of_kind(node, &["?"]) else { return gathered(node) };
-        let mut operands = Vec::new();
-        let mut next = Some(node);
-        while let Some(node) = next.take() {
-            if node.kind() != "ternary_expression" {
-                operands.push(self.expression(node));
-                break;
-            }
-            for field in ["condition", "consequence"] {
-                let part = node.child_by_field_name(field);
-                operands.extend(part.map(|part| self.expression(part)));
-            }
-            next = node.child_by_field_name("alternative");
-        }
-        combine(Operation::Choose, span(word), operands)
-    }
-
     /// `a!`, `a as T`, `<T>a`: the value itself.
     fn cast(&mut self, node: Node<'_>) -> Expression {
         let inner = parts(node);
@@ -275,11 +241,7 @@ impl Script<'_, '_> {
     /// A template, or what goes into it.
     fn template(&mut self, node: Node<'_>) -> Expression {
         let holes = parts(node).into_iter().filter(|part| part.kind() == "template_substitution");
-        let values: Vec<_> = holes.filter_map(first_part).collect();
-        if values.is_empty() {
-            return literal(node);
-        }
-        let operands = values.into_iter().map(|value| self.expression(value)).collect();
-        combine(Operation::Gather, span(node), operands)
+        let holes = holes.filter(|hole| first_part(*hole).is_some()).collect();
+        text_with_holes(node, holes, |value| self.expression(value))
     }
 }

@@ -5,9 +5,8 @@ use tree_sitter::Node;
 use super::imports::module_of;
 use super::outline::is_function;
 use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Statement, Unit};
-use crate::languages::lowering::{
-    Head, Lowering, bare_type, behind, first_part, name, parts, span,
-};
+use crate::languages::lowering::{Head, Lowering};
+use crate::languages::shapes::{bare_type, behind, first_part, name, parts, parts_within, span};
 use crate::tree::{Extent, child_of_kind};
 
 /// The unit of a JavaScript or TypeScript file.
@@ -119,7 +118,7 @@ impl Script<'_, '_> {
     /// A function that has a name; `node` is what the outline knows it by.
     fn defined(&mut self, node: Node<'_>, value: Node<'_>) {
         let Some(named) = node.child_by_field_name("name") else { return };
-        let role = self.form.outlined(Extent::of(node)).map_or(Role::Plain, |known| known.role);
+        let role = self.form.outlined(Extent::new(node)).map_or(Role::Plain, |known| known.role);
         let head = self.form.text(named).to_owned();
         let function = self.function(value, head, role);
         self.form.unit.functions.push(function);
@@ -246,22 +245,15 @@ impl Script<'_, '_> {
     fn unread_functions(&mut self) {
         for (extent, node) in self.form.unread() {
             let Some(outlined) = self.form.outlined(extent) else { continue };
-            if is_call(node) && Extent::of(node) == extent {
+            if is_call(node) && Extent::new(node) == extent {
                 self.test_call(node, outlined);
                 continue;
             }
             self.form.owner = self.form.owner_of(outlined.scope, extent);
             let outer = self.form.open();
-            for piece in parts(node) {
-                if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
-                    self.statement(piece);
-                }
-            }
+            parts_within(node, extent).for_each(|piece| self.statement(piece));
             let body = self.form.close(outer);
-            let lambda = Head::lambda(Vec::new(), node);
-            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
-            let function = self.form.function(head, body);
-            self.form.unit.functions.push(function);
+            self.form.add_unread(outlined, extent, node, body);
             self.form.owner = None;
         }
     }

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::flow::Script;
 use super::outline::title;
-use crate::languages::lowering::{first_part, parts};
+use crate::languages::shapes::{first_part, parts};
 use crate::tree::child_of_kind;
 
 /// The name of a file as others import it: `src/orders/index.ts` is `src/orders`.

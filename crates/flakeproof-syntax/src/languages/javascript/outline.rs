@@ -1,12 +1,34 @@
-//! The tests, suites, hooks and functions of a JavaScript or TypeScript file.
+//! The suites, tests and functions of a JavaScript or TypeScript file, and what they call.
 
-use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use super::is_test_file;
-use super::verb::Verb;
-use crate::outline::{Function, Outline, Reading, Role, ScopeId};
+use super::suites::Verb;
+use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, children, text_of};
+
+pub(super) fn may_hold_tests(path: &str, text: &str) -> bool {
+    ["it", "test", "specify"].iter().any(|word| text.contains(word)) && is_test_file(path, text)
+}
+
+/// Whether a file is one that runners look at, by its name or by what it imports.
+fn is_test_file(path: &str, text: &str) -> bool {
+    const FOLDERS: [&str; 6] = ["__tests__", "test", "tests", "e2e", "spec", "cypress"];
+    const MODULES: [&str; 6] =
+        ["vitest", "@jest/globals", "mocha", "node:test", "@playwright/test", "bun:test"];
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    [".test.", ".spec.", "_test.", "-test."].iter().any(|mark| name.contains(mark))
+        || folders.split('/').any(|folder| FOLDERS.contains(&folder))
+        || text.contains("Deno.test")
+        || MODULES.iter().any(|module| is_imported(text, module))
+}
+
+fn is_imported(text: &str, module: &str) -> bool {
+    text.match_indices(module).any(|(at, _)| {
+        let is_quote = |letter: Option<char>| matches!(letter, Some('"' | '\'' | '`'));
+        is_quote(text[..at].chars().next_back())
+            && is_quote(text[at + module.len()..].chars().next())
+    })
+}
 
 pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
     let mut script = Script { reading: *reading, outline: Outline::new() };
@@ -92,7 +114,7 @@ impl<'t, 'a> Script<'t, 'a> {
                 functions.filter_map(|f| f.child_by_field_name("body")).map(|body| (body, scope)),
             );
         };
-        match Verb::of(callee, self.reading.text) {
+        match Verb::from_callee(callee, self.reading.text) {
             Some(Verb::Suite) => {
                 let title = arguments.first().map_or("", |first| title(*first, self.reading.text));
                 if let Some(suite) = self.open(title, scope, node) {
@@ -101,7 +123,7 @@ impl<'t, 'a> Script<'t, 'a> {
             }
             Some(Verb::Test) => {
                 if let Some(title) = self.test_title(&arguments) {
-                    self.add_test(title, scope, Extent::of(node), node);
+                    self.add_test(title, scope, Extent::new(node), node);
                 }
             }
             Some(Verb::Before) => self.add_hook(callee, scope, Role::Before, node),
@@ -144,12 +166,7 @@ impl<'t, 'a> Script<'t, 'a> {
 
     fn add_test(&mut self, title: &str, scope: ScopeId, extent: Extent, node: Node<'t>) {
         let name = unescaped(title);
-        let mut id = self.reading.path.to_owned();
-        for part in self.outline.enclosing(scope).iter().chain([&name]) {
-            id.push_str(" > ");
-            id.push_str(part);
-        }
-        let role = Role::Test(TestId::from(id));
+        let role = Role::Test(self.outline.id(self.reading.path, " > ", scope, &name));
         self.outline.functions.push(Function { name, scope, role, extent, node });
     }
 
@@ -158,10 +175,7 @@ impl<'t, 'a> Script<'t, 'a> {
     }
 
     fn add(&mut self, name: &str, scope: ScopeId, role: Role, node: Node<'t>) {
-        if !name.is_empty() {
-            let (name, extent) = (name.to_owned(), Extent::of(node));
-            self.outline.functions.push(Function { name, scope, role, extent, node });
-        }
+        self.outline.add(name, scope, role, Extent::new(node), node);
     }
 
     /// Read what the parser could not join: `describe("a", () => {` whose end is missing, and the
@@ -181,7 +195,7 @@ impl<'t, 'a> Script<'t, 'a> {
                 }
                 _ => None,
             };
-            let verb = title.and_then(|_| Verb::of(piece, self.reading.text));
+            let verb = title.and_then(|_| Verb::from_callee(piece, self.reading.text));
             match (verb, title) {
                 (Some(Verb::Suite), Some(title)) => {
                     let opened = self.open(title, braces.here, piece);
@@ -234,4 +248,34 @@ pub(super) fn unescaped(title: &str) -> String {
         }
     }
     shown
+}
+
+/// Reads what a node calls. A function that is handed over counts as called: it mostly is.
+pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
+    match node.kind() {
+        "call_expression" => {
+            let Some(function) = node.child_by_field_name("function") else { return };
+            match function.kind() {
+                "identifier" => {
+                    calls.push(Call { name: text_of(function, text), through: Through::Name });
+                }
+                "member_expression" => {
+                    let object = function.child_by_field_name("object");
+                    let property = function.child_by_field_name("property");
+                    if let (Some("this"), Some(name)) = (object.map(|n| n.kind()), property) {
+                        calls.push(Call { name: text_of(name, text), through: Through::Itself });
+                    }
+                }
+                _ => {}
+            }
+        }
+        "arguments" => {
+            let mut cursor = node.walk();
+            let names = node.children(&mut cursor).filter(|child| child.kind() == "identifier");
+            calls.extend(
+                names.map(|name| Call { name: text_of(name, text), through: Through::Name }),
+            );
+        }
+        _ => {}
+    }
 }

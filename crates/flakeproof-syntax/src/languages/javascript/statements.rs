@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::flow::{Script, declared, is_class};
 use super::outline::is_function;
 use crate::flow::{Block, Expression, Role, Statement};
-use crate::languages::lowering::{behind, first_part, gathered, name, parts, span};
+use crate::languages::shapes::{behind, first_part, gathered, name, parts, span};
 use crate::tree::child_of_kind;
 
 impl Script<'_, '_> {

@@ -1,18 +1,117 @@
-//! Calls that define tests: `describe(…)`, `it(…)`, `beforeEach(…)`.
+//! Calls that define tests: `describe(…)`, `it(…)`, `beforeEach(…)`, and the longer
+//! `it.only.each(table)(…)`.
 
 use tree_sitter::Node;
 
 use super::flow::{Script, is_call, is_method};
 use super::outline::{is_function, title, unescaped};
-use super::verb::Verb;
 use crate::flow::{Expression, Parameter, Statement};
-use crate::languages::lowering::{Head, Outlined, first_part, parts, span};
-use crate::tree::Extent;
+use crate::languages::lowering::{Head, Outlined};
+use crate::languages::shapes::{first_part, parts, span};
+use crate::tree::{Extent, text_of};
+
+/// Members chained to `it` or `describe`; nobody chains more.
+const LONGEST_CHAIN: usize = 8;
+
+/// What a call does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// `describe`: holds tests.
+    Suite,
+    /// `it`: is a test.
+    Test,
+    /// `beforeEach`: runs before each test of its suite.
+    Before,
+    /// `afterEach`: runs after each test of its suite.
+    After,
+}
+
+impl Verb {
+    /// What calling `callee` does, if it is one of the words that runners define.
+    pub(super) fn from_callee<'a>(callee: Node<'_>, text: &'a str) -> Option<Self> {
+        let mut members: Vec<&'a str> = Vec::new();
+        let mut node = callee;
+        while members.len() < LONGEST_CHAIN {
+            match node.kind() {
+                "identifier" => return Self::of_words(text_of(node, text), &members),
+                "member_expression" => {
+                    members.push(text_of(node.child_by_field_name("property")?, text));
+                    node = node.child_by_field_name("object")?;
+                }
+                // `it.each(table)` gives a function that is called in turn.
+                "call_expression" => {
+                    node = node.child_by_field_name("function")?;
+                    if node.kind() == "identifier" {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// The verb of a word and the members behind it, the last one first.
+    fn of_words(word: &str, members: &[&str]) -> Option<Self> {
+        let verb = Self::of_word(word);
+        match (verb, members) {
+            (None, ["test"]) if word == "Deno" => Some(Self::Test),
+            (None, [modifier, "test"]) if word == "Deno" => {
+                is_modifier(modifier).then_some(Self::Test)
+            }
+            (Some(Self::Test), [rest @ .., "describe" | "suite"]) => {
+                rest.iter().all(|member| is_modifier(member)).then_some(Self::Suite)
+            }
+            (Some(Self::Test), [hook]) if !is_modifier(hook) => match Self::of_word(hook) {
+                Some(Self::Before) => Some(Self::Before),
+                Some(Self::After) => Some(Self::After),
+                _ => None,
+            },
+            (verb, members) => verb.filter(|_| members.iter().all(|member| is_modifier(member))),
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "describe" | "context" | "suite" | "fdescribe" | "xdescribe" | "fcontext"
+            | "xcontext" => Self::Suite,
+            "it" | "test" | "specify" | "fit" | "xit" | "ftest" | "xtest" | "xspecify" => {
+                Self::Test
+            }
+            "before" | "beforeEach" | "beforeAll" | "setup" | "suiteSetup" => Self::Before,
+            "after" | "afterEach" | "afterAll" | "teardown" | "suiteTeardown" => Self::After,
+            _ => return None,
+        })
+    }
+}
+
+fn is_modifier(member: &str) -> bool {
+    matches!(
+        member,
+        "only"
+            | "skip"
+            | "each"
+            | "for"
+            | "concurrent"
+            | "sequential"
+            | "serial"
+            | "parallel"
+            | "shuffle"
+            | "failing"
+            | "fails"
+            | "fail"
+            | "fixme"
+            | "ignore"
+            | "skipIf"
+            | "runIf"
+            | "if"
+    )
+}
 
 impl Script<'_, '_> {
     /// `describe(…)`, `it(…)`, `beforeEach(…)`, or a call whose callbacks may hold those.
     pub(super) fn call_of_runner(&mut self, node: Node<'_>) {
-        if let Some(outlined) = self.form.outlined(Extent::of(node)) {
+        if let Some(outlined) = self.form.outlined(Extent::new(node)) {
             self.test_call(node, outlined);
             return;
         }
@@ -23,7 +122,7 @@ impl Script<'_, '_> {
         };
         let arguments = parts(list);
         let outer = self.form.owner;
-        if Verb::of(callee, self.form.reading.text) == Some(Verb::Suite) {
+        if Verb::from_callee(callee, self.form.reading.text) == Some(Verb::Suite) {
             let first = arguments.first();
             let title = first.map_or("", |first| title(*first, self.form.reading.text));
             self.form.owner = Some(self.form.declare_type(&unescaped(title), Vec::new(), node));
@@ -38,7 +137,7 @@ impl Script<'_, '_> {
 
     /// A test or a hook: what is handed to the call is its body.
     pub(super) fn test_call(&mut self, node: Node<'_>, outlined: Outlined) {
-        let extent = Extent::of(node);
+        let extent = Extent::new(node);
         let owner = self.form.owner;
         if owner.is_none() {
             self.form.owner = self.form.owner_of(outlined.scope, extent);

@@ -7,8 +7,7 @@ use tree_sitter::Node;
 
 use super::flow::Python;
 use crate::flow::{Block, Expression, Statement};
-use crate::languages::chain::{Link, links};
-use crate::languages::lowering::{first_part, in_place, parts, span};
+use crate::languages::shapes::{Link, first_part, in_place, links_from, parts, span};
 
 impl Python<'_, '_> {
     pub(super) fn assert_statement(&mut self, node: Node<'_>) {
@@ -20,15 +19,9 @@ impl Python<'_, '_> {
     /// Write an assertion; `false`, and nothing written, where the node is none.
     pub(super) fn assertion(&mut self, node: Node<'_>) -> bool {
         let node = if node.kind() == "await" { first_part(node).unwrap_or(node) } else { node };
-        let mut links = links(node, link);
-        let first = links
-            .iter()
-            .enumerate()
-            .rev()
-            .find(|(at, link)| link.arguments.is_some() && self.is_assertion(link, *at > 0));
-        let Some((at, _)) = first else { return false };
-        links.truncate(at + 1);
-        links.reverse();
+        let is_assertion =
+            |link: &Link<'_>, goes_on| link.arguments.is_some() && self.is_assertion(link, goes_on);
+        let Some(links) = links_from(node, link, is_assertion) else { return false };
         let Some(&first) = links.first() else { return false };
         if must_raise(self.form.text(first.name)) {
             self.raising_call(first);
@@ -40,8 +33,7 @@ impl Python<'_, '_> {
         for link in &links {
             operands.extend(self.arguments(link.arguments));
         }
-        let words = links.iter().map(|link| span(link.name)).collect();
-        self.form.emit(Statement::Assert { words, operands, line: span(node).line });
+        self.form.assert_by(&links, operands, node);
         true
     }
 

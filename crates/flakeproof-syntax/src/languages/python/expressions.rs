@@ -4,9 +4,10 @@ use tree_sitter::Node;
 
 use super::flow::Python;
 use crate::flow::{Expression, Operation, Statement};
-use crate::languages::chain::operators;
-use crate::languages::lowering::{
-    Head, behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
+use crate::languages::lowering::Head;
+use crate::languages::shapes::{
+    behind, binary, call_of_value, combine, first_part, gathered, inside, literal, member, name,
+    parts, span, text_with_holes,
 };
 use crate::tree::child_of_kind;
 
@@ -21,14 +22,13 @@ impl Python<'_, '_> {
             "identifier" => name(node),
             "integer" | "float" | "true" | "false" | "none" | "ellipsis" => literal(node),
             "string" | "concatenated_string" => self.text_literal(node),
-            "parenthesized_expression" | "type" | "if_clause" => match first_part(node) {
-                Some(inner) => self.expression(inner),
-                None => gathered(node),
-            },
+            "parenthesized_expression" | "type" | "if_clause" => {
+                inside(node, |inner| self.expression(inner))
+            }
             "call" => self.call(node),
-            "attribute" => self.attribute(node),
+            "attribute" => member(node, ["object", "attribute"], |part| self.expression(part)),
             "subscript" => self.gather(node, Operation::Index),
-            "binary_operator" | "boolean_operator" => self.binary(node),
+            "binary_operator" | "boolean_operator" => binary(node, |part| self.expression(part)),
             "comparison_operator" => self.gather(node, Operation::Compare),
             "not_operator" => self.gather(node, Operation::Compare),
             "unary_operator" => self.unary(node),
@@ -105,22 +105,6 @@ impl Python<'_, '_> {
                 values.map(|value| self.expression(value)).collect()
             }
         }
-    }
-
-    fn attribute(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("object"), node.child_by_field_name("attribute")) {
-            (Some(object), Some(attribute)) => {
-                let object = Box::new(self.expression(object));
-                Expression::Member { object, name: span(attribute) }
-            }
-            _ => gathered(node),
-        }
-    }
-
-    fn binary(&mut self, node: Node<'_>) -> Expression {
-        let Some(chain) = operators(node) else { return gathered(node) };
-        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
-        combine(chain.operation, span(chain.word), operands)
     }
 
     /// All parts of a node, named by its first sign.
@@ -259,11 +243,6 @@ impl Python<'_, '_> {
             .flat_map(parts)
             .filter(|part| part.kind() == "interpolation")
             .collect();
-        if holes.is_empty() {
-            return literal(node);
-        }
-        let values = holes.into_iter().filter_map(first_part);
-        let operands = values.map(|value| self.expression(value)).collect();
-        combine(Operation::Gather, span(node), operands)
+        text_with_holes(node, holes, |value| self.expression(value))
     }
 }

@@ -1,10 +1,11 @@
-//! The classes, variables and functions of a Python file in the flow form.
+//! The classes, variables and functions of a Python file in the flow form, what the file is called, and
+//! what it takes from elsewhere.
 
 use tree_sitter::Node;
 
-use super::imports::module_of;
 use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Unit};
-use crate::languages::lowering::{Head, Lowering, first_part, parts, span};
+use crate::languages::lowering::{Head, Lowering};
+use crate::languages::shapes::{first_part, parts, parts_within, span};
 use crate::tree::{Extent, child_of_kind};
 
 /// The unit of a Python file.
@@ -70,7 +71,7 @@ impl Python<'_, '_> {
             self.class(node);
             return;
         }
-        let extent = Extent::of(decorated);
+        let extent = Extent::new(decorated);
         let outlined = self.form.outlined(extent);
         let owner = self.form.owner;
         if let (None, Some(outlined)) = (owner, &outlined) {
@@ -127,7 +128,7 @@ impl Python<'_, '_> {
             parameters,
             returns: node.child_by_field_name("return_type").map(span),
             marks,
-            extent: Extent::of(decorated),
+            extent: Extent::new(decorated),
         };
         Some(self.form.function(head, body))
     }
@@ -144,18 +145,64 @@ impl Python<'_, '_> {
             let Some(outlined) = self.form.outlined(extent) else { continue };
             self.form.owner = self.form.owner_of(outlined.scope, extent);
             let outer = self.form.open();
-            for piece in parts(node) {
-                if piece.start_byte() > extent.start && piece.end_byte() <= extent.end {
-                    self.statement(piece);
-                }
-            }
+            parts_within(node, extent).for_each(|piece| self.statement(piece));
             let body = self.form.close(outer);
-            let lambda = Head::lambda(Vec::new(), node);
-            let head = Head { name: outlined.name, role: outlined.role, extent, ..lambda };
-            let function = self.form.function(head, body);
-            self.form.unit.functions.push(function);
+            self.form.add_unread(outlined, extent, node, body);
             self.form.owner = None;
         }
+    }
+
+    /// `import a.b`, which names `a`, and `import a.b as c`.
+    pub(super) fn import(&mut self, node: Node<'_>) {
+        for import in parts(node) {
+            match (import.child_by_field_name("name"), import.child_by_field_name("alias")) {
+                (Some(module), Some(alias)) => {
+                    let name = self.form.text(alias).to_owned();
+                    self.form.add_import(&name, self.dotted(module), false);
+                }
+                _ => {
+                    let path = self.dotted(import);
+                    let first = path.split('.').next().unwrap_or(&path).to_owned();
+                    self.form.add_import(&first, first.clone(), false);
+                }
+            }
+        }
+    }
+
+    /// `from .a import b as c`.
+    pub(super) fn import_from(&mut self, node: Node<'_>) {
+        let Some(module) = node.child_by_field_name("module_name") else { return };
+        let base = self.absolute(module);
+        for import in parts(node).into_iter().filter(|part| *part != module) {
+            if import.kind() == "wildcard_import" {
+                self.form.add_import("*", base.clone(), true);
+                continue;
+            }
+            let name = import.child_by_field_name("name").unwrap_or(import);
+            let alias = import.child_by_field_name("alias").unwrap_or(name);
+            let path = joined(&base, &self.dotted(name));
+            let alias = self.form.text(alias).to_owned();
+            self.form.add_import(&alias, path, true);
+        }
+    }
+
+    /// A module's full name; `.` is the package that the file belongs to.
+    fn absolute(&self, module: Node<'_>) -> String {
+        let written = self.dotted(module);
+        let rest = written.trim_start_matches('.');
+        let ups = written.len() - rest.len();
+        if ups == 0 {
+            return written;
+        }
+        let mut package: Vec<&str> = self.form.unit.package.split('.').collect();
+        let is_package = self.form.reading.path.ends_with("__init__.py");
+        let up = ups - usize::from(is_package);
+        package.truncate(package.len().saturating_sub(up));
+        joined(&package.join("."), rest)
+    }
+
+    fn dotted(&self, node: Node<'_>) -> String {
+        self.form.text(node).split_whitespace().collect()
     }
 }
 
@@ -173,4 +220,21 @@ fn parameter(node: Node<'_>) -> Option<Parameter> {
         _ => return None,
     };
     Some(Parameter { name: span(name), declared })
+}
+
+/// The dotted name of a file: `tests/test_a.py` is `tests.test_a`. What stands above a folder `src`
+/// is no package.
+fn module_of(path: &str) -> String {
+    let path = path.strip_suffix(".py").unwrap_or(path);
+    let path = path.strip_suffix("/__init__").unwrap_or(path);
+    let mut folders: Vec<&str> = path.split('/').collect();
+    if let Some(at) = folders.iter().rposition(|folder| *folder == "src") {
+        folders.drain(..=at);
+    }
+    folders.join(".")
+}
+
+fn joined(package: &str, name: &str) -> String {
+    let dot = if package.is_empty() || name.is_empty() { "" } else { "." };
+    format!("{package}{dot}{name}")
 }

@@ -3,13 +3,12 @@
 mod assertions;
 mod expressions;
 mod flow;
-mod imports;
 mod outline;
 mod statements;
 
-use super::{Grammar, Rules};
+use crate::language::{Grammar, Rules};
 
-pub(super) const RULES: Rules = Rules {
+pub(crate) const PYTHON: Rules = Rules {
     grammars: &[("py", Grammar { name: "python", load: || tree_sitter_python::LANGUAGE.into() })],
     may_hold_tests: outline::may_hold_tests,
     outline: outline::outline,

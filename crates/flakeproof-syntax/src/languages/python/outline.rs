@@ -70,7 +70,7 @@ impl<'t, 'a> Python<'t, 'a> {
     ) {
         let Some(name) = node.child_by_field_name("name") else { return };
         if node.kind() == "function_definition" {
-            self.add(name, Extent::of(decorated), decorated, outer);
+            self.add(name, Extent::new(decorated), decorated, outer);
             return;
         }
         let bases = node.child_by_field_name("superclasses");
@@ -97,17 +97,13 @@ impl<'t, 'a> Python<'t, 'a> {
 
     fn add(&mut self, name: Node<'t>, extent: Extent, node: Node<'t>, scope: ScopeId) {
         let name = text_of(name, self.reading.text);
-        if name.is_empty() {
-            return;
-        }
         if name == "__init__"
             && let Some(class) = self.classes.iter_mut().rev().find(|class| class.scope == scope)
         {
             class.is_constructed = true;
         }
         let role = self.fixture_role(node).unwrap_or_else(|| role_of_name(name));
-        let name = name.to_owned();
-        self.outline.functions.push(Function { name, scope, role, extent, node });
+        self.outline.add(name, scope, role, extent, node);
     }
 
     /// What a decorator `@pytest.fixture` makes of a function.
@@ -213,14 +209,7 @@ impl<'t, 'a> Python<'t, 'a> {
     }
 
     fn id(&self, function: &Function<'_>) -> TestId {
-        let mut id = self.reading.path.to_owned();
-        for class in self.outline.enclosing(function.scope) {
-            id.push_str("::");
-            id.push_str(&class);
-        }
-        id.push_str("::");
-        id.push_str(&function.name);
-        TestId::from(id)
+        self.outline.id(self.reading.path, "::", function.scope, &function.name)
     }
 }
 

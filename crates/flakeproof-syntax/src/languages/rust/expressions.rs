@@ -5,9 +5,10 @@ use tree_sitter::Node;
 use super::flow::Rust;
 use super::statements::block_of;
 use crate::flow::{Expression, Operation, Statement};
-use crate::languages::chain::operators;
-use crate::languages::lowering::{
-    Head, behind, call_of_value, combine, first_part, gathered, literal, name, parts, span,
+use crate::languages::lowering::Head;
+use crate::languages::shapes::{
+    behind, binary, call_of_value, cast, combine, first_part, gathered, inside, literal, member,
+    name, parts, span,
 };
 use crate::tree::child_of_kind;
 
@@ -22,22 +23,19 @@ impl Rust<'_, '_> {
                 name(node)
             }
             "unit_expression" => literal(node),
-            "parenthesized_expression" => match first_part(node) {
-                Some(inner) => self.expression(inner),
-                None => gathered(node),
-            },
+            "parenthesized_expression" => inside(node, |inner| self.expression(inner)),
             "call_expression" => self.call(node),
             "macro_invocation" => self.macro_value(node),
-            "field_expression" => self.field_expression(node),
+            "field_expression" => member(node, ["value", "field"], |part| self.expression(part)),
             "scoped_identifier" => self.path(node),
             "struct_expression" => self.structure(node),
-            "binary_expression" => self.binary(node),
+            "binary_expression" => binary(node, |part| self.expression(part)),
             "unary_expression" => self.unary(node),
             "index_expression" => self.gather(node, Operation::Index),
             "reference_expression" | "try_expression" | "await_expression" => {
                 self.gather(node, Operation::Pass)
             }
-            "type_cast_expression" => self.cast(node),
+            "type_cast_expression" => cast(node, ["value", "type"], |part| self.expression(part)),
             "tuple_expression" | "array_expression" | "range_expression" => {
                 self.gather(node, Operation::Gather)
             }
@@ -114,16 +112,6 @@ impl Rust<'_, '_> {
         values.map(|value| self.expression(value)).collect()
     }
 
-    fn field_expression(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("value"), node.child_by_field_name("field")) {
-            (Some(value), Some(field)) => {
-                let object = Box::new(self.expression(value));
-                Expression::Member { object, name: span(field) }
-            }
-            _ => gathered(node),
-        }
-    }
-
     /// `Colour::Red`.
     fn path(&mut self, node: Node<'_>) -> Expression {
         match (node.child_by_field_name("path"), node.child_by_field_name("name")) {
@@ -149,12 +137,6 @@ impl Rust<'_, '_> {
         Expression::Call { name: span(named), receiver, arguments, creates: true }
     }
 
-    fn binary(&mut self, node: Node<'_>) -> Expression {
-        let Some(chain) = operators(node) else { return gathered(node) };
-        let operands = chain.operands.into_iter().map(|node| self.expression(node)).collect();
-        combine(chain.operation, span(chain.word), operands)
-    }
-
     fn unary(&mut self, node: Node<'_>) -> Expression {
         let sign = node.child(0).map_or("", |sign| sign.kind());
         let is_number = first_part(node).is_some_and(|value| value.kind().ends_with("_literal"));
@@ -175,16 +157,6 @@ impl Rust<'_, '_> {
         let values = values.filter(|n| !matches!(n.kind(), "mutable_specifier" | "attribute_item"));
         let operands = values.map(|value| self.expression(value)).collect();
         combine(operation, word, operands)
-    }
-
-    fn cast(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("value"), node.child_by_field_name("type")) {
-            (Some(value), Some(kind)) => {
-                let value = self.expression(value);
-                combine(Operation::Pass, span(kind), vec![value])
-            }
-            _ => gathered(node),
-        }
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Expression {

@@ -3,7 +3,7 @@
 use flakeproof_core::TestId;
 use tree_sitter::Node;
 
-use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
+use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
 use crate::tree::{Agenda, Braces, Extent, children, text_of};
 
 pub(super) fn may_hold_tests(_path: &str, text: &str) -> bool {
@@ -138,13 +138,10 @@ impl<'t, 'a> Rust<'t, 'a> {
 
     fn add(&mut self, name: Node<'t>, is_test: bool, place: Place, extent: Extent, node: Node<'t>) {
         let name = self.text(name);
-        if name.is_empty() {
-            return;
-        }
         let scope = place.scope;
         let role =
             if is_test && !place.is_impl { Role::Test(self.id(scope, name)) } else { Role::Plain };
-        self.outline.functions.push(Function { name: name.to_owned(), scope, role, extent, node });
+        self.outline.add(name, scope, role, extent, node);
     }
 
     fn id(&self, scope: ScopeId, name: &str) -> TestId {

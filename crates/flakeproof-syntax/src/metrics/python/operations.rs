@@ -2,8 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::numbers::Number;
-use super::strings::{Margin, Value, value};
+use super::literals::{Margin, Number, Value, value};
 use crate::tree::{child_of_kind, children, text_of};
 
 /// An operator. Binary operators and augmented assignments share theirs: `+=` is `+`.

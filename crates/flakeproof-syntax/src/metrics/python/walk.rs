@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::imports::of_statement;
+use super::file::imports_of_statement;
+use super::literals::Margin;
 use super::operations::{Operand, Operator, operand, operation};
-use super::strings::Margin;
-use crate::metrics::halstead::Halstead;
+use crate::metrics::features::Halstead;
 use crate::tree::{Agenda, child_of_kind, children, text_of};
 
 /// What was counted in a test, in words that live as long as its text and its tree.
@@ -86,7 +86,7 @@ impl<'a> Walk<'a, '_> {
             }
             "dotted_name" => self.see_pattern_name(node),
             "import_statement" | "import_from_statement" => {
-                let imports = of_statement(node, self.text);
+                let imports = imports_of_statement(node, self.text);
                 self.counted.packages.extend(imports.iter().map(|import| import.package));
             }
             "global_statement" | "nonlocal_statement" | "future_import_statement" | "comment" => {}

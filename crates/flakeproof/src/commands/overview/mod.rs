@@ -89,7 +89,7 @@ impl OverviewReader {
         let history = SqliteHistory::look(&self.store)?;
         let known = history.known_flaky()?;
         let timeline = history.timeline()?;
-        let mut scores = Scores::of(&timeline);
+        let mut scores = Scores::from_timeline(&timeline);
         scores.add_hunted(&known);
         let mut details: BTreeMap<TestId, TestDetail> = BTreeMap::new();
         for (test, findings) in history.past_findings()? {

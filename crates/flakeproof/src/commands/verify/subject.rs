@@ -43,7 +43,7 @@ pub(super) fn former_rate(
     let next = format!("say it: `flakeproof verify {test} --was 3%`, or measure it: `hunt`");
     match (typed.was, known) {
         (Some(was), _) => Ok(FormerRate::given(was.0)),
-        (None, Some(known)) => FormerRate::of(&known.test).ok_or_else(|| {
+        (None, Some(known)) => FormerRate::from_hunted(&known.test).ok_or_else(|| {
             let what = format!("how often `{}` failed before was not measured", known.test.id);
             Problem::usage(what, next)
         }),

@@ -1,0 +1,198 @@
+//! What a project's history comes to: each test's, and the whole in one sentence, with the times
+//! and costs around it.
+
+use flakeproof_core::statistics::Rate;
+use flakeproof_core::{Standing, Tally, TestScore};
+
+use super::phrases::{counted, percent};
+use crate::overview::Totals;
+
+/// The sentence for a standing, which says what was seen and no more.
+#[must_use]
+pub fn standing(standing: Option<Standing>) -> &'static str {
+    match standing {
+        Some(Standing::Flaky) => "it passed and failed on the same code",
+        Some(Standing::Broken) => "it fails in every run of late, and passed on none of that code",
+        Some(Standing::Unexplained) => "it failed, and nobody knows whether that was the code",
+        Some(Standing::Mended) => {
+            "it was flaky, and has passed so often since that it would have failed again"
+        }
+        Some(Standing::Steady) => "it never failed, outages left out",
+        None => "it ran to an end in no run",
+    }
+}
+
+/// How often a test fails on unchanged code, with the interval that holds the rate with 95 %.
+#[must_use]
+pub fn score(score: &TestScore) -> String {
+    let Tally { runs, failures } = score.proven;
+    if runs == 0 && score.unexplained == 0 {
+        return "never ran to its end, so nothing can be said about its rate".to_owned();
+    }
+    let interval = interval(score.rate);
+    if runs == 0 {
+        let failures = counted(score.unexplained as usize, "run");
+        return format!("failed all {failures}, and passed on none of that code");
+    }
+    let runs = counted(runs as usize, "run");
+    if failures == 0 && score.unexplained > 0 {
+        let unexplained = score.unexplained;
+        return format!("passed {runs}, and failed {unexplained} on code on which it never passed");
+    }
+    if failures == 0 {
+        let high = percent(score.rate.high);
+        return format!(
+            "passed all {runs} on code on which it can pass: a rate up to {high} is not ruled out"
+        );
+    }
+    format!("failed {failures} of {runs} on code on which it also passes: {interval}")
+}
+
+/// What is to be known about failures on code on which a test never passed; `None` if it has none.
+#[must_use]
+pub fn unexplained(score: &TestScore) -> Option<String> {
+    let failures = counted(score.unexplained as usize, "failure");
+    (score.unexplained > 0).then(|| {
+        format!(
+            "{failures} on code on which it never passed: real or flaky, nobody knows; the upper \
+             end of the interval counts them too"
+        )
+    })
+}
+
+/// An interval of rates: `1.1 % to 4.5 %`.
+#[must_use]
+pub fn interval(rate: Rate) -> String {
+    format!("{} to {}", percent(rate.low), percent(rate.high))
+}
+
+/// An overview in one sentence.
+pub(crate) fn headline(totals: &Totals) -> String {
+    let runs = counted(totals.runs, "run");
+    if totals.tests == 0 {
+        return "Nothing is known yet".to_owned();
+    }
+    let broken = match totals.broken {
+        0 => String::new(),
+        broken => format!(
+            "; {} broken",
+            if broken == 1 { "1 test is".into() } else { format!("{broken} tests are") }
+        ),
+    };
+    match totals.flaky {
+        0 => format!("No flaky test in {runs}{broken}"),
+        flaky if totals.cost_seconds > 0.0 => {
+            let flaky = counted(flaky, "flaky test");
+            format!("{flaky} burnt {} of CI in {runs}{broken}", burnt(totals.cost_seconds))
+        }
+        flaky => format!("{} in {runs}{broken}", counted(flaky, "flaky test")),
+    }
+}
+
+/// A time of CI, in the unit that people think of it in.
+pub(crate) fn burnt(seconds: f64) -> String {
+    match seconds {
+        none if none <= 0.0 => "0 min".to_owned(),
+        few if few < 60.0 => "under 1 min".to_owned(),
+        some if some < 6_000.0 => format!("{:.0} min", some / 60.0),
+        many => format!("{:.1} h", many / 3600.0),
+    }
+}
+
+/// The days from the first run to the latest; `None` if there is none.
+pub(crate) fn period(totals: &Totals) -> Option<String> {
+    let (from, until) = (totals.from.as_deref()?, totals.until.as_deref()?);
+    let (from, until) = (day(from), day(until));
+    Some(if from == until { from } else { format!("{from} to {until}") })
+}
+
+/// `2026-11-16` of an RFC 3339 time stamp.
+fn day(stamp: &str) -> String {
+    stamp.chars().take(10).collect()
+}
+
+/// `2026-11-16 02:00` of an RFC 3339 time stamp.
+pub(crate) fn minute(stamp: &str) -> String {
+    stamp.chars().take(16).collect::<String>().replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use flakeproof_core::statistics::failure_rate;
+
+    use super::*;
+
+    fn scored(runs: u32, failures: u32, unexplained: u32) -> TestScore {
+        let proven = Tally { runs, failures };
+        TestScore {
+            test: "test_a".into(),
+            standing: Standing::Flaky,
+            is_new: false,
+            all: proven,
+            proven,
+            unexplained,
+            outages: 0,
+            rate: failure_rate(proven),
+            flip_rate: 0.0,
+            entropy: 0.0,
+            first_seen: String::new(),
+            last_seen: String::new(),
+            last_failed: None,
+            cost: Duration::ZERO,
+            failed_builds: 0,
+        }
+    }
+
+    #[test]
+    fn a_rate_says_on_what_code_it_was_seen() {
+        assert_eq!(
+            score(&scored(310, 7, 0)),
+            "failed 7 of 310 runs on code on which it also passes: 1.0 % to 4.4 %"
+        );
+    }
+
+    #[test]
+    fn no_failure_is_not_a_rate_of_zero() {
+        assert_eq!(
+            score(&scored(50, 0, 0)),
+            "passed all 50 runs on code on which it can pass: a rate up to 5.8 % is not ruled out"
+        );
+    }
+
+    #[test]
+    fn failures_on_code_that_never_passed_are_not_called_flaky() {
+        assert_eq!(score(&scored(0, 0, 3)), "failed all 3 runs, and passed on none of that code");
+        assert_eq!(
+            score(&scored(18, 0, 5)),
+            "passed 18 runs, and failed 5 on code on which it never passed"
+        );
+        assert_eq!(unexplained(&scored(3, 0, 0)), None);
+        assert!(unexplained(&scored(3, 0, 1)).unwrap().starts_with("1 failure on code"));
+    }
+
+    #[test]
+    fn the_headline_says_what_is_flaky_and_what_it_costs() {
+        let totals = Totals {
+            tests: 9,
+            flaky: 3,
+            runs: 24,
+            cost_seconds: 3585.0,
+            broken: 1,
+            ..Totals::default()
+        };
+        assert_eq!(
+            headline(&totals),
+            "3 flaky tests burnt 60 min of CI in 24 runs; 1 test is broken"
+        );
+        assert_eq!(headline(&Totals::default()), "Nothing is known yet");
+        let clean = Totals { tests: 9, runs: 1, ..Totals::default() };
+        assert_eq!(headline(&clean), "No flaky test in 1 run");
+    }
+
+    #[test]
+    fn a_cost_is_never_rounded_to_nothing() {
+        assert_eq!([0.0, 3.0, 90.0, 7200.0].map(burnt), ["0 min", "under 1 min", "2 min", "2.0 h"]);
+    }
+}
