@@ -23,9 +23,7 @@ pub(crate) fn check() -> Result<(), String> {
     let (there, wanted) = page()?;
     match there == wanted {
         true => Ok(()),
-        false => {
-            Err("the book's table of adapters is old: run `cargo xtask capabilities`".into())
-        }
+        false => Err("the book's table of adapters is old: run `cargo xtask capabilities`".into()),
     }
 }
 

@@ -177,7 +177,10 @@ mod tests {
 
     #[test]
     fn a_file_says_what_it_is_in_one_sentence() {
-        assert_eq!(first_sentence("//! Runs tests: all\n//! of them.\n//!\n//! More."), "Runs tests: all of them");
+        assert_eq!(
+            first_sentence("//! Runs tests: all\n//! of them.\n//!\n//! More."),
+            "Runs tests: all of them"
+        );
         assert_eq!(first_sentence("\"\"\"The agent.\n\nMore.\"\"\""), "The agent");
         assert_eq!(first_sentence("# The worker\n\nMore."), "The worker");
     }

@@ -6,14 +6,14 @@
 //! - [`ablation`]: what a model loses when a part of what it reads is taken away.
 //! - [`given_tables`], [`trade`], [`pairwise`]: what it costs to find flaky tests when a model
 //!   decides which of them are run (CANNIER).
-//! - [`planner_benchmark`], [`baseline`], [`contest`]: the planner of a hunt beside others, on tests
+//! - [`planner_benchmark`], [`baseline`], [`comparison`]: the planner of a hunt beside others, on tests
 //!   whose failure rate is known.
 //!
 //! Like the models that it measures, it reads no file and runs no test: values in, values out.
 
 pub mod ablation;
 pub mod baseline;
-pub mod contest;
+pub mod comparison;
 pub mod given_tables;
 pub mod pairwise;
 pub mod planner_benchmark;

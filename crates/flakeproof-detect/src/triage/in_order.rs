@@ -116,9 +116,7 @@ impl OrderStage<'_> {
         // A process is followed from its first test on.
         let is_told = |test: &TestId| numbers.contains_key(test) || order.first() == Some(test);
         let probe = |test: &TestId| match orders {
-            Orders::Any if is_told(test) => {
-                Probe { dependencies, ..Probe::attempt(number(test)) }
-            }
+            Orders::Any if is_told(test) => Probe { dependencies, ..Probe::attempt(number(test)) },
             Orders::Any | Orders::Own | Orders::Apart => Probe::attempt(number(test)),
         };
         let walked = Walk::AsTheSuite.through(

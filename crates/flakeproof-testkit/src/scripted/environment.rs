@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Signature, State, Suite, SuiteTest,
-    Surroundings, TestId,
+    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Signature, State, Suite,
+    SuiteTest, Surroundings, TestId,
 };
 use flakeproof_runner::{
     Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Orders, Probe, Result,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use flakeproof_lab::contest::{AgainstPoint, BudgetLine, ContestResult, Everywhere};
+use flakeproof_lab::comparison::{AgainstPoint, BudgetLine, ComparisonResult, Everywhere};
 use flakeproof_report::svg::{Curve, Curves};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) struct PlanEvaluation {
     pub(crate) flaky: usize,
     pub(crate) repeats: u32,
     pub(crate) max_reruns: u32,
-    pub(crate) result: ContestResult,
+    pub(crate) result: ComparisonResult,
 }
 
 /// Show it to a person.

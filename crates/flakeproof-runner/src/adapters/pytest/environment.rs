@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, after, never, select, tick};
-use flakeproof_core::{Dependencies, Execution, Failure, Location, Outcome, Phase, Signature, State, TestId};
+use flakeproof_core::{
+    Dependencies, Execution, Failure, Location, Outcome, Phase, Signature, State, TestId,
+};
 
 use self::own_end::OwnEnd;
 use super::messages::{MeasuredFiles, execution, read_touched, unexpected, without_machinery};

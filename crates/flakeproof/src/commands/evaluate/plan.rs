@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use flakeproof_core::{ExitCode, Tally};
-use flakeproof_lab::contest::PlannerContest;
+use flakeproof_lab::comparison::PlannerComparison;
 use flakeproof_lab::planner_benchmark::{BenchmarkCase, PlannerBenchmark, Subject};
 use flakeproof_lab::validation::{FlastValidationParams, Protocol};
 use flakeproof_learn::Chance;
@@ -39,8 +39,8 @@ pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
         Problem::usage("fewer than two runs show nothing", "give a higher `--max-reruns`")
     })?;
     let benchmark = PlannerBenchmark::new(cases(&tests, &params, typed));
-    let contest =
-        PlannerContest { benchmark: &benchmark, repeats: typed.repeats, seed: typed.seed };
+    let comparison =
+        PlannerComparison { benchmark: &benchmark, repeats: typed.repeats, seed: typed.seed };
     let subjects = benchmark.cases().iter().map(|it| it.subject);
     let evaluation = PlanEvaluation {
         protocol: match params.protocol {
@@ -53,7 +53,7 @@ pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
         flaky: subjects.filter(|it| it.outcomes.is_inconsistent()).count(),
         repeats: typed.repeats,
         max_reruns: typed.max_reruns,
-        result: contest.run(max_reruns),
+        result: comparison.run(max_reruns),
     };
     match typed.output_format {
         EvaluationFormat::Text => view::plan_evaluation(&evaluation),

@@ -21,7 +21,7 @@ const MAX_RERUNS: [u32; 13] = [2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5
 
 /// A benchmark that is repeated with other chance.
 #[derive(Debug)]
-pub struct PlannerContest<'a> {
+pub struct PlannerComparison<'a> {
     /// The tests.
     pub benchmark: &'a PlannerBenchmark,
     /// How often it is repeated.
@@ -30,9 +30,9 @@ pub struct PlannerContest<'a> {
     pub seed: Seed,
 }
 
-/// What came out of a contest.
+/// What came out of a comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ContestResult {
+pub struct ComparisonResult {
     /// What everybody finds for each budget.
     pub lines: Vec<BudgetLine>,
     /// The plan against each point of CANNIER's own front.
@@ -84,10 +84,10 @@ pub struct Everywhere {
     pub smallest_lead: f64,
 }
 
-impl PlannerContest<'_> {
+impl PlannerComparison<'_> {
     /// Let all compete. CANNIER's own front is that of the most reruns given.
     #[must_use]
-    pub fn run(&self, max_reruns: MaxReruns) -> ContestResult {
+    pub fn run(&self, max_reruns: MaxReruns) -> ComparisonResult {
         let cases = self.benchmark.cases();
         let subjects: Vec<Subject> = cases.iter().map(|it| it.subject).collect();
         let probabilities: Vec<f64> = cases.iter().map(|it| it.probability).collect();
@@ -99,7 +99,7 @@ impl PlannerContest<'_> {
         shown_only.retain(|point| point.cost > 0.0);
         let cost_of_all: f64 = subjects.iter().map(|it| it.cost).sum();
         let budgets: Vec<f64> = BUDGETS.iter().map(|runs| f64::from(*runs) * cost_of_all).collect();
-        ContestResult {
+        ComparisonResult {
             lines: self.lines(&budgets, &shown_only),
             front: self.against(own_front),
             everywhere: self.everywhere(&shown_only),
@@ -249,8 +249,8 @@ mod tests {
 
     #[test]
     fn everybody_finds_more_for_more_and_nobody_more_than_there_is() {
-        let contest = PlannerContest { benchmark: &benchmark(), repeats: 5, seed: Seed(1) };
-        let result = contest.run(MaxReruns::new(100).expect("more than one"));
+        let comparison = PlannerComparison { benchmark: &benchmark(), repeats: 5, seed: Seed(1) };
+        let result = comparison.run(MaxReruns::new(100).expect("more than one"));
         let rising = |of: fn(&BudgetLine) -> f64| {
             let found: Vec<f64> = result.lines.iter().map(of).collect();
             found.is_sorted() && found.iter().all(|it| *it <= 10.0 + 1e-9)
