@@ -1,7 +1,8 @@
 //! One test of the run, and all that was tried on it.
 
 use flakeproof_core::{
-    Attempt, Conditions, Evidence, Execution, Isolation, Outcome, Signature, Stage, TestId,
+    Attempt, Conditions, Dependencies, Evidence, Execution, Isolation, Outcome, Signature, Stage,
+    TestId,
 };
 
 use super::RerunRules;
@@ -203,9 +204,9 @@ impl Case {
         self.alone().find(|it| it.outcome.is_failure() && it.dependencies.is_some())
     }
 
-    /// The last execution in the suite's order of which is known what its process touched.
-    pub(super) fn measured_in_order(&self) -> Option<&Execution> {
-        self.in_order().filter(|it| it.dependencies.is_some()).last()
+    /// What the process touched in which the test ran last in the suite's order.
+    pub(super) fn measured_in_order(&self) -> Option<&Dependencies> {
+        self.in_order().filter_map(|it| it.dependencies.as_ref()).last()
     }
 
     /// The first execution whose dependencies were measured from the start of its process.

@@ -23,8 +23,8 @@ use std::collections::HashMap;
 
 use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
-    Attempt, Conditions, Evidence, Execution, Kind, Outcome, Stage, Suite, TestFinding, TestId,
-    Verdict,
+    Attempt, Conditions, Dependencies, Evidence, Execution, Kind, Outcome, Stage, Suite,
+    TestFinding, TestId, Verdict,
 };
 use flakeproof_runner::Adapter;
 
@@ -281,41 +281,51 @@ impl Touch {
 /// INTERSECT: how a test and a change meet.
 ///
 /// Of a test that fails each time, only a failure says what it touches: a pass may have taken another
-/// path. Of one that fails in the suite's order only, what all tests of the process touch counts: any of
-/// them may disturb it.
+/// path. Of one that was seen to fail among others only, what any of them touches counts as well: each may
+/// disturb it.
 fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
     let is_broken = case.shows() == Shown::Broken;
-    let measured = match case.shows() {
-        Shown::Broken => case.measured_failure(),
-        Shown::Flaky(Conditions::InOrder) => case.measured_in_order(),
-        Shown::Flaky(Conditions::Alone)
-        | Shown::OrderDependent
-        | Shown::PassesAlone
-        | Shown::Nothing => case.measured(),
-    };
+    if case.shows() == Shown::Flaky(Conditions::InOrder) {
+        let Some(process) = case.measured_in_order() else {
+            return Touch::Silent(
+                "it failed among other tests, and what those touch was not measured".into(),
+            );
+        };
+        // What cannot be seen of others is no reason to say nothing of this one.
+        let seen = Dependencies { blind_spots: Vec::new(), ..process.clone() };
+        match meeting(case, &seen, change) {
+            Touch::Disjoint(..) => {}
+            touch @ (Touch::Touches(..) | Touch::Silent(_)) => return touch,
+        }
+    }
+    let measured = if is_broken { case.measured_failure() } else { case.measured() };
     let Some((execution, dependencies)) =
         measured.and_then(|it| Some((it, it.dependencies.as_ref()?)))
     else {
         let is_gone = case.fresh().any(|attempt| attempt.execution.outcome.ends_environment());
         return Touch::Silent(match is_gone {
             true => "the process was gone before it could say what it touched".into(),
-            false if case.shows() == Shown::Flaky(Conditions::InOrder) => {
-                "it failed among other tests, and what those touch was not measured".into()
-            }
             false => "what it touches was not measured".into(),
         });
     };
-    let facts = match change(&case.test, dependencies) {
+    match meeting(case, dependencies, change) {
+        // What is not the suite's failure says nothing about it: that one may touch the change.
+        Touch::Disjoint(..) if is_broken && !case.fails_alike(execution) => {
+            Touch::Silent("it fails in another way in a fresh environment than in the suite".into())
+        }
+        touch => touch,
+    }
+}
+
+/// How what is touched and a change meet.
+fn meeting(case: &Case, touched: &Dependencies, change: &super::ChangeSince<'_>) -> Touch {
+    let facts = match change(&case.test, touched) {
         Ok(facts) => facts,
         Err(why) => return Touch::Silent(why),
     };
-    match contact(dependencies, &facts) {
+    match contact(touched, &facts) {
         Contact::Touches(files) => Touch::Touches(files, facts.change.base.revision().to_owned()),
-        // What is not the suite's failure says nothing about it: that one may touch the change.
-        Contact::Disjoint if is_broken && !case.fails_alike(execution) => {
-            Touch::Silent("it fails in another way in a fresh environment than in the suite".into())
-        }
-        Contact::Disjoint => Touch::Disjoint(facts, dependencies.files()),
+        Contact::Disjoint => Touch::Disjoint(facts, touched.files()),
         Contact::Silent(reason) => Touch::Silent(reason),
     }
 }
@@ -327,7 +337,7 @@ fn is_anything_changed(case: &Case, experiments: &Experiments<'_>) -> bool {
 
 /// What changed, also for a test of which nothing was measured.
 fn facts(case: &Case, change: &super::ChangeSince<'_>) -> Result<Facts, String> {
-    let nothing = flakeproof_core::Dependencies::default();
+    let nothing = Dependencies::default();
     let dependencies = case.measured().and_then(|it| it.dependencies.as_ref());
     change(&case.test, dependencies.unwrap_or(&nothing))
 }
