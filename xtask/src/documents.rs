@@ -150,7 +150,9 @@ fn first_sentence(text: &str) -> String {
             break;
         }
     }
-    words.join(" ").trim().trim_end_matches('.').to_owned()
+    let sentence = words.join(" ");
+    // What pytest is told there is not for people.
+    sentence.replace(" (PYTEST_DONT_REWRITE)", "").trim().trim_end_matches('.').to_owned()
 }
 
 /// The paths of the workspace that a text names between backticks.

@@ -58,14 +58,16 @@ fn passing_and_failing_in_the_suites_order_is_flaky() {
 
 #[test]
 fn a_failure_among_others_touches_what_any_of_them_touches() {
-    let scripted = suite(["other", "a"])
-        .fails_times("a", 3)
-        .depends_on("a", ["/r/b.py"])
-        .depends_on("other", ["/r/a.py"]);
+    let disturbed = || {
+        suite(["other", "a"])
+            .fails_times("a", 3)
+            .depends_on("a", ["/r/b.py"])
+            .depends_on("other", ["/r/a.py"])
+    };
     let before = Before::default();
-    assert_eq!(after(&scripted, &TOUCHED, &before, "a"), Some(Verdict::Unknown));
+    assert_eq!(after(&disturbed(), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
     let before = Before { base: Some(passing), ..Before::default() };
-    assert_eq!(after(&scripted, &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
+    assert_eq!(after(&disturbed(), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
 }
 
 #[test]
