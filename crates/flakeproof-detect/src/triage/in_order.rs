@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use flakeproof_core::{Attempt, Isolation, Outcome, Stage, TestId};
-use flakeproof_runner::{Adapter, Cancel, Error, Granularity, Orders, Probe, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
 use super::walk::Walk;
@@ -108,30 +108,21 @@ impl OrderStage<'_> {
         let numbers: HashMap<TestId, u32> =
             wanted.iter().map(|(test, case)| (test.clone(), case.next_number())).collect();
         let number = |test: &TestId| numbers.get(test).copied().unwrap_or(1);
-        let orders = self.adapter.can().orders;
-        let dependencies = match self.settings.dependencies {
-            Granularity::Off => Granularity::Off,
-            Granularity::File | Granularity::Function => Granularity::File,
+        // What all tests of the process touch counts against this one, and only where copies are cheap can
+        // the base be tried often enough to answer that.
+        let dependencies = match (self.settings.dependencies, self.adapter.can().fork) {
+            (Granularity::Off, _) | (_, Err(_)) => Granularity::Off,
+            (Granularity::File | Granularity::Function, Ok(())) => Granularity::File,
         };
-        // A process is followed from its first test on.
-        let is_told = |test: &TestId| numbers.contains_key(test) || order.first() == Some(test);
-        let probe = |test: &TestId| match orders {
-            Orders::Any if is_told(test) => Probe { dependencies, ..Probe::attempt(number(test)) },
-            Orders::Any | Orders::Own | Orders::Apart => Probe::attempt(number(test)),
-        };
+        let probe = |test: &TestId| Probe { dependencies, ..Probe::attempt(number(test)) };
         let walked = Walk::AsTheSuite.through(
             self.adapter,
             order,
             last,
             self.cancel,
             &probe,
-            &mut |place, mut execution| {
+            &mut |place, execution| {
                 let Some(case) = wanted.get_mut(&order[place]) else { return };
-                if orders == Orders::Own {
-                    // The same program: what is compiled into it is there alone too.
-                    let alone = case.measured().and_then(|it| it.dependencies.clone());
-                    execution.dependencies = execution.dependencies.or(alone);
-                }
                 let number = number(&case.test);
                 let (stage, isolation) = (Stage::Order, Isolation::Spawn);
                 let position = u32::try_from(place).ok();

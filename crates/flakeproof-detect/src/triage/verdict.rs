@@ -14,7 +14,8 @@
 //! | fails alone each time | neither | unknown |
 //! | anything else | | unknown |
 //!
-//! A test that failed among others only touches what any of them touches: each may disturb it.
+//! A test that failed among others only touches what any of them touches, where that is known: each may
+//! disturb it.
 //!
 //! The same table, with the reasons, is in `docs/concepts/verdicts.md`; `tests/triage/rule.rs` has a test
 //! for each row.
@@ -281,16 +282,12 @@ impl Touch {
 /// INTERSECT: how a test and a change meet.
 ///
 /// Of a test that fails each time, only a failure says what it touches: a pass may have taken another
-/// path. Of one that was seen to fail among others only, what any of them touches counts as well: each may
-/// disturb it.
+/// path. Of one that was seen to fail among others only, what any of them touches counts as well, where
+/// that is known: each may disturb it.
 fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
     let is_broken = case.shows() == Shown::Broken;
-    if case.shows() == Shown::Flaky(Conditions::InOrder) {
-        let Some(process) = case.measured_in_order() else {
-            return Touch::Silent(
-                "it failed among other tests, and what those touch was not measured".into(),
-            );
-        };
+    let is_seen_among_others_only = case.shows() == Shown::Flaky(Conditions::InOrder);
+    if let Some(process) = case.measured_in_order().filter(|_| is_seen_among_others_only) {
         // What cannot be seen of others is no reason to say nothing of this one.
         let seen = Dependencies { blind_spots: Vec::new(), ..process.clone() };
         match meeting(case, &seen, change) {
