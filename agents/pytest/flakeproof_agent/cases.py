@@ -15,7 +15,8 @@ def case_of(item):
     values = getattr(called_with, "params", None)
     if type(values) is not dict or not values:
         return None
-    if all(type(it) in _WRITTEN and str(it) in called_with.id for it in values.values()):
+    is_written = all(type(it) in _WRITTEN for it in values.values())
+    if is_written and called_with.id == "-".join(map(str, values.values())):
         return None
     # Only here, because it brings modules that a suite may not have loaded itself.
     import hashlib

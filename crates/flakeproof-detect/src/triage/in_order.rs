@@ -108,11 +108,11 @@ impl OrderStage<'_> {
         let numbers: HashMap<TestId, u32> =
             wanted.iter().map(|(test, case)| (test.clone(), case.next_number())).collect();
         let number = |test: &TestId| numbers.get(test).copied().unwrap_or(1);
-        // What all tests of the process touch counts against this one, and only where copies are cheap can
-        // the base be tried often enough to answer that.
-        let dependencies = match (self.settings.dependencies, self.adapter.can().fork) {
-            (Granularity::Off, _) | (_, Err(_)) => Granularity::Off,
-            (Granularity::File | Granularity::Function, Ok(())) => Granularity::File,
+        // What all tests of the process touch counts against this one. It is asked for only where a process
+        // can be looked into: elsewhere each look is dear, and so are the runs on the base that answer it.
+        let dependencies = match (self.settings.dependencies, self.adapter.can().state) {
+            (Granularity::Off, _) | (_, false) => Granularity::Off,
+            (Granularity::File | Granularity::Function, true) => Granularity::File,
         };
         let probe = |test: &TestId| Probe { dependencies, ..Probe::attempt(number(test)) };
         let walked = Walk::AsTheSuite.through(
