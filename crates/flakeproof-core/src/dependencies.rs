@@ -29,6 +29,10 @@ pub struct Dependencies {
     /// The only source files about which the measurement can tell; `None` where it can about all.
     #[serde(default)]
     pub within: Option<BTreeSet<String>>,
+    /// Files that the runner or a compiler read before the tests began: whether the tests depend on
+    /// them is not known.
+    #[serde(default)]
+    pub prepared: BTreeSet<String>,
     /// Source files from which a compiler copies values into others, where no use of them is seen.
     #[serde(default)]
     pub copied: BTreeSet<String>,
@@ -50,6 +54,7 @@ impl Default for Dependencies {
             functions: BTreeMap::new(),
             followed: python(),
             within: None,
+            prepared: BTreeSet::new(),
             copied: BTreeSet::new(),
         }
     }
@@ -104,6 +109,8 @@ pub enum BlindSpot {
     },
     /// Which files were opened is not known at all.
     Opens,
+    /// Caches of the runner, from which it may take what it read earlier.
+    Caches,
     /// Compiled code was read instead of loaded, to look for annotations or the like.
     Scan {
         /// What looked.

@@ -152,10 +152,13 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
         BlindSpot::Opens if facts.change.base.is_known_to_pass() => {
             Some("which files it opens is not followed here".to_owned())
         }
+        BlindSpot::Caches if facts.change.base.is_known_to_pass() => {
+            Some("what its runner keeps in caches is not followed".to_owned())
+        }
         BlindSpot::NativeCode { library } if facts.change.base.is_known_to_pass() => {
             Some(format!("native code ({}) may open files unseen", short(library)))
         }
-        BlindSpot::NativeCode { .. } | BlindSpot::Opens => None,
+        BlindSpot::NativeCode { .. } | BlindSpot::Opens | BlindSpot::Caches => None,
     });
     if unseen.is_some() {
         return unseen;
@@ -189,6 +192,9 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
         (ChangeStatus::Added, Role::Resource) => {
             Some(format!("{path} is new, and a test may look whether it exists"))
         }
+        (ChangeStatus::Modified, Role::Resource) if is_prepared(dependencies, root, path) => {
+            Some(format!("{path} changed, and is read before the tests begin"))
+        }
         (ChangeStatus::Modified, Role::Resource) => {
             dependencies.blind_spots.iter().find_map(|spot| match spot {
                 BlindSpot::NativeCode { library } => Some(format!(
@@ -198,10 +204,14 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
                 BlindSpot::Opens => Some(format!(
                     "{path} changed, and which files a test opens is not followed here"
                 )),
-                BlindSpot::Process { .. } | BlindSpot::Scan { .. } => None,
+                BlindSpot::Process { .. } | BlindSpot::Scan { .. } | BlindSpot::Caches => None,
             })
         }
     }
+}
+
+fn is_prepared(dependencies: &Dependencies, root: &Path, path: &str) -> bool {
+    dependencies.prepared.contains(&*root.join(path).to_string_lossy())
 }
 
 /// Why changed source code could matter to a test although none of it was seen to run.

@@ -11,6 +11,7 @@ mod cancel;
 pub mod ci;
 pub mod coverage;
 pub mod git;
+mod opens;
 pub mod process;
 pub mod reports;
 mod scratch;

@@ -142,8 +142,21 @@ impl BaseStage<'_> {
         match case.shows() {
             Shown::Broken => self.try_alone(case, trials, sink),
             Shown::Flaky(_) => self.try_often(case, trials),
-            Shown::OrderDependent | Shown::PassesAlone | Shown::Nothing => Ok(()),
+            Shown::OrderDependent => self.until_it_passes(case, trials),
+            Shown::PassesAlone | Shown::Nothing => Ok(()),
         }
+    }
+
+    /// Alone there, where a failure of a test that passes alone here may be chance.
+    fn until_it_passes(&self, case: &Case, trials: &mut BaseTrials) -> Result<()> {
+        for turn in 1..=TURNS_IF_FAILED {
+            if trials.alone.passed > 0 || self.is_over() {
+                break;
+            }
+            let again = self.alone(&case.test, Isolation::Spawn, Probe::attempt(turn + 1))?;
+            trials.alone.count(case, &again);
+        }
+        Ok(())
     }
 
     /// In turns, here and there, as long as it fails here and that may still be chance.
@@ -159,9 +172,7 @@ impl BaseStage<'_> {
             if case.shows() != Shown::Broken || is_enough || self.is_over() {
                 break;
             }
-            let here = Probe::attempt(case.next_number());
-            let ran = fresh::run_alone(self.head.adapter, &case.test, Isolation::Spawn, here)?;
-            self.add(case, Stage::Fresh, ran.1, sink);
+            run_here(self.head, case, sink)?;
             if case.shows() == Shown::Broken {
                 let there = Probe::attempt(turn + 1);
                 let again = self.alone(&case.test, Isolation::Spawn, there)?;
@@ -248,23 +259,43 @@ impl BaseStage<'_> {
         (self.base.foreign_code)(execution.dependencies.as_ref())
     }
 
-    fn add(
-        &self,
-        case: &mut Case,
-        stage: Stage,
-        execution: Execution,
-        sink: &mut dyn FnMut(Event),
-    ) {
-        let number = case.next_number();
-        let isolation = Isolation::Spawn;
-        let attempt = Attempt { stage, isolation, number, position: None, execution };
-        sink(Event::Attempt(Box::new(attempt.clone())));
-        case.add(attempt, &self.head.settings.rerun);
-    }
-
     fn is_over(&self) -> bool {
         (self.head.clock)() >= self.deadline
     }
+}
+
+/// Where there is no base to run: only a pass here can still tell, if these fail by chance.
+pub(super) fn until_they_pass(
+    head: &OrderStage<'_>,
+    cases: Vec<&mut Case>,
+    deadline: Duration,
+    sink: &mut dyn FnMut(Event),
+) -> Result<()> {
+    for case in cases {
+        let is_dear = case.outcome() == Outcome::TimedOut;
+        let turns = if is_dear { TURNS_IF_HUNG } else { TURNS_IF_FAILED };
+        for _ in 0..turns {
+            if head.cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if case.shows() != Shown::Broken || (head.clock)() >= deadline {
+                break;
+            }
+            run_here(head, case, sink)?;
+        }
+    }
+    Ok(())
+}
+
+/// One more time alone, on the head.
+fn run_here(head: &OrderStage<'_>, case: &mut Case, sink: &mut dyn FnMut(Event)) -> Result<()> {
+    let (number, isolation) = (case.next_number(), Isolation::Spawn);
+    let probe = Probe::attempt(number);
+    let (_, execution) = fresh::run_alone(head.adapter, &case.test, isolation, probe)?;
+    let attempt = Attempt { stage: Stage::Fresh, isolation, number, position: None, execution };
+    sink(Event::Attempt(Box::new(attempt.clone())));
+    case.add(attempt, &head.settings.rerun);
+    Ok(())
 }
 
 /// Whether what is left to learn about a case that ran on the base is how it fares there in order.

@@ -9,7 +9,7 @@ use flakeproof_core::{
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
-use super::base::BaseStage;
+use super::base::{self, BaseStage};
 use super::case::{Case, Shown};
 use super::experiments::Experiments;
 use super::in_order::OrderStage;
@@ -167,24 +167,25 @@ fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter) {
 /// Run what is still open on the code from before the change.
 fn compare_with_base(
     head: &OrderStage<'_>,
-    open: Vec<&mut Case>,
+    mut open: Vec<&mut Case>,
     experiments: &Experiments<'_>,
     sink: &mut dyn FnMut(Event),
 ) -> Result<()> {
     if open.is_empty() {
         return Ok(());
     }
-    let base = match (experiments.base)() {
-        Ok(base) => base,
+    let base = (experiments.base)();
+    let deadline: Duration = (experiments.clock)() + head.settings.evidence.base(head.suite_took);
+    match base {
+        Ok(base) => BaseStage { head, base: &base, deadline }.compare(open, sink),
         Err(why) => {
-            for case in open {
+            for case in &mut open {
                 case.undecided.get_or_insert_with(|| why.clone());
             }
-            return Ok(());
+            open.retain(|case| verdict::would_be_chance(case, experiments));
+            base::until_they_pass(head, open, deadline, sink)
         }
-    };
-    let deadline: Duration = (experiments.clock)() + head.settings.evidence.base(head.suite_took);
-    BaseStage { head, base: &base, deadline }.compare(open, sink)
+    }
 }
 
 /// Whether a stage ended because the user wanted it to.

@@ -91,6 +91,12 @@ pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool
         }
 }
 
+/// Whether a case would be flaky if it passed: something has changed, and nothing that it uses.
+pub(super) fn would_be_chance(case: &Case, experiments: &Experiments<'_>) -> bool {
+    is_anything_changed(case, experiments)
+        && matches!(touch(case, experiments.since_base), Touch::Disjoint(..))
+}
+
 /// What a failure is, and why.
 struct Judgement {
     verdict: Verdict,
@@ -177,7 +183,7 @@ fn judge_order(
     };
     evidence.extend(on_base(base));
     match &base.doubt {
-        None if base.in_order.failed > 0 && base.alone.only_passed() => Verdict::Flaky,
+        None if base.in_order.failed > 0 && base.alone.passed > 0 => Verdict::Flaky,
         _ if base.in_order.only_passed() => Verdict::Real,
         doubt => {
             let why = doubt.clone().unwrap_or_else(|| match base.in_order == Trials::default() {

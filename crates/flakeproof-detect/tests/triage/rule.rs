@@ -213,3 +213,20 @@ fn a_suite_of_one_test_has_no_order_that_matters() {
     assert_eq!(after(&scripted, &UNTOUCHED, &Before::default(), "a"), Some(Verdict::Flaky));
     assert_eq!(scripted.runs_of("a").len(), 3, "at once, and alone");
 }
+
+#[test]
+fn what_fails_a_few_times_by_chance_is_tried_again_where_there_is_no_base() {
+    let late =
+        suite(["a", "b"]).fails_if("a", |moment| moment.times < 6).depends_on("a", ["/r/a.py"]);
+    let since = Since::MergeBase("b.py");
+    assert_eq!(after(&late, &since, &Before::default(), "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn what_fails_in_order_on_the_base_too_is_flaky_although_it_once_failed_there_alone() {
+    fn unlucky() -> Scripted {
+        leaking().fails_if("victim", |moment| !moment.before.is_empty() || moment.times == 0)
+    }
+    let before = Before { base: Some(unlucky), ..Before::default() };
+    assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Flaky));
+}

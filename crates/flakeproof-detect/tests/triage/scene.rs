@@ -54,12 +54,18 @@ pub(crate) fn try_triage(
     let suite = scripted.discover()?;
     let experiments = Experiments {
         since_pass: &|_, _| since.facts(),
-        since_base: &|_, _| since.facts(),
+        // Without a change to judge, what is tried is what the technique itself asks for.
+        since_base: &|_, _| since.facts().map(without_files),
         record: &|_, _| Record::default(),
         base: &|| Err("there is no base".into()),
         clock: &|| Duration::ZERO,
     };
     triage(scripted, &suite, settings, &experiments, cancel, sink)
+}
+
+fn without_files(mut facts: Facts) -> Facts {
+    facts.change.files.clear();
+    facts
 }
 
 /// What is known of the code before the change.

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use flakeproof_core::{Dependencies, Execution, Location, Outcome, SuiteTest, TestId};
+use flakeproof_core::{BlindSpot, Dependencies, Execution, Location, Outcome, SuiteTest, TestId};
 
 use super::environment;
-use super::profile::{CommandText, Fields, Values};
+use super::profile::{Beginning, CommandText, Fields, Values};
 use super::session::Session;
 use crate::adapter::{Error, Granularity, Result};
 use crate::coverage::Extent;
+use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
 use crate::reports::{self, Issue, Reported, ReportedTest, Severity};
 
@@ -77,8 +78,13 @@ impl Session {
             (Asked::Tests(_) | Asked::AsOlderRunners(..), None) => &self.profile().run,
         };
         let values = self.values(asked, folder.path())?;
+        let begin = coverage.and_then(|_| self.tests_begin(asked));
+        let trace = begin.as_ref().filter(|_| self.can_see_opens(folder.path()));
+        let trace = trace.map(|begin| (begin, folder.path().join("trace")));
+        let words = trace.as_ref().map(|(_, file)| opens::words(file)).unwrap_or_default();
         let before = SystemTime::now();
-        let ended = self.run_to_end(values.fill(command), attempt, limit)?;
+        let words = words.into_iter().chain(values.fill(command)).collect();
+        let ended = self.run_to_end(words, attempt, limit)?;
         let (reported, has_report) = self.reported(command, &values, &ended, before)?;
         let mut ran = self.ran(reported, has_report, &ended);
         // Who died did not write to the end what was touched, and half of it would be a lie.
@@ -90,9 +96,35 @@ impl Session {
                 true => Extent::WholeProgram,
                 false => Extent::NamedFiles,
             };
-            crate::coverage::read(coverage.format, &path, self.folder(), extent).ok()
+            let covered = crate::coverage::read(coverage.format, &path, self.folder(), extent);
+            let opens = trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin));
+            Some(match opens {
+                Some(opens) => with_opens(covered.ok()?, opens, begin.as_ref()?),
+                None => covered.ok()?,
+            })
         });
         Ok(ran)
+    }
+
+    /// Where the tests begin in a process that is asked for them, where that can be told.
+    fn tests_begin(&self, asked: Asked<'_>) -> Option<TestsBegin> {
+        let test = match asked {
+            Asked::All => return None,
+            Asked::Tests(tests) => tests.first()?,
+            Asked::AsOlderRunners(test, _) => test,
+        };
+        Some(match self.profile().tests_begin? {
+            Beginning::InProgram(ending) => TestsBegin::InProgram(ending),
+            Beginning::WithTheirFile => {
+                let file = self.folder().join(&self.fields(test).ok()?.file);
+                TestsBegin::WithFile(file.canonicalize().ok()?)
+            }
+        })
+    }
+
+    fn can_see_opens(&self, folder: &Path) -> bool {
+        let try_it = |command| self.run_to_end(command, 1, None);
+        *self.can_see_opens.get_or_init(|| opens::can_be_seen(folder, try_it))
     }
 
     /// Run a command to its end under guard.
@@ -191,6 +223,20 @@ impl Session {
             }
         }
     }
+}
+
+/// What a test touched, by the code that ran and the files that were opened.
+fn with_opens(covered: Dependencies, opens: Opens, begin: &TestsBegin) -> Dependencies {
+    let is_code = |path: &String| covered.followed.iter().any(|it| path.ends_with(it.as_str()));
+    let Opens { mut opened, listed, mut prepared, teller, .. } = opens;
+    // Which code runs the coverage says: a runner or a compiler reads more than that.
+    prepared.retain(|path| !is_code(path));
+    if let TestsBegin::WithFile(_) = begin {
+        opened.retain(|path| !is_code(path));
+    }
+    let mut blind_spots = vec![BlindSpot::Caches];
+    blind_spots.extend(teller.map(|program| BlindSpot::Process { program }));
+    Dependencies { opened, listed, prepared, blind_spots, ..covered }
 }
 
 /// A file that stands in a report in place of its tests: nothing where it is fine.

@@ -72,9 +72,21 @@ pub struct Profile {
     /// Measures what tests run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<Coverage>,
+    /// Where in a process the tests begin, where the files that they open are followed.
+    #[serde(skip)]
+    pub(crate) tests_begin: Option<Beginning>,
     /// What a person types to run `{test}` [default: `run`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_for: Option<CommandText>,
+}
+
+/// Where in a process of the runner the tests begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beginning {
+    /// In a program that was built of them, whose name ends like this.
+    InProgram(&'static str),
+    /// When their file is read; from then on source files are read to be run.
+    WithTheirFile,
 }
 
 /// A command with placeholders.
@@ -164,6 +176,7 @@ impl Default for Profile {
             one_process: false,
             order: false,
             coverage: None,
+            tests_begin: None,
             command_for: None,
         }
     }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::choice::{Grammar, TypedWords, program_end};
-use super::profile::{CommandText, Coverage, Escape, ListFormat, Profile};
+use super::profile::{Beginning, CommandText, Coverage, Escape, ListFormat, Profile};
 use crate::coverage::CoverageFormat;
 use crate::reports::Format;
 
@@ -130,9 +130,10 @@ pub(super) const JEST: Ready = Ready {
             run: Some(words(
                 "{options} --json --outputFile={result} --testLocationInResults --coverage \
                  --coverageReporters=lcovonly --coverageDirectory={coverage} \
-                 -t ^({tests})$ --runTestsByPath {files}",
+                 --no-cache --no-watchman -t ^({tests})$ --runTestsByPath {files}",
             )),
         }),
+        tests_begin: Some(Beginning::WithTheirFile),
         command_for: Some(words("{options} -t ^({tests})$ --runTestsByPath {files}")),
         ..Profile::default()
     },
@@ -297,6 +298,7 @@ pub(super) const GO: Ready = Ready {
                  -coverprofile={coverage} {suites} {tail}",
             )),
         }),
+        tests_begin: Some(Beginning::InProgram(".test")),
         command_for: Some(words("{options} -count=1 -run ^({tests})$ {suites} {tail}")),
         ..Profile::default()
     },

@@ -32,6 +32,8 @@ pub(super) struct Session {
     /// What went wrong in processes of the suite and belongs to no test, the first first.
     unexplained: Mutex<Vec<Unexplained>>,
     output: Mutex<String>,
+    /// Whether the system can be asked which files are opened.
+    pub(super) can_see_opens: OnceLock<bool>,
 }
 
 /// Something that went wrong in a process and belongs to no test.
@@ -71,6 +73,7 @@ impl Session {
             has_run_all: AtomicBool::new(false),
             unexplained: Mutex::default(),
             output: Mutex::default(),
+            can_see_opens: OnceLock::new(),
         })
     }
 
