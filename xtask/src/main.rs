@@ -16,8 +16,11 @@ mod zoo;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use check::Skips;
+
 const HELP: &str = "\
 cargo xtask check    formatting, lints, dependency arrows, tests, documentation
+cargo xtask check --every-test   the same, and nothing may be skipped but for a listed reason
 cargo xtask check --quick   what takes minutes of it: lints, unit tests, one path per runner
 cargo xtask test     only the tests, several binaries at a time
 cargo xtask arrows   only the dependency arrows of the design
@@ -32,7 +35,8 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["check"] => check::everything(),
+        ["check"] => check::everything(Skips::Named),
+        ["check", "--every-test"] => check::everything(Skips::Listed),
         ["check", "--quick"] => check::quick(),
         ["test"] => test_binaries::run(),
         ["arrows"] => arrows::check(),

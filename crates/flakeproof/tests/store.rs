@@ -198,3 +198,26 @@ fn another_program_reads_the_same_from_parquet_and_csv() {
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), rows, "{table}: {trouble}");
     }
 }
+
+#[test]
+fn a_history_of_the_version_before_is_read_and_goes_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/version_before");
+    std::fs::create_dir(folder.path().join(".flakeproof")).expect("a folder");
+    std::fs::copy(samples.join("history.db"), folder.path().join(".flakeproof/history.db"))
+        .expect("a history of the version before");
+    let known = Command::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .args(["list", "--color", "never"])
+        .current_dir(folder.path())
+        .output()
+        .expect("the program starts");
+    let known = String::from_utf8_lossy(&known.stdout).into_owned();
+    assert!(known.contains("failed 16 of 31"), "{known}");
+    assert!(known.contains("test_shop.py::test_chance"), "{known}");
+    let mut history = SqliteHistory::in_project(folder.path()).expect("a history");
+    keep(&mut history, 20, 4);
+    drop(history);
+    let (code, text, trouble) = store(folder.path(), &["stats"]);
+    assert_eq!(code, Some(0), "{trouble}");
+    assert!(text.contains("in 3 runs"), "{text}");
+}

@@ -1,9 +1,10 @@
 //! A model file that is not what was written is refused, whatever happened to it.
 
 use std::fs;
+use std::path::Path;
 
 use crate::labelled::PURE;
-use crate::program::{assert_refuses, flakeproof, model, project};
+use crate::program::{assert_refuses, flakeproof, ids, model, predict, project, tests};
 
 /// Asserts that these bytes are refused as a model, in these words.
 #[track_caller]
@@ -17,6 +18,17 @@ fn assert_is_refused(bytes: &[u8], words: &[&str]) {
 
 fn whole() -> Vec<u8> {
     fs::read(model()).expect("the model was trained")
+}
+
+#[test]
+fn a_model_of_the_version_before_predicts() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/version_before");
+    let java = fs::read_to_string(samples.join("WaitTest.java")).expect("a test");
+    let project = project().file("WaitTest.java", &java);
+    let model = samples.join("flast.model");
+    let ran = predict(&project, &["--model", &model.to_string_lossy()]);
+    assert_eq!(ids(&ran), ["shop.WaitTest#waits"]);
+    assert_eq!(tests(&ran)[0]["flaky"], true, "{}", ran.text());
 }
 
 #[test]
