@@ -52,8 +52,9 @@ pub(crate) fn everything(skips: Skips) -> Result<(), String> {
             lacking.push("fuzz targets: there is no C++ compiler".to_owned());
             return Ok(());
         }
+        // What the lints have read of libraries serves here too.
         let fuzz = ["check", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
-        run(cargo(&fuzz).arg("target/fuzz"))
+        run(cargo(&fuzz).arg("target"))
     })?;
     step("interpreters for the tests", || {
         println!("    {}", python::usual().display());

@@ -49,6 +49,13 @@ pub(crate) fn words(file: &Path) -> Vec<String> {
     words
 }
 
+/// The same for a program that must stay a child of whoever starts it.
+pub(crate) fn words_beside(file: &Path) -> Vec<String> {
+    let mut words = words(file);
+    words.insert(1, "-D".to_owned());
+    words
+}
+
 /// Whether `strace` is installed and allowed to do its work here.
 pub(crate) fn can_be_seen(folder: &Path, run: impl FnOnce(Vec<String>) -> Result<Ended>) -> bool {
     let file = folder.join("try");
@@ -58,18 +65,24 @@ pub(crate) fn can_be_seen(folder: &Path, run: impl FnOnce(Vec<String>) -> Result
 }
 
 /// Read what was written down of a command that was started in a folder; `None` where its tests are not
-/// found in it.
-pub(crate) fn read(file: &Path, folder: &Path, begin: &TestsBegin) -> Option<Opens> {
+/// found in it. A port of ours is none of a server.
+pub(crate) fn read(
+    file: &Path,
+    folder: &Path,
+    begin: &TestsBegin,
+    our_port: Option<u16>,
+) -> Option<Opens> {
     let text = std::fs::read(file).ok()?;
-    parse(&String::from_utf8_lossy(&text), folder, begin)
+    parse(&String::from_utf8_lossy(&text), folder, begin, our_port)
 }
 
-fn parse(text: &str, folder: &Path, begin: &TestsBegin) -> Option<Opens> {
+fn parse(text: &str, folder: &Path, begin: &TestsBegin, our_port: Option<u16>) -> Option<Opens> {
     let of_tests = match begin {
         TestsBegin::InProgram(ending) => processes_of(text, ending),
         TestsBegin::AtOnce | TestsBegin::WithFile(_) => BTreeSet::new(),
     };
     let mut log = Log::new(folder);
+    log.own.extend(our_port.map(|port| format!("port {port}")));
     let mut has_begun = *begin == TestsBegin::AtOnce;
     for line in text.lines() {
         let Some((process, call)) = line.split_once(' ') else { continue };
@@ -301,7 +314,7 @@ mod tests {
     }
 
     fn parsed(lines: &[&str], begin: &TestsBegin) -> Opens {
-        parse(&lines.join("\n"), Path::new("/p"), begin).expect("the tests are found")
+        parse(&lines.join("\n"), Path::new("/p"), begin, None).expect("the tests are found")
     }
 
     #[test]
@@ -391,8 +404,8 @@ mod tests {
     #[test]
     fn without_the_tests_nothing_is_said() {
         let line = r#"1 openat(AT_FDCWD</p>, "a.txt", O_RDONLY) = 3</p/a.txt>"#;
-        assert_eq!(parse(line, Path::new("/p"), &TestsBegin::InProgram(".test")), None);
+        assert_eq!(parse(line, Path::new("/p"), &TestsBegin::InProgram(".test"), None), None);
         let file = TestsBegin::WithFile(PathBuf::from("/p/a.test.js"));
-        assert_eq!(parse(line, Path::new("/p"), &file), None);
+        assert_eq!(parse(line, Path::new("/p"), &file, None), None);
     }
 }

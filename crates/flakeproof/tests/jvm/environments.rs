@@ -103,7 +103,8 @@ fn the_classes_that_a_test_loads_are_its_dependencies() {
         .collect(&[]);
     let (dependencies, code) = measured(&scene, "#plain");
     assert_eq!(code, ["Used.java", "ATest.java"]);
-    assert_eq!(dependencies.blind_spots, [BlindSpot::Opens]);
+    let spots = &dependencies.blind_spots[..];
+    assert!(matches!(spots, [BlindSpot::Opens] | [BlindSpot::Caches]), "{spots:?}");
     assert_eq!(dependencies.copied.len(), 1, "{:?}", dependencies.copied);
     let (dependencies, _) = measured(&scene, "#starts");
     let is_process = |spot: &BlindSpot| matches!(spot, BlindSpot::Process { .. });

@@ -83,7 +83,7 @@ impl Measure {
         let code = artifacts::sources_of(found, group)?;
         let functions = self.functions(session, found, &code).unwrap_or_default();
         let seen = self.trace.as_ref();
-        let seen = seen.and_then(|trace| opens::read(trace, folder, &TestsBegin::AtOnce));
+        let seen = seen.and_then(|trace| opens::read(trace, folder, &TestsBegin::AtOnce, None));
         let touched = match seen {
             Some(seen) => with_opens(session, found, code, seen),
             None => without_opens(code),

@@ -97,7 +97,8 @@ impl Session {
                 false => Extent::NamedFiles,
             };
             let covered = crate::coverage::read(coverage.format, &path, self.folder(), extent);
-            let opens = trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin));
+            let opens =
+                trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin, None));
             Some(match opens {
                 Some(opens) => with_opens(covered.ok()?, opens, begin.as_ref()?),
                 None => covered.ok()?,

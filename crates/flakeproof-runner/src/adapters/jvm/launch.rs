@@ -19,6 +19,7 @@ use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::adapters::RunRequest;
 use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
 use crate::agent::{Arrival, Connection};
+use crate::opens;
 use crate::process::{Guarded, Instructions, USUAL_CAP};
 use crate::scratch::Scratch;
 use crate::variables::{digest, digests_of_variables};
@@ -39,6 +40,8 @@ pub(super) struct Started {
     pub(super) scratch: Scratch,
     /// Where it writes which classes it loads, if it does.
     pub(super) class_log: Option<PathBuf>,
+    /// Where the system writes down which files it opens, if it does.
+    pub(super) trace: Option<PathBuf>,
 }
 
 /// Start a JVM for a module. An archive of classes that does not suit it does no harm.
@@ -66,7 +69,10 @@ fn start_with(
     let scratch = session.scratch.folder(&name)?;
     let class_log = (granularity != Granularity::Off && module.jdk.can_log_classes())
         .then(|| scratch.path().join("classes.log"));
-    let command = command(session, module, &name, &scratch, class_log.as_ref())?;
+    let trace = class_log.as_ref().filter(|_| session.can_see_opens());
+    let trace = trace.map(|_| scratch.path().join("trace"));
+    let mut words = trace.as_deref().map(opens::words_beside).unwrap_or_default();
+    words.extend(command(session, module, &name, &scratch, class_log.as_ref())?);
     let guard_name = format!("guard-of-{name}");
     let arrival = session.hub.expect(&name);
     let guard_arrival = session.hub.expect(&guard_name);
@@ -75,7 +81,7 @@ fn start_with(
         variables.insert(variable, Some(value));
     }
     let mut guard = Guarded::start(&Instructions {
-        command,
+        command: words,
         folder: module.module.folder.clone(),
         variables,
         socket: session.hub.socket().to_path_buf(),
@@ -87,7 +93,7 @@ fn start_with(
     if connection.hello.protocol != Some(VERSION) {
         return Err(Error::Agent("the worker speaks another version of the protocol".into()));
     }
-    Ok(Started { connection, guard, scratch, class_log })
+    Ok(Started { connection, guard, scratch, class_log, trace })
 }
 
 /// Wait for the worker to introduce itself.

@@ -9,9 +9,11 @@ use flakeproof_core::{Dependencies, Execution, Isolation, Outcome, TestId};
 use super::launch::{self, ReadyModule, Started, say_goodbye};
 use super::messages::{self, execution};
 use super::project::Project;
+use super::touched::Compiled;
 use super::{Session, jdk};
 use crate::adapter::{Error, Granularity, Probe, Result, Then};
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent, Wanted};
+use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, kill_group};
 
 /// How long a JVM may take to end after its last test.
@@ -221,7 +223,21 @@ impl Jvm {
         let log = std::fs::read(self.started.class_log.as_ref()?).ok()?;
         let project: &Project = self.session.project().ok()?;
         let compiled = project.compiled(self.module, &self.session.root)?;
-        Some(compiled.dependencies(&String::from_utf8_lossy(&log), &project.sources))
+        let found = compiled.dependencies(&String::from_utf8_lossy(&log), &project.sources);
+        let opens = self.opens().and_then(|opens| Some((opens, self.session.read_by_build()?)));
+        Some(match opens {
+            Some((opens, read)) => Compiled::with_opens(found, opens, read.clone()),
+            None => found,
+        })
+    }
+
+    /// Which files the JVM has opened since its start, if that is written down. What several tests open
+    /// cannot be told apart.
+    fn opens(&self) -> Option<Opens> {
+        let file = self.started.trace.as_ref().filter(|_| self.known.len() == 1)?;
+        let module = self.session.project().ok()?.modules.get(self.module)?;
+        let port = Some(self.session.port);
+        opens::read(file, &module.module.folder, &TestsBegin::AtOnce, port)
     }
 
     /// Whether what it loads is written down.

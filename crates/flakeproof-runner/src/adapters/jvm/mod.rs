@@ -17,7 +17,7 @@ mod selection;
 mod touched;
 mod worker;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,6 +31,7 @@ use self::project::Project;
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::agent::Hub;
+use crate::opens;
 use crate::scratch::Scratch;
 
 /// Why there is nothing between the suite's own JVM and a new one.
@@ -90,6 +91,10 @@ struct Session {
     output: Mutex<String>,
     /// How a JVM of the suite ended after its last test, if that is not as it should.
     own_failure: Mutex<Option<String>>,
+    /// Whether the system can be asked which files are opened.
+    can_see_opens: OnceLock<bool>,
+    /// The files that the build reads, looked up when they are first needed.
+    read_by_build: OnceLock<Option<BTreeSet<String>>>,
 }
 
 impl JvmAdapter {
@@ -123,6 +128,8 @@ impl JvmAdapter {
                 output: Mutex::new(String::new()),
                 cases: Cases::default(),
                 own_failure: Mutex::default(),
+                can_see_opens: OnceLock::new(),
+                read_by_build: OnceLock::new(),
             }),
         })
     }
@@ -225,6 +232,19 @@ impl Session {
 
     fn keep_output(&self, output: &str) {
         output.clone_into(&mut self.output.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whether the system can be asked which files are opened. Gradle's build is another process's,
+    /// whose files are not seen, and the JVMs' files say nothing without them.
+    fn can_see_opens(&self) -> bool {
+        let try_it = |command| worker::run_tool(self, command);
+        let is_seen = || opens::can_be_seen(self.scratch.path(), try_it);
+        self.tool == Tool::Maven && *self.can_see_opens.get_or_init(is_seen)
+    }
+
+    /// The files that the build reads or looks at, by building once more; `None` where that is not seen.
+    fn read_by_build(&self) -> Option<&BTreeSet<String>> {
+        self.read_by_build.get_or_init(|| maven::files_read(self)).as_ref()
     }
 
     /// What tests see of the run in their environment variables.

@@ -1,7 +1,8 @@
 //! What a test in a fresh JVM depends on, from the log of the classes that it loaded.
 //!
 //! As in the thesis (section 3), at the granularity of classes: a class counts from the moment the
-//! JVM loads it. Files that are read as resources are not followed, and that is said.
+//! JVM loads it. Which files it opens, the system tells where it can be asked; what the build reads may
+//! be in what the JVM loads, in another form.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{BlindSpot, Dependencies};
 
 use super::class_file::{self, ClassFile};
+use crate::opens::Opens;
 
 /// Endings of source files whose use is seen. Scala's compiler copies code in more ways than the
 /// class files tell, so a change of its files is left undecided.
@@ -87,6 +89,19 @@ impl Compiled {
         let all = scanners.chain(unknown.take(1));
         found.blind_spots.extend(all.map(|scanner| BlindSpot::Scan { scanner }));
         found
+    }
+
+    /// The same with the files that the JVM opened, where it is known what the build read before.
+    pub(super) fn with_opens(
+        found: Dependencies,
+        opens: Opens,
+        read_by_build: BTreeSet<String>,
+    ) -> Dependencies {
+        let Opens { opened, listed, teller, .. } = opens;
+        let others = found.blind_spots.into_iter().filter(|spot| *spot != BlindSpot::Opens);
+        let teller = teller.map(|program| BlindSpot::Process { program });
+        let blind_spots = others.chain(teller).chain([BlindSpot::Caches]).collect();
+        Dependencies { opened, listed, prepared: read_by_build, blind_spots, ..found }
     }
 
     /// Where a class was written that was loaded from this place.

@@ -10,13 +10,16 @@ mod record;
 mod scan;
 mod told;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Session;
 use super::project::{Built, run_build};
+use super::worker::run_tool;
 use crate::adapter::{Blame, Error, Result};
+use crate::opens::{self, TestsBegin};
+use crate::process::{Death, End};
 
 const FORK: &str = include_str!("fork.sh");
 const GOODBYE: &str = include_str!("Goodbye.java");
@@ -41,6 +44,20 @@ pub(super) fn build(session: &Session) -> Result<Built> {
         return Err(nothing_to_run(&session.request.command, &output));
     }
     Ok(Built { modules: told.modules, left_out: told.left_out })
+}
+
+/// The files that Maven reads or looks at while it builds, by building once more, which takes little: all
+/// is there. `None` where that is not seen.
+pub(super) fn files_read(session: &Session) -> Option<BTreeSet<String>> {
+    let trace = session.scratch.path().join("build.trace");
+    let mut command = opens::words(&trace);
+    command.extend(session.request.command.iter().cloned());
+    command.extend(additions(&session.request.command, &session.scratch.path().join("jdk")));
+    command.push("--offline".to_owned());
+    let ended = run_tool(session, command).ok()?;
+    let opens = opens::read(&trace, &session.root, &TestsBegin::AtOnce, None)?;
+    let is_seen = ended.how == End::Died(Death::Exit(0)) && opens.teller.is_none();
+    is_seen.then_some(opens.opened)
 }
 
 /// A folder that looks like a JDK, whose `java` writes down what it is started with.
