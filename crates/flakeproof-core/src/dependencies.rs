@@ -109,6 +109,11 @@ pub enum BlindSpot {
     },
     /// Which files were opened is not known at all.
     Opens,
+    /// What was built elsewhere and installed: a file outside of these folders may be in it.
+    Installed {
+        /// The folders that were built.
+        but: Vec<String>,
+    },
     /// Caches of the runner, from which it may take what it read earlier.
     Caches,
     /// Compiled code was read instead of loaded, to look for annotations or the like.

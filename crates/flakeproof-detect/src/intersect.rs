@@ -159,6 +159,8 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
             Some(format!("native code ({}) may open files unseen", short(library)))
         }
         BlindSpot::NativeCode { .. } | BlindSpot::Opens | BlindSpot::Caches => None,
+        // Of some files only.
+        BlindSpot::Installed { .. } => None,
     });
     if unseen.is_some() {
         return unseen;
@@ -188,12 +190,19 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
             Some(format!("{path} is not an ordinary file (a submodule, a link or a new mode)"))
         }
         (_, Role::Build) => Some(format!("{path} decides how the code is built or configured")),
+        _ if may_be_installed(dependencies, &root.join(path)) => Some(format!(
+            "{path} is outside of what is built here, and may be in an installed copy"
+        )),
         (_, Role::Code) => why_code_is_invisible(dependencies, &root.join(path), path),
         (ChangeStatus::Added, Role::Resource) => {
             Some(format!("{path} is new, and a test may look whether it exists"))
         }
         (ChangeStatus::Modified, Role::Resource) if is_prepared(dependencies, root, path) => {
             Some(format!("{path} changed, and is read before the tests begin"))
+        }
+        (ChangeStatus::Modified, Role::Resource) if copy_in_use(dependencies, path).is_some() => {
+            copy_in_use(dependencies, path)
+                .map(|copy| format!("{path} changed, and {copy} may be a copy of it"))
         }
         (ChangeStatus::Modified, Role::Resource) => {
             dependencies.blind_spots.iter().find_map(|spot| match spot {
@@ -204,10 +213,27 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
                 BlindSpot::Opens => Some(format!(
                     "{path} changed, and which files a test opens is not followed here"
                 )),
-                BlindSpot::Process { .. } | BlindSpot::Scan { .. } | BlindSpot::Caches => None,
+                BlindSpot::Process { .. }
+                | BlindSpot::Scan { .. }
+                | BlindSpot::Installed { .. }
+                | BlindSpot::Caches => None,
             })
         }
     }
+}
+
+/// Whether a file may be part of something that was built elsewhere and installed.
+fn may_be_installed(dependencies: &Dependencies, file: &Path) -> bool {
+    dependencies.blind_spots.iter().any(|spot| match spot {
+        BlindSpot::Installed { but } => !but.iter().any(|folder| file.starts_with(folder)),
+        _ => false,
+    })
+}
+
+/// A file in use that has the name of a changed one: installers copy data files too.
+fn copy_in_use<'d>(dependencies: &'d Dependencies, path: &str) -> Option<&'d String> {
+    let name = Path::new(path).file_name()?;
+    dependencies.opened.iter().find(|opened| Path::new(opened).file_name() == Some(name))
 }
 
 fn is_prepared(dependencies: &Dependencies, root: &Path, path: &str) -> bool {
@@ -410,6 +436,27 @@ mod tests {
         assert_eq!(contact(&opens, &facts), Contact::Disjoint);
         opens.opened = set(["/r/data.json"]);
         assert_eq!(contact(&opens, &facts), Contact::Touches(vec!["data.json".into()]));
+    }
+
+    #[test]
+    fn a_data_file_that_a_build_reads_or_an_installer_copies_silences() {
+        let facts = changed(vec![file("src/data.json", ChangeStatus::Modified)]);
+        let mut built = depends_on(["/r/a.py"]);
+        built.prepared = set(["/r/src/data.json"]);
+        assert!(silent_about(&contact(&built, &facts)).contains("before the tests begin"));
+        let mut copied = depends_on(["/r/a.py"]);
+        copied.opened = set(["/v/site-packages/shop/data.json"]);
+        assert!(silent_about(&contact(&copied, &facts)).contains("may be a copy"));
+    }
+
+    #[test]
+    fn what_is_not_built_may_be_installed() {
+        let mut partly = depends_on(["/r/web/a.py"]);
+        partly.blind_spots = vec![BlindSpot::Installed { but: vec!["/r/web".into()] }];
+        let outside = changed(vec![file("core/b.py", ChangeStatus::Modified)]);
+        assert!(silent_about(&contact(&partly, &outside)).contains("installed copy"));
+        let inside = changed(vec![file("web/b.py", ChangeStatus::Modified)]);
+        assert_eq!(contact(&partly, &inside), Contact::Disjoint);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, at, select};
-use flakeproof_core::{Dependencies, Execution, Isolation, Outcome, TestId};
+use flakeproof_core::{BlindSpot, Dependencies, Execution, Isolation, Outcome, TestId};
 
 use super::launch::{self, ReadyModule, Started, say_goodbye};
 use super::messages::{self, execution};
@@ -223,7 +223,8 @@ impl Jvm {
         let log = std::fs::read(self.started.class_log.as_ref()?).ok()?;
         let project: &Project = self.session.project().ok()?;
         let compiled = project.compiled(self.module, &self.session.root)?;
-        let found = compiled.dependencies(&String::from_utf8_lossy(&log), &project.sources);
+        let mut found = compiled.dependencies(&String::from_utf8_lossy(&log), &project.sources);
+        found.blind_spots.push(BlindSpot::Installed { but: self.session.built(project) });
         let opens = self.opens().and_then(|opens| Some((opens, self.session.read_by_build()?)));
         Some(match opens {
             Some((opens, read)) => Compiled::with_opens(found, opens, read.clone()),

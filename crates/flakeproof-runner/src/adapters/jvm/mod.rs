@@ -242,6 +242,20 @@ impl Session {
         self.tool == Tool::Maven && *self.can_see_opens.get_or_init(is_seen)
     }
 
+    /// The folders that are built: everything else of the project is taken as it was installed.
+    fn built(&self, project: &Project) -> Vec<String> {
+        let has = |names: &[&str]| {
+            let is_one = |word: &String| names.iter().any(|name| word.starts_with(name));
+            self.request.command.iter().any(is_one)
+        };
+        let is_partial = has(&["-pl", "--projects", "-rf", "--resume-from"]);
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        match is_partial && !has(&["-am", "--also-make"]) {
+            true => project.modules.iter().map(|ready| text(&ready.module.folder)).collect(),
+            false => vec![text(&self.root)],
+        }
+    }
+
     /// The files that the build reads or looks at, by building once more; `None` where that is not seen.
     fn read_by_build(&self) -> Option<&BTreeSet<String>> {
         self.read_by_build.get_or_init(|| maven::files_read(self)).as_ref()
