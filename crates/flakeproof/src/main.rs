@@ -4,6 +4,7 @@ mod cli;
 mod code_places;
 mod commands;
 mod problem;
+mod session;
 mod settings;
 mod view;
 

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::model::ModelSource;
 use super::predictor::{self, Detail};
 use super::project_source::ProjectSource;
-use super::sources;
-use super::{current_folder, explain_features, glossary, known, naming, predict};
+use super::{explain_features, glossary, naming, predict, sources};
 use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::problem::Problem;
+use crate::session::{current_folder, history};
 use crate::view;
 
 /// Run the command.
@@ -21,7 +21,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
     let model = source.open()?;
-    let hunted = hunted(&typed.test, known::flaky_tests(None, &folder)?);
+    let hunted = hunted(&typed.test, history::flaky_tests(None, &folder)?);
     let is_text = typed.output_format == PredictionFormat::Text;
     let found = sources::read(&typed.paths, &folder)?;
     let test = match naming::the_one_written(&typed.test, &found.tests) {

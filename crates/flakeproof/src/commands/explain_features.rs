@@ -8,6 +8,7 @@ use flakeproof_learn::cannier::{Explanation, ForestModel, Problem as Question};
 
 use super::{forest_data, kept_models};
 use crate::problem::Problem;
+use crate::session::history;
 use crate::view;
 
 /// Print what each forest of the project says about the test. Without a forest there is nothing to
@@ -36,7 +37,7 @@ pub(super) fn print(test: &TestId, folder: &Path) -> Result<(), Problem> {
 
 /// The mean features of the test, of each of its cases if it has parameters.
 fn measured_cases(test: &TestId, folder: &Path) -> Result<BTreeMap<TestId, Features>, Problem> {
-    if !forest_data::place(None, folder)?.is_file() {
+    if !history::place(None, folder)?.is_file() {
         return Ok(BTreeMap::new());
     }
     let is_case = |id: &TestId| {

@@ -11,7 +11,7 @@ use flakeproof_store::SqliteHistory;
 
 use crate::cli::ForestData;
 use crate::problem::Problem;
-use crate::settings::ConfigurationFile;
+use crate::session::history;
 
 /// Tests with their features, and tests with their outcomes.
 pub(super) type Tables = (Vec<MeasuredTest>, Vec<KnownTest>);
@@ -77,16 +77,6 @@ pub(super) fn features_of(
     open(store, folder)?.features().map_err(|error| unreadable(&error))
 }
 
-/// Where `flakeproof features` keeps the history, if there is one.
-pub(super) fn place(store: Option<&Path>, folder: &Path) -> Result<PathBuf, Problem> {
-    if let Some(path) = store {
-        return Ok(path.to_path_buf());
-    }
-    let file = ConfigurationFile::find(None, folder)?;
-    let named = file.layer(None)?.store.map(|path| folder.join(path));
-    Ok(named.unwrap_or_else(|| file.project.join(".flakeproof/history.db")))
-}
-
 /// The lines of all these tables.
 pub(super) fn tables<T>(
     paths: &[PathBuf],
@@ -107,7 +97,7 @@ pub(super) fn tables<T>(
 }
 
 fn open(store: Option<&Path>, folder: &Path) -> Result<SqliteHistory, Problem> {
-    let path = place(store, folder)?;
+    let path = history::place(store, folder)?;
     if !path.is_file() {
         return Err(Problem::usage(
             format!("there is no history at {}", path.display()),

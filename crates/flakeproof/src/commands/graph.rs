@@ -10,11 +10,12 @@ use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::Project;
 
 use super::drawn_graph::Drawing;
+use super::naming;
 use super::project_source::{self, ProjectSource};
 use super::sources::{self, SourceTest};
-use super::{current_folder, files, naming};
 use crate::cli::{GraphArguments, GraphFormat};
 use crate::problem::Problem;
+use crate::session::{current_folder, reports};
 use crate::view;
 
 /// Run the command.
@@ -55,11 +56,11 @@ fn put(drawing: &Drawing<'_>, notices: Vec<Notice>, typed: &GraphArguments) -> R
         (GraphFormat::Text, output) => {
             let text = view::graph(&drawing.shown(typed.show));
             match output {
-                Some(path) => files::put(path, view::colourless(&text).as_bytes())?,
+                Some(path) => reports::put(path, view::colourless(&text).as_bytes())?,
                 None => view::coloured(&text),
             }
         }
-        (format, Some(path)) => files::put(path, &rendered(&drawing.draw(notices), format)?)?,
+        (format, Some(path)) => reports::put(path, &rendered(&drawing.draw(notices), format)?)?,
         (format, None) => view::data(&rendered(&drawing.draw(notices), format)?),
     }
     Ok(())
@@ -71,7 +72,7 @@ fn rendered(graph: &TestGraph, format: GraphFormat) -> Result<Vec<u8>, Problem> 
         GraphFormat::Svg => Svg.render(graph),
         GraphFormat::Json | GraphFormat::Text => Json.render(graph),
     };
-    rendered.map_err(|error| files::cannot_render(&error))
+    rendered.map_err(|error| reports::cannot_render(&error))
 }
 
 fn no_graphs_for(language: Language) -> Problem {

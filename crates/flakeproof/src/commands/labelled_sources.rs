@@ -16,11 +16,11 @@ use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
 use flakeproof_syntax::project::Project;
 use rayon::prelude::*;
 
-use super::current_folder;
 use super::finder_with_deadline::FOR_TRAINING;
 use super::project_source::ProjectSource;
 use crate::cli::LabelledSourcesArguments;
 use crate::problem::Problem;
+use crate::session::current_folder;
 use crate::view;
 
 /// Of so many tests at a time the graphs are drawn; more would only fill the memory.

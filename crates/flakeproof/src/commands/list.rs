@@ -3,16 +3,16 @@
 use flakeproof_core::{ExitCode, History, HistoryError, KnownFlaky, Scores};
 use flakeproof_store::SqliteHistory;
 
-use super::known;
 use crate::cli::{ListArguments, ListFormat};
 use crate::problem::Problem;
+use crate::session::{current_folder, history};
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ListArguments) -> Result<ExitCode, Problem> {
-    let folder = super::current_folder()?;
-    let (hunted, scores) = match known::history(typed.store.as_deref(), &folder)? {
-        Some(history) => read(&history).map_err(|error| known::unreadable(&error))?,
+    let folder = current_folder()?;
+    let (hunted, scores) = match history::find(typed.store.as_deref(), &folder)? {
+        Some(history) => read(&history).map_err(|error| history::unreadable(&error))?,
         None => (Vec::new(), Scores::default()),
     };
     match typed.output_format {

@@ -1,14 +1,12 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
 mod changed_tests;
-mod code;
 mod drawn_graph;
 mod ensemble_scores;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
 mod explain_features;
 pub(crate) mod features;
-mod files;
 mod finder_with_deadline;
 mod forest_data;
 mod glossary;
@@ -16,7 +14,6 @@ pub(crate) mod graph;
 pub(crate) mod hunt;
 pub(crate) mod ingest;
 mod kept_models;
-mod known;
 mod labelled_sources;
 pub(crate) mod list;
 mod model;
@@ -43,17 +40,3 @@ mod training_data;
 pub(crate) mod validate;
 pub(crate) mod verify;
 mod word_vectors;
-
-use std::path::PathBuf;
-
-use crate::problem::Problem;
-
-/// The folder the program was started in.
-fn current_folder() -> Result<PathBuf, Problem> {
-    std::env::current_dir().map_err(|error| {
-        Problem::broken(
-            format!("the current folder cannot be read: {error}"),
-            "change to a folder that exists",
-        )
-    })
-}

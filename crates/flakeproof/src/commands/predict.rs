@@ -9,9 +9,10 @@ use super::changed_tests::ChangedTests;
 use super::model::ModelSource;
 use super::predictor::{self, Detail};
 use super::project_source::ProjectSource;
-use super::{current_folder, files, sources};
+use super::sources;
 use crate::cli::{PredictArguments, PredictionFormat};
 use crate::problem::Problem;
+use crate::session::{current_folder, reports};
 use crate::view;
 
 /// Run the command.
@@ -48,7 +49,7 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
         other => view::data(&rendered(&predictions, other)?),
     }
     for reporter in &typed.reporter {
-        files::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
+        reports::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
     }
     let has_suspects = predictions.tests.iter().any(|test| test.flaky);
     let fails = has_suspects && typed.fail_on_suspects;
@@ -64,9 +65,9 @@ pub(super) fn rendered(
         PredictionFormat::Json | PredictionFormat::Text => Json.render(predictions),
         PredictionFormat::Sarif => Sarif.render(predictions),
         PredictionFormat::Github => {
-            GithubAnnotations { folder: files::below_workspace() }.render(predictions)
+            GithubAnnotations { folder: reports::below_workspace() }.render(predictions)
         }
         PredictionFormat::Markdown => GithubSummary.render(predictions),
     };
-    rendered.map_err(|error| files::cannot_render(&error))
+    rendered.map_err(|error| reports::cannot_render(&error))
 }

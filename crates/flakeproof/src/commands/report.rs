@@ -7,15 +7,16 @@ use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
 
-use super::files::{add_to_job_summary, cannot_render, put};
 use super::overview::{Explain, OverviewReader};
 use crate::cli::ReportArguments;
 use crate::problem::Problem;
+use crate::session::current_folder;
+use crate::session::reports::{add_to_job_summary, cannot_render, put};
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let explain = if typed.no_source { Explain::Nothing } else { Explain::Suspects };
     let reader = OverviewReader::open(typed.store.as_deref(), &folder, explain)?;
     let overview = reader.read()?;

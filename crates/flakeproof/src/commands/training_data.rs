@@ -9,8 +9,9 @@ use flakeproof_learn::labelled::{self, LabelledTest};
 use flakeproof_store::SqliteHistory;
 use flakeproof_syntax::Language;
 
-use super::{forest_data, sources};
+use super::sources;
 use crate::problem::Problem;
+use crate::session::history;
 
 /// The first bytes of a Zstandard frame.
 const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -106,7 +107,7 @@ pub(super) fn of_history(
     store: Option<&Path>,
     folder: &Path,
 ) -> Result<Vec<LabelledTest>, Problem> {
-    let path = forest_data::place(store, folder)?;
+    let path = history::place(store, folder)?;
     if !path.is_file() {
         return Err(Problem::usage(
             format!("there is no history at {}", path.display()),

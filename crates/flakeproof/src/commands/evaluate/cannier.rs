@@ -7,10 +7,10 @@ use flakeproof_lab::pairwise::Pairwise;
 use flakeproof_lab::trade::{DelegationPoint, ProjectTrade, Technique};
 use flakeproof_learn::cannier::{Answers, Delegation, Front, MaxReruns, Recheck, Setting};
 
-use super::super::{current_folder, files};
 use super::answers::Material;
 use crate::cli::{EvaluateCannier, EvaluationFormat, TechniqueName};
 use crate::problem::Problem;
+use crate::session::{current_folder, reports};
 use crate::view::{self, CannierTrade, CannierTrades};
 
 /// Run the command.
@@ -36,7 +36,10 @@ pub(super) fn run(typed: &EvaluateCannier) -> Result<ExitCode, Problem> {
     }
     for trade in &trades {
         if let Some(path) = &typed.svg {
-            files::put(&picture(path, trade.technique, wants_all), trade.chart().svg().as_bytes())?;
+            reports::put(
+                &picture(path, trade.technique, wants_all),
+                trade.chart().svg().as_bytes(),
+            )?;
         }
     }
     let trades = CannierTrades {

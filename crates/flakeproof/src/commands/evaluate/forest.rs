@@ -6,9 +6,10 @@ use flakeproof_core::ExitCode;
 use flakeproof_learn::cannier::{Dataset, ForestProtocol, ForestValidationParams};
 
 use super::super::train::cannot_learn;
-use super::super::{current_folder, files, forest_data, swarm};
+use super::super::{forest_data, swarm};
 use crate::cli::{EvaluateForest, EvaluationFormat};
 use crate::problem::Problem;
+use crate::session::{current_folder, reports};
 use crate::view::{self, ForestEvaluation};
 
 /// Run the command.
@@ -64,7 +65,7 @@ fn draw(
 ) -> Result<(), Problem> {
     let swarm =
         swarm::of(data, params.pipeline, params.seed).map_err(|error| cannot_learn(&error))?;
-    files::put(path, swarm.svg().as_bytes())?;
+    reports::put(path, swarm.svg().as_bytes())?;
     if format == EvaluationFormat::Text {
         view::drawn(&swarm, path);
     }

@@ -11,10 +11,11 @@ use flakeproof_learn::cannier::MaxReruns;
 use flakeproof_learn::flast::Recipe;
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::{files, training_data};
+use super::super::training_data;
 use super::flast;
 use crate::cli::{CostName, EvaluatePlan, EvaluationFormat};
 use crate::problem::Problem;
+use crate::session::reports;
 use crate::view::{self, PlanEvaluation};
 
 /// Run the command.
@@ -60,7 +61,7 @@ pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
         EvaluationFormat::Json => view::data(evaluation.json().as_bytes()),
     }
     if let Some(path) = &typed.svg {
-        files::put(path, evaluation.chart().svg().as_bytes())?;
+        reports::put(path, evaluation.chart().svg().as_bytes())?;
     }
     Ok(ExitCode::Clean)
 }

@@ -7,8 +7,8 @@ use flakeproof_core::{
     RunRecord, Seed, Stage, SuiteCounts, Surroundings, TestId, TreeState,
 };
 
-use super::super::run::{Recorder, entropy};
 use super::suite_run::End;
+use crate::session::{Recorder, Start};
 use crate::settings::FeaturesSettings;
 
 /// The runs of one measurement, each a run of the history.
@@ -43,11 +43,10 @@ impl KeptRuns {
     pub(super) fn begin(&mut self, number: u32, mut surroundings: Surroundings) {
         // A pass under a trace function proves nothing about a run without one.
         surroundings.runtime.push("measuring".to_owned());
-        let now = jiff::Timestamp::now();
-        let chance = entropy(&now) >> 40;
+        let start = Start::now();
         let run = RunRecord {
-            id: format!("{}-{chance:06x}-{number}", now.strftime("%Y%m%d-%H%M%S")),
-            started: now.to_string(),
+            id: format!("{}-{number}", start.id()),
+            started: start.at.to_string(),
             command: self.command.clone(),
             folder: String::new(),
             seed: self.seed,

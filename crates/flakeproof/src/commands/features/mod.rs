@@ -22,9 +22,9 @@ use flakeproof_syntax::metrics::StaticFeatures;
 use self::kept_run::KeptRuns;
 use self::suite_run::{End, run_suite};
 use self::vectors::Vectors;
-use super::run::{entropy, interrupt, trouble};
 use crate::cli::{FeaturesArguments, FeaturesFormat};
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
+use crate::session::{Start, current_folder, listen_for_interrupts, reports};
 use crate::settings::FeaturesSettings;
 use crate::view::{self, FeatureTable, FeaturesProgress};
 
@@ -33,14 +33,13 @@ const COMMITS: u32 = 75;
 
 /// Run the command.
 pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let settings = FeaturesSettings::resolve(typed, &folder)?;
     if let Some(paths) = &typed.source {
         return of_source::run(paths, &settings);
     }
-    let now = jiff::Timestamp::now();
-    let seed = settings.seed.unwrap_or(Seed(entropy(&now) % 1_000_000_000));
-    let cancel = interrupt::listen();
+    let seed = settings.seed.unwrap_or(Start::now().seed());
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
     let mut progress = FeaturesProgress::start();
     let mut measurement = Measurement::new(&settings, seed, &cancel);
@@ -51,7 +50,7 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
     let mut code = Some(code);
     for number in 1..=settings.runs {
         let begin = Instant::now();
-        let adapter = measurement.adapter(number).map_err(trouble::explain)?;
+        let adapter = measurement.adapter(number).map_err(problem::explain)?;
         let discovered = adapter.discover();
         if let Some(code) = code.take() {
             let code = code.join().unwrap_or_else(|_| Code::unknown("git could not be asked"));
@@ -75,7 +74,7 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
     let measured = measurement.vectors.measured(&settings.project);
     show(&measurement.into_table(), &settings);
     if let Some(path) = &settings.export {
-        super::files::put(path, &export::bytes(path, &measured)?)?;
+        reports::put(path, &export::bytes(path, &measured)?)?;
     }
     Ok(exit)
 }
@@ -164,12 +163,12 @@ impl<'a> Measurement<'a> {
     /// Run the suite once as it is; gives how long it took.
     fn run_plainly(&self, progress: &mut FeaturesProgress) -> Result<Duration, Problem> {
         let begin = Instant::now();
-        let adapter = self.adapter(0).map_err(trouble::explain)?;
-        let suite = adapter.discover().map_err(trouble::explain)?;
+        let adapter = self.adapter(0).map_err(problem::explain)?;
+        let suite = adapter.discover().map_err(problem::explain)?;
         progress.enter("running without measuring", suite.tests.len());
         let ended =
             run_suite(&*adapter, &suite, Probe::attempt(1), self.cancel, |_| progress.step());
-        ended.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+        ended.map_err(|error| problem::explain_after_start(error, &adapter.output()))?;
         Ok(begin.elapsed())
     }
 
@@ -183,10 +182,10 @@ impl<'a> Measurement<'a> {
     ) -> Result<End, Problem> {
         let suite = match discovered {
             Err(Error::Cancelled) if number > 1 => return Ok(End::Interrupted),
-            other => other.map_err(trouble::explain)?,
+            other => other.map_err(problem::explain)?,
         };
         if suite.tests.is_empty() {
-            return Err(trouble::no_tests(&self.settings.command));
+            return Err(problem::no_tests(&self.settings.command));
         }
         let can = adapter.can();
         if !can.features {
@@ -212,7 +211,7 @@ impl<'a> Measurement<'a> {
         let from_source = from_source.join().unwrap_or_default();
         self.kept.features(self.vectors.end_run(&from_source));
         let (end, notices) =
-            ended.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+            ended.map_err(|error| problem::explain_after_start(error, &adapter.output()))?;
         self.kept.end(&self.runner, end);
         self.notices.extend(notices);
         Ok(end)

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{ExitCode, Features};
 use flakeproof_learn::cannier::MeasuredTest;
 
-use super::super::{files, sources};
+use super::super::sources;
 use super::{export, from_source, show};
 use crate::problem::Problem;
+use crate::session::reports;
 use crate::settings::FeaturesSettings;
 use crate::view::{FeatureRow, FeatureTable};
 
@@ -51,5 +52,5 @@ fn write(path: &Path, table: &FeatureTable) -> Result<(), Problem> {
         features: row.features,
     };
     let tests: Vec<MeasuredTest> = table.rows.iter().map(measured).collect();
-    files::put(path, &export::bytes(path, &tests)?)
+    reports::put(path, &export::bytes(path, &tests)?)
 }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use flakeproof_core::{Suite, Surroundings};
 use flakeproof_detect::hunt::Strategy;
 
-use super::super::code::Code;
+use crate::session::Code;
 
 /// Digests of the code, the suite and what they run on, and of the hunt's strategy if there is one
 /// does.

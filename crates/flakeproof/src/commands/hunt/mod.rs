@@ -8,7 +8,6 @@ mod ending;
 pub(super) mod fingerprint;
 mod kin;
 mod priors;
-mod reports;
 mod session;
 mod strategy;
 mod targets;
@@ -25,34 +24,34 @@ use self::ending::Ending;
 use self::fingerprint::Fingerprint;
 use self::session::Session;
 use self::strategy::ChosenStrategy;
-use super::code::{Code, code_in};
 use super::naming;
-use super::run::{Recorder, interrupt, trouble};
 use crate::cli::HuntArguments;
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
+use crate::session::reports::report_hunt;
+use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts};
 use crate::settings::HuntSettings;
 use crate::view::{self, HuntProgress};
 
 /// Run the command.
 pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
     let mut recorder = Recorder::open(&settings.store);
     let mut session = Session::begin(typed, &settings, &mut recorder)?;
-    let cancel = interrupt::listen();
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
-    let adapter = adapter_for(&settings, &session, &cancel).map_err(trouble::explain)?;
+    let adapter = adapter_for(&settings, &session, &cancel).map_err(problem::explain)?;
     let mut progress = HuntProgress::start();
     let suite = match adapter.discover() {
         Err(Error::CollectOnly { output }) => {
             view::verbatim(&output);
             return Ok(ExitCode::Clean);
         }
-        other => other.map_err(trouble::explain)?,
+        other => other.map_err(problem::explain)?,
     };
     if suite.tests.is_empty() {
-        return Err(trouble::no_tests(&settings.command));
+        return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
     let chosen = choose_strategy(&settings, &session, &suite, &*adapter, &recorder)?;
@@ -108,7 +107,7 @@ impl Prepared<'_> {
         let workplace = Workplace { clock: &clock, tidy: cleaner.is_used().then_some(&tidy) };
         let hunted = self.hunt_on(&mut recorder, workplace, cancel, &mut progress);
         progress.end();
-        let explain = |error| trouble::explain_after_start(error, &self.adapter.output());
+        let explain = |error| problem::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
         findings.notices.extend(cleaner.notices());
         recorder.finish_hunt(&self.ending().to_keep(&findings));
@@ -116,14 +115,14 @@ impl Prepared<'_> {
         findings.notices.extend(recorder.hunt_notice());
         let can_go_on = is_kept && findings.end != HuntEnd::Finished;
         let resume = can_go_on.then(|| self.session.resume_command(self.typed));
-        reports::write(&findings, self.settings, self.plan, resume)?;
+        report_hunt(&findings, self.settings, self.plan, resume)?;
         Ok(findings.exit)
     }
 
     /// A pull request that changes no test is reported without running any.
     fn without_targets(&self) -> Result<ExitCode, Problem> {
         let findings = self.ending().without_targets(self.facts());
-        reports::write(&findings, self.settings, self.plan, None)?;
+        report_hunt(&findings, self.settings, self.plan, None)?;
         Ok(findings.exit)
     }
 

@@ -5,12 +5,11 @@ use std::time::Duration;
 use flakeproof_core::{HuntRecord, Notice, RunFacts, Seed};
 use flakeproof_report::words;
 
-use super::super::code::Code;
-use super::super::run::{Recorder, entropy};
 use super::fingerprint::Fingerprint;
 use super::priors;
 use crate::cli::HuntArguments;
 use crate::problem::Problem;
+use crate::session::{Code, Recorder, Start};
 use crate::settings::{Asked, FlakyResult, HuntSettings, StrategyOptions};
 
 /// One session of a hunt.
@@ -35,9 +34,8 @@ impl Session {
         if settings.is_resumed {
             return Self::resumed(typed, settings, recorder);
         }
-        let now = jiff::Timestamp::now();
-        let chance = entropy(&now);
-        let seed = settings.seed.unwrap_or(Seed(chance % 1_000_000_000));
+        let start = Start::now();
+        let seed = settings.seed.unwrap_or(start.seed());
         let mut asked = settings.asked.clone();
         if let StrategyOptions::Plan { rates, .. } = &mut asked.strategy {
             // A history that cannot be read knows no rates; that it cannot is told in the end.
@@ -48,8 +46,8 @@ impl Session {
             Problem::broken(format!("the settings cannot be kept: {error}"), "please report this")
         })?;
         let record = HuntRecord {
-            id: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), chance >> 40),
-            started: now.to_string(),
+            id: start.id(),
+            started: start.at.to_string(),
             command: settings.command.clone(),
             fingerprint: String::new(),
             seed: seed.to_string(),

@@ -12,19 +12,21 @@ mod told;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use flakeproof_core::{ExitCode, History, HistoryError, IdRules};
+use flakeproof_core::{ExitCode, History, IdRules};
 use flakeproof_runner::Cancel;
 use flakeproof_runner::reports::Places;
 use flakeproof_store::SqliteHistory;
 use jiff::Timestamp;
 
+use self::circumstances::Circumstances;
+use self::looked_at::Report;
+use self::reading::{Ended, Reading, Trouble};
 use crate::cli::{IngestArguments, ListFormat};
 use crate::problem::Problem;
+use crate::session::{current_folder, history, listen_for_interrupts};
 use crate::settings::ConfigurationFile;
 use crate::view;
-use circumstances::Circumstances;
-use looked_at::Report;
-use reading::{Ended, Reading, Trouble};
+
 pub(crate) use told::{Ingested, IngestedRun, Remarks, TestCounts};
 
 /// Run the command.
@@ -33,12 +35,12 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
         view::id_rules(IdRules::all(), typed.format == ListFormat::Json);
         return Ok(ExitCode::Clean);
     }
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let circumstances = Circumstances::of(typed, &variables, &folder)?;
-    let cancel = super::run::interrupt::listen();
+    let cancel = listen_for_interrupts();
     let found = inputs::find(&typed.files)?;
     let reports = looked_at::look(found.files, Timestamp::now())?;
     let mut ingested = Ingested {
@@ -115,7 +117,7 @@ impl Session<'_> {
             reading.dry()
         } else {
             let history = self.history()?;
-            if history.has_run(&run.record.id).map_err(|error| no_history(&error))? {
+            if history.has_run(&run.record.id).map_err(|error| history::cannot_open(&error))? {
                 run.is_known = true;
                 return Ok(Some(run));
             }
@@ -125,7 +127,7 @@ impl Session<'_> {
             Ok(Ended::Whole(tests, remarks)) => Ok(Some(IngestedRun { tests, remarks, ..run })),
             Ok(Ended::Interrupted) => Ok(None),
             Err(Trouble::File(problem)) => Err(problem),
-            Err(Trouble::History(error)) => Err(no_history(&error)),
+            Err(Trouble::History(error)) => Err(history::cannot_open(&error)),
         }
     }
 
@@ -133,30 +135,8 @@ impl Session<'_> {
     fn history(&mut self) -> Result<&mut SqliteHistory, Problem> {
         let history = match self.history.take() {
             Some(history) => history,
-            None => open(self.typed.store.as_deref(), self.folder)?,
+            None => history::open_or_create(self.typed.store.as_deref(), self.folder)?,
         };
         Ok(self.history.insert(history))
     }
-}
-
-fn open(store: Option<&Path>, folder: &Path) -> Result<SqliteHistory, Problem> {
-    let file = ConfigurationFile::find(None, folder)?;
-    let named = match store {
-        Some(path) => Some(path.to_path_buf()),
-        None => file.layer(None)?.store.map(|path| folder.join(path)),
-    };
-    match named {
-        Some(path) => SqliteHistory::open(&path),
-        None => SqliteHistory::in_project(&file.project),
-    }
-    .map_err(|error| no_history(&error))
-}
-
-fn no_history(error: &HistoryError) -> Problem {
-    let next = match error {
-        HistoryError::Newer { .. } => "update flakeproof, or name another file with `--store`",
-        HistoryError::Unreadable { .. } => "move the file away, or name another with `--store`",
-        HistoryError::Unwritable { .. } => "name a place that can be written with `--store`",
-    };
-    Problem::broken(error.to_string(), next)
 }

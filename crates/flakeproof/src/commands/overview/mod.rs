@@ -10,8 +10,8 @@ use flakeproof_core::{
 };
 use flakeproof_store::SqliteHistory;
 
-use super::forest_data;
 use crate::problem::Problem;
+use crate::session::history;
 use crate::settings::{ConfigurationFile, QuarantineFile};
 
 /// Whether models are asked about the source of tests that are not steady.
@@ -39,7 +39,7 @@ impl OverviewReader {
         folder: &Path,
         explain: Explain,
     ) -> Result<Self, Problem> {
-        let place = forest_data::place(store, folder)?;
+        let place = history::place(store, folder)?;
         if !place.is_file() {
             return Err(Problem::usage(
                 format!("there is no history at {}", place.display()),

@@ -14,6 +14,7 @@ use super::super::{forest_data, kept_models};
 use super::suspects;
 use crate::cli::ThresholdChoice;
 use crate::problem::Problem;
+use crate::session::history;
 
 /// So many tests are explained; nobody reads more.
 const MOST: usize = 200;
@@ -69,7 +70,7 @@ fn add_features(
 ) -> Result<(), Problem> {
     let in_project = |question| kept_models::forest_in(question, folder);
     let Some(path) = Question::ALL.into_iter().find_map(in_project) else { return Ok(()) };
-    if !forest_data::place(None, folder)?.is_file() {
+    if !history::place(None, folder)?.is_file() {
         return Ok(());
     }
     let mut means: BTreeMap<TestId, MeanFeatures> = BTreeMap::new();

@@ -6,9 +6,9 @@ use std::path::Path;
 use flakeproof_core::{ExitCode, History, Notice, QuarantineEntry};
 use flakeproof_runner::git::Repository;
 
-use super::super::known;
 use crate::cli::QuarantineAdd;
 use crate::problem::Problem;
+use crate::session::history;
 use crate::settings::{QuarantineFile, today};
 use crate::view;
 
@@ -53,8 +53,8 @@ pub(super) fn run(
 
 /// The id that was typed, or that of the only test of the history that ends like it.
 fn meant(typed: &str, folder: &Path) -> Result<String, Problem> {
-    let Some(history) = known::history(None, folder)? else { return Ok(typed.to_owned()) };
-    let timeline = history.timeline().map_err(|error| known::unreadable(&error))?;
+    let Some(history) = history::find(None, folder)? else { return Ok(typed.to_owned()) };
+    let timeline = history.timeline().map_err(|error| history::unreadable(&error))?;
     let (stem, parameters) = typed.strip_suffix("[*]").map_or((typed, ""), |stem| (stem, "[*]"));
     let stems = timeline.tests.iter().map(|it| match parameters {
         "" => it.test.as_str(),
@@ -73,8 +73,8 @@ fn doubt_of(
     folder: &Path,
     file: &Path,
 ) -> Result<Option<Notice>, Problem> {
-    let Some(history) = known::history(None, folder)? else { return Ok(None) };
-    let timeline = history.timeline().map_err(|error| known::unreadable(&error))?;
+    let Some(history) = history::find(None, folder)? else { return Ok(None) };
+    let timeline = history.timeline().map_err(|error| history::unreadable(&error))?;
     let tests = || timeline.tests.iter().map(|it| &it.test);
     if timeline.tests.is_empty() || tests().any(|test| entry.covers(test)) {
         return Ok(None);

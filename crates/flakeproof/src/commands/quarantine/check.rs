@@ -7,9 +7,9 @@ use flakeproof_core::statistics::{clean_runs_needed, failure_rate};
 use flakeproof_core::{ExitCode, History, QuarantineEntry, Tally, TestId, Timeline, TrackRecord};
 use flakeproof_store::SqliteHistory;
 
-use super::super::forest_data;
 use crate::cli::QuarantineCheck;
 use crate::problem::Problem;
+use crate::session::history;
 use crate::settings::{QuarantineFile, today};
 use crate::view::{self, Checked, Release};
 
@@ -25,7 +25,7 @@ pub(super) fn run(
     file: &QuarantineFile,
     project: &Path,
 ) -> Result<ExitCode, Problem> {
-    let place = forest_data::place(typed.store.as_deref(), project)?;
+    let place = history::place(typed.store.as_deref(), project)?;
     let records = if place.is_file() { Some(Records::read(&place)?) } else { None };
     let today = today();
     let mut checked = Vec::new();

@@ -8,12 +8,13 @@ use flakeproof_core::ExitCode;
 
 use crate::cli::{ListFormat, QuarantineAction, QuarantineArguments};
 use crate::problem::Problem;
+use crate::session::current_folder;
 use crate::settings::{ConfigurationFile, QuarantineFile, today};
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &QuarantineArguments) -> Result<ExitCode, Problem> {
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let project = ConfigurationFile::find(None, &folder)?.project;
     let file = QuarantineFile::of(&project)?;
     match &typed.action {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use flakeproof_core::{Failure, FlakyKind, KnownFlaky, Seed, TestId};
 
-use super::super::{known, naming};
+use super::super::naming;
 use crate::problem::Problem;
+use crate::session::history;
 
 /// A failure to show again.
 #[derive(Debug, Clone)]
@@ -32,7 +33,7 @@ impl Case {
         store: Option<&Path>,
         folder: &Path,
     ) -> Result<Self, Problem> {
-        let known = known::flaky_tests(store, folder)?;
+        let known = history::flaky_tests(store, folder)?;
         if known.is_empty() {
             let next = "`flakeproof hunt -- pytest` looks for them";
             return Err(Problem::usage("no flaky test is known in this project", next));

@@ -14,23 +14,21 @@ use flakeproof_runner::{Adapter, Cancel};
 
 use self::bundle::Bundle;
 use self::case::Case;
-use super::code::code_in;
-use super::files;
-use super::run::{entropy, interrupt, trouble};
 use crate::cli::ReproArguments;
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
+use crate::session::{Start, code_in, current_folder, listen_for_interrupts, reports};
 use crate::settings::{ConfigurationFile, Isolate};
 use crate::view::{self, Replays};
 
 /// Run the command.
 pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let (case, from) = case_of(typed, &folder)?;
-    let cancel = interrupt::listen();
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
     let adapter = adapter_for(typed, &case, &folder, &cancel)?;
-    let suite = adapter.discover().map_err(trouble::explain)?;
+    let suite = adapter.discover().map_err(problem::explain)?;
     all_collected(&case, &suite)?;
     let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
     let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
@@ -50,7 +48,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
                 replays.add(one);
             }
             Err(flakeproof_runner::Error::Cancelled) => is_interrupted = true,
-            Err(error) => return Err(trouble::explain_after_start(error, &adapter.output())),
+            Err(error) => return Err(problem::explain_after_start(error, &adapter.output())),
         }
         if is_interrupted || cancel.is_cancelled() {
             is_interrupted = true;
@@ -60,7 +58,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     replays.time = begin.elapsed();
     view::replays_end(&replays);
     if let Some(path) = &typed.bundle {
-        files::put(path, &here.with(&replays).bytes()?)?;
+        reports::put(path, &here.with(&replays).bytes()?)?;
     }
     Ok(match (is_interrupted, replays.tally()) {
         (true, _) => ExitCode::Interrupted,
@@ -113,19 +111,18 @@ fn adapter_for(
     folder: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn Adapter>, Problem> {
-    let now = jiff::Timestamp::now();
     adapters::open(RunRequest {
         command: case.command.clone(),
         folder: folder.to_path_buf(),
         adapter: typed.adapter.clone(),
         timeout: typed.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
-        run: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), entropy(&now) >> 40),
+        run: Start::now().id(),
         seed: typed.seed.unwrap_or(case.seed),
         is_output_shown: typed.show_runner,
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         cancel: cancel.clone(),
     })
-    .map_err(trouble::explain)
+    .map_err(problem::explain)
 }
 
 /// Every test of the order must still be there.

@@ -12,11 +12,12 @@ use self::live_history::LiveHistory;
 use super::overview::{Explain, OverviewReader};
 use crate::cli::ServeArguments;
 use crate::problem::Problem;
+use crate::session::current_folder;
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ServeArguments) -> Result<ExitCode, Problem> {
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let store = typed.store.as_deref();
     let reader = OverviewReader::open(store, &folder, Explain::Nothing)?;
     let source = LiveHistory::new(reader)?;

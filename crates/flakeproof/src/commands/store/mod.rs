@@ -9,9 +9,9 @@ use flakeproof_core::{ExitCode, HistoryError};
 use flakeproof_store::{Compaction, Depth, Pruning, SqliteHistory};
 use jiff::{SignedDuration, Timestamp};
 
-use super::forest_data;
 use crate::cli::{ListFormat, StoreAction, StoreArguments, StorePrune, StoreStatistics};
 use crate::problem::Problem;
+use crate::session::{current_folder, history};
 use crate::view;
 
 /// What is shown of what pruning would win.
@@ -87,7 +87,7 @@ fn open(store: Option<&Path>) -> Result<SqliteHistory, Problem> {
 
 /// Where the history is; a file that is not there is not made.
 fn place(store: Option<&Path>) -> Result<std::path::PathBuf, Problem> {
-    let place = forest_data::place(store, &super::current_folder()?)?;
+    let place = history::place(store, &current_folder()?)?;
     if place.is_file() {
         return Ok(place);
     }

@@ -7,9 +7,10 @@ use flakeproof_core::ExitCode;
 use flakeproof_learn::flast::{FlastParams, TrainingError};
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::{current_folder, kept_models, training_data};
+use super::super::{kept_models, training_data};
 use crate::cli::{TrainFlast, share};
 use crate::problem::Problem;
+use crate::session::current_folder;
 use crate::view;
 
 /// Run the command.

@@ -6,9 +6,10 @@ use flakeproof_core::ExitCode;
 use flakeproof_learn::cannier::{ForestModelParams, LearnError, Suites};
 use flakeproof_learn::forest::ForestFitError;
 
-use super::super::{current_folder, forest_data, kept_models};
+use super::super::{forest_data, kept_models};
 use crate::cli::TrainForest;
 use crate::problem::Problem;
+use crate::session::current_folder;
 use crate::view;
 
 /// Run the command.

@@ -11,9 +11,8 @@ use flakeproof_core::{
     KnownFlaky, Notice, Suite, Surroundings,
 };
 
-use super::super::code::Code;
 use super::super::hunt::fingerprint::Fingerprint;
-use super::super::run::Recorder;
+use crate::session::{Code, Recorder};
 use crate::settings::Store;
 
 /// What is here now, beside what a hunt had before it.

@@ -10,36 +10,33 @@ use flakeproof_core::{
     ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, KnownFlaky, RunFacts, Seed,
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
-use flakeproof_report::{Json, Renderer};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
 use self::mended::Since;
 use self::subject::Subject;
-use super::code::code_in;
-use super::files::{cannot_render, put};
-use super::forest_data;
 use super::naming;
 use super::repro::isolation_of;
-use super::run::{entropy, interrupt, trouble};
 use crate::cli::VerifyArguments;
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
+use crate::session::reports::report_fix;
+use crate::session::{Start, code_in, current_folder, history, listen_for_interrupts};
 use crate::settings::{ConfigurationFile, ReporterKind};
-use crate::view::{self, VerifyProgress};
+use crate::view::VerifyProgress;
 
 /// Run the command.
 pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     only_json(typed)?;
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let known = subject::known(typed, &folder)?;
     let was = subject::former_rate(typed, known.as_ref())?;
     let facts = facts(typed, known.as_ref(), &folder)?;
-    let cancel = interrupt::listen();
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
     let mut progress = VerifyProgress::start();
     let adapter = adapter_for(typed, &facts, &folder, &cancel)?;
-    let suite = adapter.discover().map_err(trouble::explain)?;
+    let suite = adapter.discover().map_err(problem::explain)?;
     let list = naming::how_to_list(&*adapter);
     let mut subject = Subject::of(&typed.test, known.as_ref(), &suite, &list)?;
     let since = Since::of(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
@@ -52,7 +49,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let verified = verify(&*adapter, &claim, &clock, &cancel, &mut sink);
     progress.end();
     let verified =
-        verified.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+        verified.map_err(|error| problem::explain_after_start(error, &adapter.output()))?;
     let facts = RunFacts {
         runner: adapter.can().runner,
         revision: since.revision.clone(),
@@ -60,9 +57,9 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
         ..facts
     };
     let mut findings = findings(typed, (was, claim), subject, verified, facts, &*adapter);
-    let store = forest_data::place(typed.store.as_deref(), &folder)?;
+    let store = history::place(typed.store.as_deref(), &folder)?;
     findings.notices.extend(since.keep(&findings, store));
-    report(typed, &findings)?;
+    report_fix(&findings, &typed.reporter)?;
     Ok(findings.exit)
 }
 
@@ -80,22 +77,21 @@ fn facts(
     known: Option<&KnownFlaky>,
     folder: &Path,
 ) -> Result<RunFacts, Problem> {
-    let now = jiff::Timestamp::now();
-    let chance = entropy(&now);
+    let start = Start::now();
     let seed_of_hunt = known.map(|known| known.hunt.seed.parse()).transpose();
     let damaged = |_| Problem::broken("the record of the hunt cannot be read", "hunt again");
     let seed: Option<Seed> = typed.seed.or(seed_of_hunt.map_err(damaged)?);
     Ok(RunFacts {
-        id: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), chance >> 40),
+        id: start.id(),
         command: match (typed.command.as_slice(), known) {
             ([], Some(known)) => known.hunt.command.clone(),
             ([], None) => adapters::usual_command(folder),
             (command, _) => command.to_vec(),
         },
         runner: String::new(),
-        started: now.to_string(),
+        started: start.at.to_string(),
         duration: Duration::ZERO,
-        seed: seed.unwrap_or(Seed(chance % 1_000_000_000)),
+        seed: seed.unwrap_or(start.seed()),
         revision: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
@@ -118,7 +114,7 @@ fn adapter_for(
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         cancel: cancel.clone(),
     })
-    .map_err(trouble::explain)
+    .map_err(problem::explain)
 }
 
 /// What the detector is asked to prove.
@@ -179,17 +175,6 @@ fn exit_of(verdict: Option<FixVerdict>, end: FixEnd) -> ExitCode {
         (_, Some(FixVerdict::StillFlaky | FixVerdict::AlwaysFails)) => ExitCode::Failures,
         (_, None) => ExitCode::Inconclusive,
     }
-}
-
-/// Show the verdict and write what was asked for. The terminal comes first: a report that cannot be
-/// written loses nothing.
-fn report(typed: &VerifyArguments, findings: &FixFindings) -> Result<(), Problem> {
-    view::fix(findings, typed.reporter.iter().any(|it| it.path == Path::new("-")));
-    for reporter in &typed.reporter {
-        let bytes = Json.render(findings).map_err(|error| cannot_render(&error))?;
-        put(&reporter.path, &bytes)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

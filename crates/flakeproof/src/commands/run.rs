@@ -1,10 +1,5 @@
 //! `flakeproof run`: run a suite, rerun what fails, say what each failure is.
 
-pub(super) mod interrupt;
-mod recorder;
-mod reports;
-pub(super) mod trouble;
-
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,27 +12,25 @@ use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::Repository;
 use flakeproof_runner::{Adapter, Cancel, Error};
 
-use super::code::{Code, code_in};
 use crate::cli::RunArguments;
-use crate::problem::Problem;
+use crate::problem::{self, Problem, last_line};
+use crate::session::reports::report_findings;
+use crate::session::{Code, Recorder, Start, code_in, current_folder, listen_for_interrupts};
 use crate::settings::RunSettings;
 use crate::view;
-
-pub(super) use recorder::Recorder;
 
 /// Run the command.
 pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
-    let started = jiff::Timestamp::now();
-    let folder = super::current_folder()?;
+    let start = Start::now();
+    let folder = current_folder()?;
     let settings = RunSettings::resolve(typed, &folder)?;
-    let chance = entropy(&started);
-    let seed = settings.seed.unwrap_or(Seed(chance % 1_000_000_000));
-    let id = format!("{}-{:06x}", started.strftime("%Y%m%d-%H%M%S"), chance >> 40);
-    let cancel = interrupt::listen();
+    let seed = settings.seed.unwrap_or(start.seed());
+    let id = start.id();
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
 
-    let adapter = adapter_for(&settings, &id, seed, &cancel).map_err(trouble::explain)?;
+    let adapter = adapter_for(&settings, &id, seed, &cancel).map_err(problem::explain)?;
     let mut progress = view::Progress::start();
     let discovered = adapter.discover();
     let suite = match discovered {
@@ -45,17 +38,17 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
             view::verbatim(&output);
             return Ok(ExitCode::Clean);
         }
-        other => other.map_err(trouble::explain)?,
+        other => other.map_err(problem::explain)?,
     };
     if suite.tests.is_empty() {
-        return Err(trouble::no_tests(&settings.command));
+        return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
     let surroundings = adapter.surroundings();
     let mut recorder = Recorder::open(&settings.store);
     recorder.begin(&RunRecord {
         id: id.clone(),
-        started: started.to_string(),
+        started: start.at.to_string(),
         command: settings.command.clone(),
         folder: folder_in(&code.repository, &folder),
         seed,
@@ -67,7 +60,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let mut triage_settings = settings.triage.clone();
     triage_settings.durations = recorder.durations();
     let named = settings.base.as_deref();
-    let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree, started);
+    let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree, start.at);
     let before = BeforeTheChange::new(&code.repository, named, &settings.compare_base, &code.tree);
 
     let triaged = {
@@ -92,13 +85,13 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     };
     progress.end();
     let mut triaged =
-        triaged.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+        triaged.map_err(|error| problem::explain_after_start(error, &adapter.output()))?;
 
     let facts = RunFacts {
         id,
         command: settings.command.clone(),
         runner: adapter.can().runner,
-        started: started.to_string(),
+        started: start.at.to_string(),
         duration: begin.elapsed(),
         seed,
         revision: code.tree.revision.clone(),
@@ -119,7 +112,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     }
     recorder.finish(&findings);
     findings.notices.extend(recorder.notices());
-    reports::write(&findings, &settings)?;
+    report_findings(&findings, &settings)?;
     Ok(findings.exit)
 }
 
@@ -210,19 +203,4 @@ fn fail_besides_tests(findings: &mut Findings, why: String) {
     if is_harmless || findings.exit == ExitCode::Inconclusive {
         findings.exit = ExitCode::Failures;
     }
-}
-
-/// The last line that says something.
-pub(super) fn last_line(text: &str) -> &str {
-    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given").trim()
-}
-
-/// A number that no other run has.
-pub(super) fn entropy(now: &jiff::Timestamp) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&now.as_nanosecond().to_le_bytes());
-    hasher.update(&std::process::id().to_le_bytes());
-    let mut first = [0; 8];
-    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    u64::from_le_bytes(first)
 }

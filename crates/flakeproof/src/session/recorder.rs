@@ -15,14 +15,14 @@ use flakeproof_store::{MemoryHistory, SqliteHistory};
 use crate::settings::Store;
 
 /// The history of this project; in memory if it cannot be kept on disk.
-pub(in super::super) struct Recorder {
+pub(crate) struct Recorder {
     history: Rc<RefCell<dyn History>>,
     trouble: Option<HistoryError>,
 }
 
 impl Recorder {
     /// Open the history. Trouble with it never stops a run.
-    pub(in super::super) fn open(store: &Store) -> Self {
+    pub(crate) fn open(store: &Store) -> Self {
         let opened = match store {
             Store::Project(folder) => SqliteHistory::in_project(folder),
             Store::File(path) => SqliteHistory::open(path),
@@ -37,23 +37,23 @@ impl Recorder {
     }
 
     /// The history, for those who read it while the run goes on.
-    pub(in super::super) fn shared(&self) -> Rc<RefCell<dyn History>> {
+    pub(crate) fn shared(&self) -> Rc<RefCell<dyn History>> {
         Rc::clone(&self.history)
     }
 
-    pub(in super::super) fn begin(&mut self, run: &RunRecord) {
+    pub(crate) fn begin(&mut self, run: &RunRecord) {
         let begun = self.history.borrow_mut().begin(run);
         self.note(begun);
     }
 
-    pub(super) fn keep(&mut self, event: Event) {
+    pub(crate) fn keep(&mut self, event: Event) {
         if let Event::Attempt(attempt) = event {
             self.attempt(&attempt);
         }
     }
 
     /// Keep one attempt.
-    pub(in super::super) fn attempt(&mut self, attempt: &Attempt) {
+    pub(crate) fn attempt(&mut self, attempt: &Attempt) {
         if self.trouble.is_none() {
             let kept = self.history.borrow_mut().record(std::slice::from_ref(attempt));
             self.note(kept);
@@ -61,14 +61,14 @@ impl Recorder {
     }
 
     /// Keep what was measured about tests.
-    pub(in super::super) fn features(&mut self, measured: &[(TestId, Features)]) {
+    pub(crate) fn features(&mut self, measured: &[(TestId, Features)]) {
         if self.trouble.is_none() {
             let kept = self.history.borrow_mut().record_features(measured);
             self.note(kept);
         }
     }
 
-    pub(in super::super) fn finish(&mut self, findings: &Findings) {
+    pub(crate) fn finish(&mut self, findings: &Findings) {
         if self.trouble.is_none() {
             let finished = self.history.borrow_mut().finish(findings);
             self.note(finished);
@@ -76,20 +76,20 @@ impl Recorder {
     }
 
     /// The open run proves nothing about its code.
-    pub(super) fn unsettle(&mut self) {
+    pub(crate) fn unsettle(&mut self) {
         if self.trouble.is_none() {
             let noted = self.history.borrow_mut().unsettle();
             self.note(noted);
         }
     }
 
-    pub(in super::super) fn begin_hunt(&mut self, hunt: &HuntRecord) {
+    pub(crate) fn begin_hunt(&mut self, hunt: &HuntRecord) {
         let begun = self.history.borrow_mut().begin_hunt(hunt);
         self.note(begun);
     }
 
     /// The last hunt of a command that was not finished.
-    pub(in super::super) fn unfinished_hunt(&mut self, command: &[String]) -> Option<HuntRecord> {
+    pub(crate) fn unfinished_hunt(&mut self, command: &[String]) -> Option<HuntRecord> {
         let found = self.history.borrow().unfinished_hunt(command);
         match found {
             Ok(found) => found,
@@ -101,14 +101,14 @@ impl Recorder {
     }
 
     /// Keep one trial of a hunt.
-    pub(in super::super) fn trial(&mut self, key: &str, trial: &TrialRecord) {
+    pub(crate) fn trial(&mut self, key: &str, trial: &TrialRecord) {
         if self.trouble.is_none() {
             let kept = self.history.borrow_mut().record_trial(key, trial);
             self.note(kept);
         }
     }
 
-    pub(in super::super) fn finish_hunt(&mut self, findings: &HuntFindings) {
+    pub(crate) fn finish_hunt(&mut self, findings: &HuntFindings) {
         if self.trouble.is_none() {
             let finished = self.history.borrow_mut().finish_hunt(findings);
             self.note(finished);
@@ -116,12 +116,12 @@ impl Recorder {
     }
 
     /// How long each test took before, as far as it is known.
-    pub(super) fn durations(&self) -> BTreeMap<TestId, Duration> {
+    pub(crate) fn durations(&self) -> BTreeMap<TestId, Duration> {
         self.history.borrow().durations().unwrap_or_default()
     }
 
     /// Whether there is a history that could not be read.
-    pub(super) fn is_unreadable(&self) -> bool {
+    pub(crate) fn is_unreadable(&self) -> bool {
         match &self.trouble {
             Some(HistoryError::Newer { .. } | HistoryError::Unreadable { .. }) => true,
             Some(HistoryError::Unwritable { .. }) | None => false,
@@ -129,7 +129,7 @@ impl Recorder {
     }
 
     /// What the user should know about it.
-    pub(in super::super) fn notices(&self) -> Option<Notice> {
+    pub(crate) fn notices(&self) -> Option<Notice> {
         let trouble = self.trouble.as_ref()?;
         let next = match trouble {
             HistoryError::Newer { .. } => {
@@ -148,7 +148,7 @@ impl Recorder {
     }
 
     /// What the user should know about it after a hunt.
-    pub(in super::super) fn hunt_notice(&self) -> Option<Notice> {
+    pub(crate) fn hunt_notice(&self) -> Option<Notice> {
         let trouble = self.trouble.as_ref()?;
         let next = match trouble {
             HistoryError::Newer { .. } => "update flakeproof, or name another file with `--store`",

@@ -1,0 +1,10 @@
+//! What several commands share when they run tests or look at what was run: how they start, where the
+//! history is, what is kept while tests run, and how what was found is reported.
+
+pub(crate) mod history;
+mod recorder;
+pub(crate) mod reports;
+mod start;
+
+pub(crate) use recorder::Recorder;
+pub(crate) use start::{Code, Start, code_in, current_folder, listen_for_interrupts};
