@@ -1,11 +1,12 @@
 //! `flakeproof`: finds, predicts, explains and triages tests that pass and fail on the same code.
 
 mod cli;
-mod code_places;
 mod commands;
+mod models;
 mod problem;
 mod session;
 mod settings;
+mod source;
 mod view;
 
 use std::process::ExitCode;

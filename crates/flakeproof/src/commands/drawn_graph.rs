@@ -11,8 +11,8 @@ use flakeproof_syntax::dependence::{
 };
 use flakeproof_syntax::project::Project;
 
-use super::sources::SourceTest;
-use crate::code_places::CodePlaces;
+use crate::source::code_places::CodePlaces;
+use crate::source::source_tests::SourceTest;
 use crate::view::ShownGraph;
 
 /// What a graph is drawn of.

@@ -3,13 +3,14 @@
 use flakeproof_core::{ExitCode, KnownFlaky};
 use serde_json::{Value, json};
 
-use super::model::ModelSource;
-use super::predictor::{self, Detail};
-use super::project_source::ProjectSource;
-use super::{explain_features, glossary, naming, predict, sources};
+use super::{explain_features, glossary, predict};
 use crate::cli::{ExplainArguments, PredictionFormat};
+use crate::models::model::ModelSource;
+use crate::models::predictor::{self, Detail};
 use crate::problem::Problem;
-use crate::session::{current_folder, history};
+use crate::session::{current_folder, history, naming};
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests;
 use crate::view;
 
 /// Run the command.
@@ -23,7 +24,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     let model = source.open()?;
     let hunted = hunted(&typed.test, history::flaky_tests(None, &folder)?);
     let is_text = typed.output_format == PredictionFormat::Text;
-    let found = sources::read(&typed.paths, &folder)?;
+    let found = source_tests::read(&typed.paths, &folder)?;
     let test = match naming::the_one_written(&typed.test, &found.tests) {
         Ok(test) => test,
         // Tests can be made at run time; then the hunt knows them, and the source does not.
@@ -31,7 +32,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
             hunted.iter().for_each(view::known_test);
             return Ok(ExitCode::Clean);
         }
-        Err(_) if found.tests.is_empty() => return Err(sources::no_tests(&typed.paths)),
+        Err(_) if found.tests.is_empty() => return Err(source_tests::no_tests(&typed.paths)),
         Err(problem) => return Err(problem),
     };
     let one = std::slice::from_ref(test);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{Features, MeanFeatures, Notice, TestId};
 use flakeproof_learn::cannier::{Explanation, ForestModel, Problem as Question};
 
-use super::{forest_data, kept_models};
+use crate::models::{forest_data, kept_models};
 use crate::problem::Problem;
 use crate::session::history;
 use crate::view;

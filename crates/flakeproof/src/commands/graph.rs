@@ -10,21 +10,20 @@ use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::Project;
 
 use super::drawn_graph::Drawing;
-use super::naming;
-use super::project_source::{self, ProjectSource};
-use super::sources::{self, SourceTest};
 use crate::cli::{GraphArguments, GraphFormat};
 use crate::problem::Problem;
-use crate::session::{current_folder, reports};
+use crate::session::{current_folder, naming, reports};
+use crate::source::project_source::{self, ProjectSource};
+use crate::source::source_tests::{self, SourceTest};
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
-    let found = sources::read(&typed.paths, &folder)?;
+    let found = source_tests::read(&typed.paths, &folder)?;
     if found.tests.is_empty() {
         view::notices(&found.notices);
-        return Err(sources::no_tests(&typed.paths));
+        return Err(source_tests::no_tests(&typed.paths));
     }
     let test = naming::the_one_written(&typed.test, &found.tests)?;
     if !project_source::has_graphs(test.language) {

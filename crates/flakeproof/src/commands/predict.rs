@@ -5,14 +5,14 @@ use std::path::Path;
 use flakeproof_core::{ExitCode, Predictions};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
 
-use super::changed_tests::ChangedTests;
-use super::model::ModelSource;
-use super::predictor::{self, Detail};
-use super::project_source::ProjectSource;
-use super::sources;
 use crate::cli::{PredictArguments, PredictionFormat};
+use crate::models::model::ModelSource;
+use crate::models::predictor::{self, Detail};
 use crate::problem::Problem;
 use crate::session::{current_folder, reports};
+use crate::source::changed_tests::ChangedTests;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests;
 use crate::view;
 
 /// Run the command.
@@ -20,10 +20,10 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
     let model = source.open()?;
-    let mut found = sources::read(&typed.paths, &folder)?;
+    let mut found = source_tests::read(&typed.paths, &folder)?;
     if found.tests.is_empty() {
         view::notices(&found.notices);
-        return Err(sources::no_tests(&typed.paths));
+        return Err(source_tests::no_tests(&typed.paths));
     }
     if let Some(base) = &typed.diff {
         let changed = ChangedTests::since(base, &folder)?;

@@ -7,10 +7,10 @@ use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
 
-use super::overview::{Explain, OverviewReader};
 use crate::cli::ReportArguments;
 use crate::problem::Problem;
 use crate::session::current_folder;
+use crate::session::overview::{Explain, OverviewReader};
 use crate::session::reports::{add_to_job_summary, cannot_render, put};
 use crate::view;
 

@@ -2,6 +2,8 @@
 //! history is, what is kept while tests run, and how what was found is reported.
 
 pub(crate) mod history;
+pub(crate) mod naming;
+pub(crate) mod overview;
 mod recorder;
 pub(crate) mod reports;
 mod start;

@@ -6,7 +6,7 @@ use flakeproof_syntax::dependence::{ContextualPath, Edge, Graph, NodeId, NodeKin
 use flakeproof_syntax::project::Project;
 
 use super::styles::{CHANCE, DIM, OPEN, STRONG};
-use crate::code_places::{Around, CodePlace, CodePlaces};
+use crate::source::code_places::{Around, CodePlace, CodePlaces};
 
 /// A longer line is cut to what surrounds the value.
 const WIDEST: usize = 110;

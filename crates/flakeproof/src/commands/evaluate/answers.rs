@@ -11,10 +11,10 @@ use flakeproof_learn::cannier::{
     Problem as Question, Suites, read_outcomes,
 };
 
-use super::super::forest_data::{join, read_tables, tables};
 use super::super::train::cannot_learn;
 use super::forest;
 use crate::cli::{CannierData, EvaluateCannier, ForestData};
+use crate::models::forest_data::{join, read_tables, tables};
 use crate::problem::Problem;
 use crate::view;
 

@@ -8,14 +8,14 @@ use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protoco
 use flakeproof_learn::evaluate::Confusion;
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::training_data;
 use crate::cli::{EvaluateFlast, EvaluationFormat};
+use crate::models::labelled_tests;
 use crate::problem::Problem;
 use crate::view::{self, Evaluation, ProjectLine};
 
 /// Run the command.
 pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
-    let tests = training_data::of_files(&typed.labelled.data, &typed.labelled.without)?;
+    let tests = labelled_tests::of_files(&typed.labelled.data, &typed.labelled.without)?;
     let params = FlastValidationParams {
         recipe: typed.recipe.resolve()?,
         protocol: typed.labelled.protocol.into(),

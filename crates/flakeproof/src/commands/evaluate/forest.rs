@@ -5,9 +5,10 @@ use std::path::Path;
 use flakeproof_core::ExitCode;
 use flakeproof_learn::cannier::{Dataset, ForestProtocol, ForestValidationParams};
 
+use super::super::swarm;
 use super::super::train::cannot_learn;
-use super::super::{forest_data, swarm};
 use crate::cli::{EvaluateForest, EvaluationFormat};
+use crate::models::forest_data;
 use crate::problem::Problem;
 use crate::session::{current_folder, reports};
 use crate::view::{self, ForestEvaluation};

@@ -9,9 +9,8 @@ use flakeproof_lab::validation::Protocol;
 use flakeproof_learn::evaluate::Confusion;
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::labelled_sources::{self, LabelledSources};
-use super::super::training_data;
 use crate::cli::{EvaluationFormat, LabelledFolds, LabelledSourcesArguments};
+use crate::models::labelled_tests::{self, LabelledSources};
 use crate::problem::Problem;
 use crate::view::{self, HeldOutEvaluation, ProjectLine};
 
@@ -20,10 +19,10 @@ pub(super) fn read(
     labelled: &LabelledFolds,
     code: &LabelledSourcesArguments,
 ) -> Result<LabelledSources, Problem> {
-    let tests = training_data::of_files(&labelled.data, &labelled.without)?;
-    let tests = labelled_sources::chosen(code, tests)?;
+    let tests = labelled_tests::of_files(&labelled.data, &labelled.without)?;
+    let tests = labelled_tests::chosen(code, tests)?;
     check(&tests, labelled)?;
-    labelled_sources::read(code, tests, Vec::new())
+    labelled_tests::read_sources(code, tests, Vec::new())
 }
 
 /// What was said of a test.

@@ -16,10 +16,10 @@ use flakeproof_learn::flast::{Aim, Corpus, Recipe};
 use flakeproof_learn::network::MemberLog;
 use serde_json::json;
 
-use super::super::labelled_sources::LabelledSources;
-use super::super::network_teacher::NetworkTeacher;
 use super::held_out::{self, PredictionLine};
 use crate::cli::{AblationName, EvaluatePeeler};
+use crate::models::labelled_tests::LabelledSources;
+use crate::models::network_teacher::NetworkTeacher;
 use crate::problem::Problem;
 use crate::view::{self, HeldOutEvaluation, Timing};
 

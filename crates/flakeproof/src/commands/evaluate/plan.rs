@@ -11,16 +11,16 @@ use flakeproof_learn::cannier::MaxReruns;
 use flakeproof_learn::flast::Recipe;
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::training_data;
 use super::flast;
 use crate::cli::{CostName, EvaluatePlan, EvaluationFormat};
+use crate::models::labelled_tests;
 use crate::problem::Problem;
 use crate::session::reports;
 use crate::view::{self, PlanEvaluation};
 
 /// Run the command.
 pub(super) fn run(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
-    let mut tests = training_data::of_files(&typed.labelled.data, &typed.labelled.without)?;
+    let mut tests = labelled_tests::of_files(&typed.labelled.data, &typed.labelled.without)?;
     tests.retain(|test| test.runs.is_some_and(|it| it.runs > 0));
     let params = FlastValidationParams {
         recipe: Recipe::rarity(),

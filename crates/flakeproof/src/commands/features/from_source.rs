@@ -6,16 +6,16 @@ use std::path::Path;
 use flakeproof_core::{Feature, Features, Suite, TestId};
 use flakeproof_syntax::metrics::StaticFeatures;
 
-use super::super::{sources, suite_sources};
+use crate::source::source_tests;
 
 /// What the source of each test tells. A test without an entry was not found in its file.
 ///
 /// `root` is the folder that the places of the tests are relative to.
 pub(super) fn of_suite(suite: &Suite, root: &Path) -> HashMap<TestId, StaticFeatures> {
-    let files = suite_sources::files_of(suite, root);
+    let files = source_tests::files_of(suite, root);
     // Source that cannot be read leaves features missing; the run itself is measured.
-    let found = sources::measure(&files, root).unwrap_or_default();
-    let places = suite_sources::places_of(suite, &found.tests);
+    let found = source_tests::measure(&files, root).unwrap_or_default();
+    let places = source_tests::places_of(suite, &found.tests);
     let measured = suite.tests.iter().zip(places).filter_map(|(test, place)| {
         let source = &found.tests[place?];
         Some((test.id.clone(), source.features?))

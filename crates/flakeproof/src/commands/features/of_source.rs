@@ -5,22 +5,22 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{ExitCode, Features};
 use flakeproof_learn::cannier::MeasuredTest;
 
-use super::super::sources;
 use super::{export, from_source, show};
 use crate::problem::Problem;
 use crate::session::reports;
 use crate::settings::FeaturesSettings;
+use crate::source::source_tests;
 use crate::view::{FeatureRow, FeatureTable};
 
 /// Read the tests in files and folders, and give the features of their source.
 pub(super) fn run(paths: &[PathBuf], settings: &FeaturesSettings) -> Result<ExitCode, Problem> {
     let here = [PathBuf::from(".")];
     let paths = if paths.is_empty() { &here } else { paths };
-    let found = sources::measure(paths, &settings.folder)?;
+    let found = source_tests::measure(paths, &settings.folder)?;
     if found.tests.is_empty() {
-        return Err(sources::no_tests(paths));
+        return Err(source_tests::no_tests(paths));
     }
-    let row = |test: sources::SourceTest| {
+    let row = |test: source_tests::SourceTest| {
         let mut features = Features::default();
         if let Some(source) = &test.features {
             from_source::set(&mut features, source);

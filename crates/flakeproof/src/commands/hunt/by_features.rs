@@ -6,7 +6,7 @@ use std::path::Path;
 use flakeproof_core::{Features, History, MeanFeatures, Suite, TestId, Thresholds};
 use flakeproof_learn::cannier::{ForestModel, Problem as Question};
 
-use super::super::kept_models;
+use crate::models::kept_models;
 use crate::problem::Problem;
 
 /// What the project's forests say. A forest that knows the features of no test says nothing.

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use flakeproof_core::{Notice, Suite};
 
-use super::super::model::ModelSource;
-use super::super::predictor::{self, Detail};
-use super::super::project_source::ProjectSource;
-use super::super::sources::{self, SourceTest};
-use super::super::suite_sources;
 use crate::cli::ThresholdChoice;
+use crate::models::model::ModelSource;
+use crate::models::predictor::{self, Detail};
 use crate::problem::Problem;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests::{self, SourceTest};
 
 /// What the source of each test says, in the suite's order.
 #[derive(Debug)]
@@ -35,8 +34,8 @@ impl BySource {
         let source = ModelSource::choose(None, folder)?;
         let model = source.open()?;
         // A file that cannot be read leaves its tests without source; they still run.
-        let files = suite_sources::files_of(suite, root);
-        let found = sources::read(&files, root).unwrap_or_default();
+        let files = source_tests::files_of(suite, root);
+        let found = source_tests::read(&files, root).unwrap_or_default();
         let threshold = ThresholdChoice::Balanced;
         let project = || Ok(ProjectSource::read(&files, root).unwrap_or_default());
         let said = predictor::predict(
@@ -47,7 +46,7 @@ impl BySource {
             Detail::OfSuspects,
             project,
         )?;
-        let places = suite_sources::places_of(suite, &found.tests);
+        let places = source_tests::places_of(suite, &found.tests);
         let probabilities: Vec<Option<f64>> =
             places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();
         let is_suspicious =

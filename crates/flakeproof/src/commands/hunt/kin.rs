@@ -2,7 +2,7 @@
 
 use flakeproof_core::TestId;
 
-use super::super::suite_sources::without_parameters;
+use crate::source::source_tests::without_parameters;
 
 /// The group of all tests.
 const SUITE: &str = "suite";

@@ -24,11 +24,10 @@ use self::ending::Ending;
 use self::fingerprint::Fingerprint;
 use self::session::Session;
 use self::strategy::ChosenStrategy;
-use super::naming;
 use crate::cli::HuntArguments;
 use crate::problem::{self, Problem};
 use crate::session::reports::report_hunt;
-use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts};
+use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts, naming};
 use crate::settings::HuntSettings;
 use crate::view::{self, HuntProgress};
 

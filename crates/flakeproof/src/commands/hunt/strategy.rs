@@ -6,15 +6,15 @@ use flakeproof_core::{History, Notice, Suite};
 use flakeproof_detect::hunt::Strategy;
 use flakeproof_learn::cannier::Problem as Question;
 
-use super::super::changed_tests::ChangedTests;
-use super::super::kept_models;
 use super::by_features::ByFeatures;
 use super::by_source::BySource;
 use super::candidates;
 use super::priors::Priors;
 use super::targets::Targets;
+use crate::models::kept_models;
 use crate::problem::Problem;
 use crate::settings::{Asked, StrategyName, StrategyOptions};
+use crate::source::changed_tests::ChangedTests;
 
 /// The strategy of a hunt, and what comes with it.
 #[derive(Debug, Default)]

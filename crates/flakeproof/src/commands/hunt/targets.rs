@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use flakeproof_core::{HuntedTest, Suite, SuiteTest, TestId};
 
-use super::super::changed_tests::ChangedTests;
-use super::super::sources::SourceTest;
 use super::by_source::BySource;
 use super::priors::Priors;
+use crate::source::changed_tests::ChangedTests;
+use crate::source::source_tests::SourceTest;
 
 /// Nobody has seen a new test pass before: it is at least so likely flaky.
 const NEW: f64 = 0.05;

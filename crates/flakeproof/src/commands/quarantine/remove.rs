@@ -2,9 +2,9 @@
 
 use flakeproof_core::{ExitCode, TestId};
 
-use super::super::naming;
 use crate::cli::QuarantineRemove;
 use crate::problem::Problem;
+use crate::session::naming;
 use crate::settings::QuarantineFile;
 use crate::view;
 

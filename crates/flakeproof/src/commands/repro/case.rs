@@ -4,9 +4,8 @@ use std::path::Path;
 
 use flakeproof_core::{Failure, FlakyKind, KnownFlaky, Seed, TestId};
 
-use super::super::naming;
 use crate::problem::Problem;
-use crate::session::history;
+use crate::session::{history, naming};
 
 /// A failure to show again.
 #[derive(Debug, Clone)]

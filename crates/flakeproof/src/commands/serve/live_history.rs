@@ -13,8 +13,8 @@ use flakeproof_core::{Overview, Prediction, Reason, TestId};
 use flakeproof_store::SqliteHistory;
 use flakeproof_web::{Source, SourceError, Stamp};
 
-use super::super::overview::OverviewReader;
 use crate::problem::Problem;
+use crate::session::overview::OverviewReader;
 
 /// The history as it is now.
 pub(super) struct LiveHistory {

@@ -9,10 +9,10 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use self::live_history::LiveHistory;
-use super::overview::{Explain, OverviewReader};
 use crate::cli::ServeArguments;
 use crate::problem::Problem;
 use crate::session::current_folder;
+use crate::session::overview::{Explain, OverviewReader};
 use crate::view;
 
 /// Run the command.

@@ -8,22 +8,22 @@ use flakeproof_core::{ExitCode, Notice, Seed};
 use flakeproof_learn::ensemble::{AboutEnsemble, BaseModel, EnsembleParams, Readings};
 use flakeproof_learn::flast::HoldOut;
 
-use super::super::labelled_sources::{self, LabelledSources};
-use super::super::{kept_models, training_data, word_vectors};
 use crate::cli::{NetworkArguments, TrainEnsemble, share};
+use crate::models::labelled_tests::{self, LabelledSources};
+use crate::models::{kept_models, network_teacher};
 use crate::problem::Problem;
 use crate::view::{self, TrainedReader};
 
 /// Run the command.
 pub(super) fn run(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
     let careful_precision = share(typed.precision, "--precision")?;
-    let tests = training_data::of_files(&typed.data, &typed.without)?;
-    let tests = labelled_sources::chosen(&typed.code, tests)?;
+    let tests = labelled_tests::of_files(&typed.data, &typed.without)?;
+    let tests = labelled_tests::chosen(&typed.code, tests)?;
     let texts = match typed.texts.as_slice() {
         [] => Vec::new(),
-        files => training_data::of_files(files, &typed.without)?,
+        files => labelled_tests::of_files(files, &typed.without)?,
     };
-    let read = labelled_sources::read(&typed.code, tests, texts)?;
+    let read = labelled_tests::read_sources(&typed.code, tests, texts)?;
     let output = typed.output.clone().unwrap_or_else(|| kept_models::ENSEMBLE.into());
     let name = kept_models::name(typed.name.as_deref(), &output);
     let begin = Instant::now();
@@ -85,7 +85,7 @@ pub(in super::super) fn ensemble_params(
     }
     params.network = Some(typed.params(seed));
     if let Some(file) = &typed.embeddings {
-        params.embeddings = Some(word_vectors::read(file, read.readings.paths())?);
+        params.embeddings = Some(network_teacher::read_vectors(file, read.readings.paths())?);
     }
     Ok(params)
 }

@@ -7,8 +7,8 @@ use flakeproof_core::ExitCode;
 use flakeproof_learn::flast::{FlastParams, TrainingError};
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::{kept_models, training_data};
 use crate::cli::{TrainFlast, share};
+use crate::models::{kept_models, labelled_tests};
 use crate::problem::Problem;
 use crate::session::current_folder;
 use crate::view;
@@ -46,12 +46,12 @@ pub(super) fn run(typed: &TrainFlast) -> Result<ExitCode, Problem> {
 }
 
 fn labelled_tests(typed: &TrainFlast, folder: &Path) -> Result<Vec<LabelledTest>, Problem> {
-    let mut tests = training_data::of_files(&typed.data, &typed.without)?;
+    let mut tests = labelled_tests::of_files(&typed.data, &typed.without)?;
     if let (Some(flaky), Some(stable)) = (&typed.flaky, &typed.stable) {
-        tests.extend(training_data::of_folders(flaky, stable)?);
+        tests.extend(labelled_tests::of_folders(flaky, stable)?);
     }
     if typed.history {
-        tests.extend(training_data::of_history(typed.store.as_deref(), folder)?);
+        tests.extend(labelled_tests::of_history(typed.store.as_deref(), folder)?);
     } else if typed.data.is_empty() && typed.flaky.is_none() {
         return Err(Problem::usage(
             "there is nothing to learn from",

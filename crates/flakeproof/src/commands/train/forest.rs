@@ -6,8 +6,8 @@ use flakeproof_core::ExitCode;
 use flakeproof_learn::cannier::{ForestModelParams, LearnError, Suites};
 use flakeproof_learn::forest::ForestFitError;
 
-use super::super::{forest_data, kept_models};
 use crate::cli::TrainForest;
+use crate::models::{forest_data, kept_models};
 use crate::problem::Problem;
 use crate::session::current_folder;
 use crate::view;

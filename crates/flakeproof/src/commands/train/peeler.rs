@@ -12,10 +12,10 @@ use flakeproof_learn::labelled;
 use flakeproof_learn::network::{MemberLog, NetworkParams};
 use serde::Serialize;
 
-use super::super::network_teacher::NetworkTeacher;
-use super::super::{kept_models, labelled_sources, training_data};
 use super::ensemble::largest_hold_out;
 use crate::cli::{TrainPeeler, share};
+use crate::models::network_teacher::NetworkTeacher;
+use crate::models::{kept_models, labelled_tests};
 use crate::problem::Problem;
 use crate::view::{self, TrainedReader};
 
@@ -37,9 +37,9 @@ struct About<'a> {
 /// Run the command.
 pub(super) fn run(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
     let careful = share(typed.precision, "--precision")?;
-    let tests = training_data::of_files(&typed.data, &typed.without)?;
-    let tests = labelled_sources::chosen(&typed.code, tests)?;
-    let read = labelled_sources::read(&typed.code, tests, Vec::new())?;
+    let tests = labelled_tests::of_files(&typed.data, &typed.without)?;
+    let tests = labelled_tests::chosen(&typed.code, tests)?;
+    let read = labelled_tests::read_sources(&typed.code, tests, Vec::new())?;
     let readings = &read.readings;
     let begin = Instant::now();
     let mut teacher = NetworkTeacher::new(&read, &typed.network, typed.seed)?;

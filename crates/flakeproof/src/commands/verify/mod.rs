@@ -15,12 +15,11 @@ use flakeproof_runner::{Adapter, Cancel};
 
 use self::mended::Since;
 use self::subject::Subject;
-use super::naming;
 use super::repro::isolation_of;
 use crate::cli::VerifyArguments;
 use crate::problem::{self, Problem};
 use crate::session::reports::report_fix;
-use crate::session::{Start, code_in, current_folder, history, listen_for_interrupts};
+use crate::session::{Start, code_in, current_folder, history, listen_for_interrupts, naming};
 use crate::settings::{ConfigurationFile, ReporterKind};
 use crate::view::VerifyProgress;
 

@@ -7,10 +7,9 @@ use flakeproof_core::{
 };
 use flakeproof_report::words;
 
-use super::super::naming;
 use crate::cli::VerifyArguments;
 use crate::problem::Problem;
-use crate::session::history;
+use crate::session::{history, naming};
 
 /// The test that was mended, and the orders in which it used to fail.
 #[derive(Debug)]

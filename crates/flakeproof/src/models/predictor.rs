@@ -7,10 +7,10 @@ use flakeproof_syntax::Language;
 
 use super::ensemble_scores::{self, ScoredTest};
 use super::model::{Model, ModelSource};
-use super::project_source::ProjectSource;
-use super::sources::SourceTest;
 use crate::cli::ThresholdChoice;
 use crate::problem::Problem;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests::SourceTest;
 
 /// Neighbours told of each test, flaky or not, and flaky ones told of each suspect.
 const NEAREST: usize = 3;
@@ -20,7 +20,7 @@ const WORDS: usize = 12;
 
 /// Of which tests the flaky neighbours and shared words are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Detail {
+pub(crate) enum Detail {
     /// Only of those called flaky: thousands of others would drown them.
     OfSuspects,
     /// Of all.
@@ -32,7 +32,7 @@ pub(super) enum Detail {
 ///
 /// # Errors
 /// When the source is needed and cannot be read.
-pub(super) fn predict(
+pub(crate) fn predict(
     source: &ModelSource,
     model: &Model<'_>,
     tests: &[SourceTest],

@@ -10,8 +10,8 @@ use flakeproof_syntax::project::Project;
 use flakeproof_syntax::smells::SmellReader;
 use rayon::prelude::*;
 
-use super::project_source::ProjectSource;
-use super::sources::SourceTest;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests::SourceTest;
 
 /// So many tests are read at a time: the graphs of a large suite are many.
 const AT_ONCE: usize = 2000;
@@ -23,22 +23,22 @@ const LONGEST_VALUE: usize = 60;
 const LONGEST_LINE: usize = 160;
 
 /// What an ensemble says of a test.
-pub(super) struct ScoredTest {
-    pub(super) score: f64,
-    pub(super) reasons: Vec<Reason>,
-    pub(super) paths: Vec<DataPath>,
+pub(crate) struct ScoredTest {
+    pub(crate) score: f64,
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) paths: Vec<DataPath>,
 }
 
 impl ScoredTest {
     /// A score without reasons.
-    pub(super) fn of(score: f64) -> Self {
+    pub(crate) fn of(score: f64) -> Self {
         Self { score, reasons: Vec::new(), paths: Vec::new() }
     }
 }
 
 /// What the ensemble says of the tests, given what their neighbours say. Reasons and paths are told of
 /// those whose score deserves it.
-pub(super) fn score(
+pub(crate) fn score(
     ensemble: &Ensemble<'_>,
     source: &ProjectSource,
     tests: &[SourceTest],

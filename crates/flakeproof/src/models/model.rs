@@ -16,20 +16,20 @@ use crate::problem::Problem;
 const SHIPPED: &[u8] = include_bytes!("../../models/java.jury.zst");
 
 /// The bytes of a model, and where they come from.
-pub(super) struct ModelSource {
+pub(crate) struct ModelSource {
     bytes: Bytes,
     /// The file, or `None` for the model inside the program.
     path: Option<PathBuf>,
 }
 
 /// A model that says which tests look flaky.
-pub(super) enum Model<'a> {
+pub(crate) enum Model<'a> {
     Flast(Box<Flast<'a>>),
     Ensemble(Box<Ensemble<'a>>),
 }
 
 impl<'a> Model<'a> {
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Flast(_) => flast::KIND,
             Self::Ensemble(_) => ensemble::KIND,
@@ -37,7 +37,7 @@ impl<'a> Model<'a> {
     }
 
     /// The known tests in their space.
-    pub(super) fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
+    pub(crate) fn neighbourhood(&self) -> Neighbourhood<'_, 'a> {
         match self {
             Self::Flast(flast) => flast.neighbourhood(),
             Self::Ensemble(ensemble) => ensemble.neighbourhood(),
@@ -45,7 +45,7 @@ impl<'a> Model<'a> {
     }
 
     /// The known tests.
-    pub(super) fn corpus(&self) -> &Corpus<'a> {
+    pub(crate) fn corpus(&self) -> &Corpus<'a> {
         match self {
             Self::Flast(flast) => flast.corpus(),
             Self::Ensemble(ensemble) => ensemble.corpus(),
@@ -53,21 +53,21 @@ impl<'a> Model<'a> {
     }
 
     /// The probability that a test with this score is flaky.
-    pub(super) fn probability(&self, score: f64) -> f64 {
+    pub(crate) fn probability(&self, score: f64) -> f64 {
         match self {
             Self::Flast(flast) => flast.about.probability(score),
             Self::Ensemble(ensemble) => ensemble.about.probability(score),
         }
     }
 
-    pub(super) fn thresholds(&self) -> &ThresholdLevels {
+    pub(crate) fn thresholds(&self) -> &ThresholdLevels {
         match self {
             Self::Flast(flast) => &flast.about.thresholds,
             Self::Ensemble(ensemble) => &ensemble.about.thresholds,
         }
     }
 
-    pub(super) fn hold_out(&self) -> HoldOut {
+    pub(crate) fn hold_out(&self) -> HoldOut {
         match self {
             Self::Flast(flast) => flast.about.hold_out,
             Self::Ensemble(ensemble) => ensemble.about.hold_out,
@@ -75,7 +75,7 @@ impl<'a> Model<'a> {
     }
 
     /// How many tests it knows, and how many of them are flaky.
-    pub(super) fn tests(&self) -> (usize, usize) {
+    pub(crate) fn tests(&self) -> (usize, usize) {
         match self {
             Self::Flast(flast) => (flast.about.tests, flast.about.flaky),
             Self::Ensemble(ensemble) => (ensemble.about.tests, ensemble.about.flaky),
@@ -83,7 +83,7 @@ impl<'a> Model<'a> {
     }
 
     /// The variant of it, how many projects it knows, and the digest of its data.
-    pub(super) fn origin(&self) -> (&str, usize, &str) {
+    pub(crate) fn origin(&self) -> (&str, usize, &str) {
         match self {
             Self::Flast(flast) => {
                 let about = &flast.about;
@@ -105,7 +105,7 @@ enum Bytes {
 
 impl ModelSource {
     /// The model that was named, else the project's own, else the one inside the program.
-    pub(super) fn choose(named: Option<&Path>, folder: &Path) -> Result<Self, Problem> {
+    pub(crate) fn choose(named: Option<&Path>, folder: &Path) -> Result<Self, Problem> {
         if let Some(path) = named {
             return Self::of_file(path);
         }
@@ -116,7 +116,7 @@ impl ModelSource {
     }
 
     /// The model in this file, nothing of it checked yet.
-    pub(super) fn of_file(path: &Path) -> Result<Self, Problem> {
+    pub(crate) fn of_file(path: &Path) -> Result<Self, Problem> {
         let file = File::open(path).map_err(|error| {
             Problem::usage(
                 format!("the model {} cannot be opened: {error}", path.display()),
@@ -141,7 +141,7 @@ impl ModelSource {
     }
 
     /// The model, its every byte checked.
-    pub(super) fn open(&self) -> Result<Model<'_>, Problem> {
+    pub(crate) fn open(&self) -> Result<Model<'_>, Problem> {
         let opened = match model_file::kind_of(self.bytes()).as_deref() {
             Ok(ensemble::KIND) => {
                 Ensemble::of_file(self.bytes()).map(|ensemble| Model::Ensemble(Box::new(ensemble)))
@@ -158,7 +158,7 @@ impl ModelSource {
     }
 
     /// The bytes, on a boundary that arrays in them can be used from.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Mapped(map) => &map[..],
             Bytes::Unpacked(words, length) => &bytemuck::cast_slice(words)[..*length],
@@ -166,7 +166,7 @@ impl ModelSource {
     }
 
     /// What to call it.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match &self.path {
             Some(path) => path.display().to_string(),
             None => "built-in".to_owned(),
@@ -174,7 +174,7 @@ impl ModelSource {
     }
 
     /// Whether it is the one inside the program, which knows nothing of this project.
-    pub(super) fn is_shipped(&self) -> bool {
+    pub(crate) fn is_shipped(&self) -> bool {
         self.path.is_none()
     }
 }

@@ -8,39 +8,39 @@ use super::model::ModelSource;
 use crate::problem::Problem;
 
 /// Where `train` puts a project's own FLAST, and `predict` looks for it.
-pub(super) const FLAST: &str = ".flakeproof/flast.model";
+pub(crate) const FLAST: &str = ".flakeproof/flast.model";
 
 /// Where `train` puts a project's own ensemble, and `predict` looks for it first.
-pub(super) const ENSEMBLE: &str = ".flakeproof/jury.model";
+pub(crate) const ENSEMBLE: &str = ".flakeproof/jury.model";
 
 /// Where `train` puts a network that reads paths.
-pub(super) const PEELER: &str = ".flakeproof/peeler.model";
+pub(crate) const PEELER: &str = ".flakeproof/peeler.model";
 
 /// Where `train` puts a project's own forest for a problem, and `explain` looks for it.
-pub(super) fn forest(problem: cannier::Problem) -> PathBuf {
+pub(crate) fn forest(problem: cannier::Problem) -> PathBuf {
     format!(".flakeproof/{}.forest", problem.word()).into()
 }
 
 /// The project's own model for `predict`, in the folder or above it; an ensemble before a FLAST.
-pub(super) fn predictor_in(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn predictor_in(folder: &Path) -> Option<PathBuf> {
     let kept = |above: &Path| [ENSEMBLE, FLAST].map(|file| above.join(file));
     folder.ancestors().flat_map(kept).find(|path| path.is_file())
 }
 
 /// The project's own forest for a problem, in the folder or above it.
-pub(super) fn forest_in(problem: cannier::Problem, folder: &Path) -> Option<PathBuf> {
+pub(crate) fn forest_in(problem: cannier::Problem, folder: &Path) -> Option<PathBuf> {
     let file = forest(problem);
     folder.ancestors().map(|above| above.join(&file)).find(|path| path.is_file())
 }
 
 /// Whether the project has a model of its own.
-pub(super) fn is_any_in(folder: &Path) -> bool {
+pub(crate) fn is_any_in(folder: &Path) -> bool {
     let mut forests = cannier::Problem::ALL.into_iter();
     predictor_in(folder).is_some() || forests.any(|problem| forest_in(problem, folder).is_some())
 }
 
 /// The forest in a file.
-pub(super) fn open_forest(path: &Path) -> Result<ForestModel, Problem> {
+pub(crate) fn open_forest(path: &Path) -> Result<ForestModel, Problem> {
     let source = ModelSource::of_file(path)?;
     ForestModel::of_file(source.bytes()).map_err(|error| {
         Problem::usage(
@@ -51,13 +51,13 @@ pub(super) fn open_forest(path: &Path) -> Result<ForestModel, Problem> {
 }
 
 /// What to call a model: as was typed, else like its file.
-pub(super) fn name(typed: Option<&str>, file: &Path) -> String {
+pub(crate) fn name(typed: Option<&str>, file: &Path) -> String {
     let of_file = || file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     typed.map_or_else(of_file, str::to_owned)
 }
 
 /// Write a model. One in the project's own folder is kept out of git.
-pub(super) fn write(path: &Path, bytes: &[u8], is_in_own_folder: bool) -> Result<(), Problem> {
+pub(crate) fn write(path: &Path, bytes: &[u8], is_in_own_folder: bool) -> Result<(), Problem> {
     write_whole(path, bytes).map_err(|error| {
         Problem::broken(
             format!("the model {} cannot be written: {error}", path.display()),

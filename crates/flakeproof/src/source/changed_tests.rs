@@ -5,12 +5,12 @@ use std::path::{Component, Path, PathBuf};
 use flakeproof_core::{Base, ChangeStatus, ChangedFile};
 use flakeproof_runner::git::Repository;
 
-use super::sources::SourceTest;
+use super::source_tests::SourceTest;
 use crate::problem::Problem;
 
 /// What changed since a branch left a revision.
 #[derive(Debug)]
-pub(super) struct ChangedTests {
+pub(crate) struct ChangedTests {
     files: Vec<ChangedFile>,
     /// The folder that the files of tests are relative to, below the root of the repository.
     below: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct ChangedTests {
 impl ChangedTests {
     /// Ask git what changed since the branch left a revision. Files of tests are relative to the
     /// folder.
-    pub(super) fn since(base: &str, folder: &Path) -> Result<Self, Problem> {
+    pub(crate) fn since(base: &str, folder: &Path) -> Result<Self, Problem> {
         let advice = "name a revision of this repository: `main`, `HEAD~3`, a hash";
         let repository = Repository::containing(folder)
             .map_err(|why| Problem::usage(format!("`--diff {base}` needs git: {why}"), advice))?;
@@ -34,12 +34,12 @@ impl ChangedTests {
     }
 
     /// Whether the test was added or changed.
-    pub(super) fn holds(&self, test: &SourceTest) -> bool {
+    pub(crate) fn holds(&self, test: &SourceTest) -> bool {
         self.at(&test.file).any(|file| touches(file, test))
     }
 
     /// Whether anything in this file was added or changed.
-    pub(super) fn holds_file(&self, file: &str) -> bool {
+    pub(crate) fn holds_file(&self, file: &str) -> bool {
         self.at(file).any(|file| file.status != ChangeStatus::Deleted)
     }
 

@@ -3,14 +3,14 @@
 use flakeproof_core::TestId;
 use flakeproof_runner::Adapter;
 
-use super::sources::SourceTest;
 use crate::problem::Problem;
+use crate::source::source_tests::SourceTest;
 
 /// Ids named when the one that was typed fits none or several.
 const SUGGESTED: usize = 8;
 
 /// Where a user finds the ids of all tests.
-pub(super) fn how_to_list(adapter: &dyn Adapter) -> String {
+pub(crate) fn how_to_list(adapter: &dyn Adapter) -> String {
     adapter.command_to_list().map_or_else(
         || "the suite's own runner lists every id".to_owned(),
         |command| format!("the suite's own runner lists every id: `{command}`"),
@@ -19,7 +19,7 @@ pub(super) fn how_to_list(adapter: &dyn Adapter) -> String {
 
 /// The position of the test with this id, or of the only one whose id ends like this. `elsewhere`
 /// says where all ids are found.
-pub(super) fn the_one(typed: &str, ids: &[&TestId], elsewhere: &str) -> Result<usize, Problem> {
+pub(crate) fn the_one(typed: &str, ids: &[&TestId], elsewhere: &str) -> Result<usize, Problem> {
     if let Some(at) = ids.iter().position(|id| id.as_str() == typed) {
         return Ok(at);
     }
@@ -49,7 +49,7 @@ pub(super) fn the_one(typed: &str, ids: &[&TestId], elsewhere: &str) -> Result<u
 }
 
 /// The test of the source that is meant; a case of it stands for it.
-pub(super) fn the_one_written<'t>(
+pub(crate) fn the_one_written<'t>(
     typed: &str,
     tests: &'t [SourceTest],
 ) -> Result<&'t SourceTest, Problem> {

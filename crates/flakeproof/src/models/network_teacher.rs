@@ -1,26 +1,29 @@
-//! Lets a network learn from the paths of some labelled tests.
+//! Lets a network learn from the paths of some labelled tests, with vectors of words from a file if there is one.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use flakeproof_core::Seed;
 use flakeproof_learn::ensemble::Readings;
 use flakeproof_learn::evaluate::HeldOut;
 use flakeproof_learn::flast::HoldOut;
 use flakeproof_learn::network::{
-    Embeddings, Fitted, NetworkFitError, NetworkParams, PretrainParams, Progress, TrainingSet,
+    Embeddings, EmbeddingsError, Fitted, NetworkFitError, NetworkParams, PathCorpus,
+    PretrainParams, Progress, TrainingSet,
 };
 
-use super::labelled_sources::LabelledSources;
-use super::word_vectors;
+use super::labelled_tests::LabelledSources;
 use crate::cli::NetworkArguments;
 use crate::problem::Problem;
 
 /// A teacher of networks.
-pub(super) struct NetworkTeacher<'a> {
+pub(crate) struct NetworkTeacher<'a> {
     readings: &'a Readings,
     /// What the networks are like.
-    pub(super) params: NetworkParams,
+    pub(crate) params: NetworkParams,
     vectors: Vectors<'a>,
 }
 
@@ -32,14 +35,14 @@ enum Vectors<'a> {
 }
 
 /// What a network learned, and what it says of the tests it learned from without having seen them.
-pub(super) struct Taught {
-    pub(super) fitted: Fitted,
-    pub(super) held_out: HeldOut,
+pub(crate) struct Taught {
+    pub(crate) fitted: Fitted,
+    pub(crate) held_out: HeldOut,
 }
 
 impl<'a> NetworkTeacher<'a> {
     /// A teacher with the network that is meant.
-    pub(super) fn new(
+    pub(crate) fn new(
         read: &'a LabelledSources,
         typed: &NetworkArguments,
         seed: Seed,
@@ -53,14 +56,14 @@ impl<'a> NetworkTeacher<'a> {
         }
         let readings = &read.readings;
         let vectors = match &typed.embeddings {
-            Some(file) => Vectors::Given(word_vectors::read(file, readings.paths())?),
+            Some(file) => Vectors::Given(read_vectors(file, readings.paths())?),
             None => Vectors::Learned(BTreeSet::new(), None),
         };
         Ok(Self { readings, params: typed.params(seed), vectors })
     }
 
     /// Let a network learn from some tests. Only their projects are read to learn vectors of words.
-    pub(super) fn teach(
+    pub(crate) fn teach(
         &mut self,
         rows: &[u32],
         hold_out: HoldOut,
@@ -115,4 +118,28 @@ fn cannot_learn(error: &NetworkFitError) -> Problem {
         | NetworkFitError::Stopped => "please report this as a bug",
     };
     Problem::usage(format!("the network cannot learn: {error}"), next)
+}
+
+/// The vectors of the words that are on paths.
+pub(crate) fn read_vectors(path: &Path, paths: &PathCorpus) -> Result<Embeddings, Problem> {
+    let name = path.display();
+    let unusable = |cause: &dyn std::fmt::Display| {
+        Problem::usage(
+            format!("the vectors {name} cannot be used: {cause}"),
+            "name a text file of word2vec: a line with the number of words and their dimension, \
+             then a line for each word",
+        )
+    };
+    let file = File::open(path).map_err(|error| unusable(&error))?;
+    let read = Embeddings::read_text(BufReader::new(file), |word| paths.has_word(word));
+    let vectors = read.map_err(|error| match error {
+        EmbeddingsError::Io(cause) => unusable(&cause),
+        EmbeddingsError::Line { .. }
+        | EmbeddingsError::CutOff { .. }
+        | EmbeddingsError::Lengths { .. } => unusable(&error),
+    })?;
+    if vectors.is_empty() && !paths.is_empty() {
+        return Err(unusable(&"none of its words is on a path"));
+    }
+    Ok(vectors)
 }

@@ -1,32 +1,32 @@
-//! The tests in the source of a project, read in parallel.
+//! The tests in the source of a project, read in parallel, and which of them belongs to which test of a
+//! suite.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{ExitCode, Notice, TestId};
+use flakeproof_core::{ExitCode, Notice, Suite, SuiteTest, TestId};
 use flakeproof_learn::flast::TestText;
 use flakeproof_syntax::metrics::{MeasuredTests, StaticFeatures};
 use flakeproof_syntax::{Language, Layout, SourceFile, TestSource, may_hold_tests};
 use rayon::prelude::*;
 
-use super::finder_with_deadline::FinderWithDeadline;
-use super::skipped::{self, Skipped};
-use super::source_files::{files_in, layout, relative, text_of};
+use super::files::{self, FinderWithDeadline, Skipped, files_in, layout, relative, text_of};
 use crate::problem::Problem;
 
 /// A test found in source.
 #[derive(Debug, Clone)]
-pub(super) struct SourceTest {
-    pub(super) id: TestId,
+pub(crate) struct SourceTest {
+    pub(crate) id: TestId,
     /// Relative to the folder, with `/`.
-    pub(super) file: String,
-    pub(super) first_line: u32,
-    pub(super) last_line: u32,
-    pub(super) language: Language,
+    pub(crate) file: String,
+    pub(crate) first_line: u32,
+    pub(crate) last_line: u32,
+    pub(crate) language: Language,
     /// Package and class, or folders, file and blocks, dotted.
-    pub(super) class: String,
-    pub(super) source: String,
+    pub(crate) class: String,
+    pub(crate) source: String,
     /// What its code is like, where that was asked for and can be told.
-    pub(super) features: Option<StaticFeatures>,
+    pub(crate) features: Option<StaticFeatures>,
 }
 
 /// What to find out about tests.
@@ -40,25 +40,25 @@ enum Look {
 
 impl SourceTest {
     /// The test as a model sees it.
-    pub(super) fn text(&self) -> TestText<'_> {
+    pub(crate) fn text(&self) -> TestText<'_> {
         TestText { source: &self.source, class: &self.class, comments: self.language.into() }
     }
 }
 
 /// All tests found, by file and line, and what could not be read.
 #[derive(Debug, Default)]
-pub(super) struct Sources {
-    pub(super) tests: Vec<SourceTest>,
-    pub(super) notices: Vec<Notice>,
+pub(crate) struct Sources {
+    pub(crate) tests: Vec<SourceTest>,
+    pub(crate) notices: Vec<Notice>,
 }
 
 /// Find the tests in files and folders. What `.gitignore` names is left out.
-pub(super) fn read(paths: &[PathBuf], folder: &Path) -> Result<Sources, Problem> {
+pub(crate) fn read(paths: &[PathBuf], folder: &Path) -> Result<Sources, Problem> {
     look_at(paths, folder, Look::Find)
 }
 
 /// Find the tests in files and folders, and measure their code.
-pub(super) fn measure(paths: &[PathBuf], folder: &Path) -> Result<Sources, Problem> {
+pub(crate) fn measure(paths: &[PathBuf], folder: &Path) -> Result<Sources, Problem> {
     look_at(paths, folder, Look::Measure)
 }
 
@@ -78,11 +78,11 @@ fn look_at(paths: &[PathBuf], folder: &Path, look: Look) -> Result<Sources, Prob
         tests.extend(file.tests);
         skipped.extend(file.skipped.map(|why| (why, file.path)));
     }
-    Ok(Sources { tests, notices: skipped::notices(&skipped) })
+    Ok(Sources { tests, notices: files::skipped_notices(&skipped) })
 }
 
 /// There is nothing to talk about.
-pub(super) fn no_tests(paths: &[PathBuf]) -> Problem {
+pub(crate) fn no_tests(paths: &[PathBuf]) -> Problem {
     let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
     Problem::new(
         ExitCode::NoTests,
@@ -172,5 +172,102 @@ fn class_of(test: &TestSource<'_>, file: &str) -> String {
             }
             class
         }
+    }
+}
+
+/// The files in which the tests of a suite are written. `root` is the folder that their places are
+/// relative to.
+pub(crate) fn files_of(suite: &Suite, root: &Path) -> Vec<PathBuf> {
+    let files: BTreeSet<PathBuf> = suite
+        .tests
+        .iter()
+        .flat_map(places)
+        .map(PathBuf::from)
+        .filter(|file| root.join(file).is_file())
+        .collect();
+    files.into_iter().collect()
+}
+
+/// For each test of a suite, in its order, the place of its source among those found.
+pub(crate) fn places_of(suite: &Suite, found: &[SourceTest]) -> Vec<Option<usize>> {
+    let numbered = || found.iter().enumerate();
+    let by_id: HashMap<&str, usize> = numbered().map(|(at, it)| (it.id.as_str(), at)).collect();
+    let mut by_file: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, test) in numbered() {
+        by_file.entry(test.file.as_str()).or_default().push(at);
+    }
+    let place = |test: &SuiteTest| {
+        // A test that its class inherits stands elsewhere than its id says.
+        let by_id = by_id.get(without_parameters(test.id.as_str())).copied();
+        by_id.or_else(|| at_place(test, found, &by_file))
+    };
+    suite.tests.iter().map(place).collect()
+}
+
+/// The id of the function behind a test: parameters are no part of the source.
+pub(crate) fn without_parameters(id: &str) -> &str {
+    // A folder may have a bracket in its name, too.
+    let names = id.find("::").unwrap_or(0);
+    id[names..].find('[').map_or(id, |bracket| &id[..names + bracket])
+}
+
+/// The file of a test's id, and the file in which it is written.
+fn places(test: &SuiteTest) -> impl Iterator<Item = &str> {
+    let written = test.location.as_ref().map(|place| place.file.as_str());
+    test.id.as_str().split("::").take(1).chain(written)
+}
+
+fn at_place(
+    test: &SuiteTest,
+    found: &[SourceTest],
+    by_file: &HashMap<&str, Vec<usize>>,
+) -> Option<usize> {
+    let place = test.location.as_ref()?;
+    let line = place.line?;
+    let holds = |source: &SourceTest| (source.first_line..=source.last_line).contains(&line);
+    by_file.get(place.file.as_str())?.iter().copied().find(|at| holds(&found[*at]))
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::Location;
+    use flakeproof_syntax::Language;
+
+    use super::*;
+
+    fn written(id: &str, first_line: u32) -> SourceTest {
+        SourceTest {
+            id: id.into(),
+            file: id.split("::").next().unwrap_or_default().into(),
+            first_line,
+            last_line: first_line + 3,
+            language: Language::Python,
+            class: String::new(),
+            source: String::new(),
+            features: None,
+        }
+    }
+
+    #[test]
+    fn all_cases_of_a_test_have_its_source() {
+        let ids = ["t.py::test_a[1]", "t.py::test_a[x::y]", "t.py::T::test_b", "t.py::test_made"];
+        let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
+        let suite = Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() };
+        let found = [written("t.py::T::test_b", 1), written("t.py::test_a", 9)];
+        assert_eq!(places_of(&suite, &found), [Some(1), Some(1), Some(0), None]);
+    }
+
+    #[test]
+    fn an_inherited_test_has_the_source_of_where_it_is_written() {
+        let location = Some(Location { file: "base.py".into(), line: Some(5) });
+        let test = SuiteTest { id: "t.py::TestChild::test_a".into(), location };
+        let suite = Suite { tests: vec![test], problems: Vec::new() };
+        assert_eq!(places_of(&suite, &[written("base.py::TestBase::test_a", 4)]), [Some(0)]);
+    }
+
+    #[test]
+    fn only_what_follows_the_test_is_a_parameter() {
+        assert_eq!(without_parameters("a[b]/t.py::test_a[1][2]"), "a[b]/t.py::test_a");
+        assert_eq!(without_parameters("a[b]/t.py::test_a"), "a[b]/t.py::test_a");
     }
 }

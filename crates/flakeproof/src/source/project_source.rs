@@ -10,10 +10,10 @@ use flakeproof_syntax::project::Project;
 use flakeproof_syntax::{Language, Layout, SourceFile, may_hold_tests};
 use rayon::prelude::*;
 
-use super::finder_with_deadline::{self, FinderWithDeadline};
-use super::skipped::{self, Skipped};
-use super::source_files::{Listing, files_in, layout, relative, text_of};
-use super::suite_sources::without_parameters;
+use super::files::{
+    self, FinderWithDeadline, Listing, Skipped, files_in, layout, relative, text_of,
+};
+use super::source_tests::without_parameters;
 use crate::problem::Problem;
 
 /// More source than this is more than one project.
@@ -21,12 +21,12 @@ const MOST: Amount = Amount { files: 100_000, bytes: 1 << 29 };
 
 /// The source of a project; by itself of none.
 #[derive(Debug)]
-pub(super) struct ProjectSource {
+pub(crate) struct ProjectSource {
     /// Its files, those of the tests among them.
-    pub(super) project: Project,
+    pub(crate) project: Project,
     /// What could not be read, unless [`sources::read`](super::sources::read) of the same paths
     /// says so.
-    pub(super) notices: Vec<Notice>,
+    pub(crate) notices: Vec<Notice>,
 }
 
 impl Default for ProjectSource {
@@ -40,12 +40,12 @@ impl ProjectSource {
     ///
     /// The project is the folder; where a repository below it or outside of it holds the tests,
     /// that one. Tests get the ids that [`sources::read`](super::sources::read) gives them.
-    pub(super) fn read(paths: &[PathBuf], folder: &Path) -> Result<Self, Problem> {
-        Self::read_within(finder_with_deadline::WHILE_SOMEBODY_WAITS, paths, folder)
+    pub(crate) fn read(paths: &[PathBuf], folder: &Path) -> Result<Self, Problem> {
+        Self::read_within(files::WHILE_SOMEBODY_WAITS, paths, folder)
     }
 
     /// The same, with this time for each file.
-    pub(super) fn read_within(
+    pub(crate) fn read_within(
         time_a_file: Duration,
         paths: &[PathBuf],
         folder: &Path,
@@ -74,13 +74,13 @@ impl ProjectSource {
             let why = file.skipped.filter(|_| !is_told);
             skipped.extend(why.map(|why| (why, relative(path, folder))));
         }
-        let mut notices = skipped::notices(&skipped);
+        let mut notices = files::skipped_notices(&skipped);
         notices.extend(too_much(left_out, &roots));
         Ok(Self { project: Project::new(units), notices })
     }
 
     /// The function behind a test; all cases of a test have the same.
-    pub(super) fn find(&self, test: &TestId) -> Option<Declared> {
+    pub(crate) fn find(&self, test: &TestId) -> Option<Declared> {
         let find = |id: &TestId| self.project.find_test(id);
         find(test).or_else(|| find(&TestId::from(without_parameters(test.as_str()))))
     }
@@ -139,7 +139,7 @@ fn is_drawn(path: &Path) -> bool {
 }
 
 /// Whether graphs are drawn for a language.
-pub(super) fn has_graphs(language: Language) -> bool {
+pub(crate) fn has_graphs(language: Language) -> bool {
     match language {
         Language::Java
         | Language::Python

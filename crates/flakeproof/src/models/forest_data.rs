@@ -14,10 +14,10 @@ use crate::problem::Problem;
 use crate::session::history;
 
 /// Tests with their features, and tests with their outcomes.
-pub(super) type Tables = (Vec<MeasuredTest>, Vec<KnownTest>);
+pub(crate) type Tables = (Vec<MeasuredTest>, Vec<KnownTest>);
 
 /// The data that was named, for one problem.
-pub(super) fn read(
+pub(crate) fn read(
     typed: &ForestData,
     question: Question,
     folder: &Path,
@@ -27,7 +27,7 @@ pub(super) fn read(
 }
 
 /// The tables and the history that were named.
-pub(super) fn read_tables(typed: &ForestData, folder: &Path) -> Result<Tables, Problem> {
+pub(crate) fn read_tables(typed: &ForestData, folder: &Path) -> Result<Tables, Problem> {
     let mut measured = tables(&typed.features, read_features)?;
     let mut known = tables(&typed.outcomes, read_outcomes)?;
     if typed.history {
@@ -46,7 +46,7 @@ pub(super) fn read_tables(typed: &ForestData, folder: &Path) -> Result<Tables, P
 }
 
 /// Features and outcomes together, for one problem.
-pub(super) fn join(
+pub(crate) fn join(
     question: Question,
     measured: &[MeasuredTest],
     known: &[KnownTest],
@@ -70,7 +70,7 @@ pub(super) fn join(
 }
 
 /// The features that the project's history holds.
-pub(super) fn features_of(
+pub(crate) fn features_of(
     store: Option<&Path>,
     folder: &Path,
 ) -> Result<Vec<FeatureRecord>, Problem> {
@@ -78,7 +78,7 @@ pub(super) fn features_of(
 }
 
 /// The lines of all these tables.
-pub(super) fn tables<T>(
+pub(crate) fn tables<T>(
     paths: &[PathBuf],
     read: impl Fn(&str) -> Result<Vec<T>, CsvError>,
 ) -> Result<Vec<T>, Problem> {

@@ -1,0 +1,9 @@
+//! What models learn from and where they are kept, and what they say about tests.
+
+mod ensemble_scores;
+pub(crate) mod forest_data;
+pub(crate) mod kept_models;
+pub(crate) mod labelled_tests;
+pub(crate) mod model;
+pub(crate) mod network_teacher;
+pub(crate) mod predictor;
