@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
         cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),
-        cli::Command::List(arguments) => commands::list::run(&arguments),
+        cli::Command::List(arguments) => commands::report::list(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),
         cli::Command::Report(arguments) => commands::report::run(&arguments),

@@ -1,12 +1,18 @@
-//! `flakeproof explain`: what is known about one test, or what a word of the output means.
+//! `flakeproof explain`: what is known about one test, by hunts, by its source and by the project's
+//! forests, or what a word of the output means, as the book's glossary explains it.
 
-use flakeproof_core::{ExitCode, KnownFlaky};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use flakeproof_core::{ExitCode, Features, KnownFlaky, MeanFeatures, Notice, TestId};
+use flakeproof_learn::cannier::{Explanation, ForestModel, Problem as Question};
 use serde_json::{Value, json};
 
-use super::{explain_features, glossary, predict};
+use super::predict;
 use crate::cli::{ExplainArguments, PredictionFormat};
 use crate::models::model::ModelSource;
 use crate::models::predictor::{self, Detail};
+use crate::models::{forest_data, kept_models};
 use crate::problem::Problem;
 use crate::session::{current_folder, history, naming};
 use crate::source::project_source::ProjectSource;
@@ -15,7 +21,7 @@ use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
-    if let Some(meaning) = glossary::meaning(&typed.test) {
+    if let Some(meaning) = meaning(&typed.test) {
         view::data(format!("{meaning}\n").as_bytes());
         return Ok(ExitCode::Clean);
     }
@@ -45,7 +51,7 @@ pub(crate) fn run(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
         PredictionFormat::Text => {
             hunted.iter().for_each(view::known_test);
             view::explanation(&predictions, &test.source, source.is_shipped());
-            explain_features::print(&test.id, &folder)?;
+            print_forests(&test.id, &folder)?;
         }
         PredictionFormat::Json => {
             let document = predict::rendered(&predictions, PredictionFormat::Json)?;
@@ -77,6 +83,98 @@ fn with_hunt(document: &[u8], hunted: &[KnownFlaky]) -> Vec<u8> {
     format!("{:#}\n", Value::Object(members)).into_bytes()
 }
 
+/// Print what each forest of the project says about the test. Without a forest there is nothing to
+/// say; with one, but without features of the test, how to get them.
+fn print_forests(test: &TestId, folder: &Path) -> Result<(), Problem> {
+    let in_project = |question| kept_models::forest_in(question, folder);
+    let models: Vec<PathBuf> = Question::ALL.into_iter().filter_map(in_project).collect();
+    if models.is_empty() {
+        return Ok(());
+    }
+    let cases = measured_cases(test, folder)?;
+    if cases.is_empty() {
+        view::notices(&[Notice {
+            what: "the project has a forest, but the features of this test are not known".into(),
+            next: "measure them: `flakeproof features -- pytest …`".into(),
+        }]);
+        return Ok(());
+    }
+    for path in models {
+        let model = kept_models::open_forest(&path)?;
+        let (case, explanation) = most_suspicious(&model, &cases)?;
+        view::forest_explanation(&model.about, case, &explanation);
+    }
+    Ok(())
+}
+
+/// The mean features of the test, of each of its cases if it has parameters.
+fn measured_cases(test: &TestId, folder: &Path) -> Result<BTreeMap<TestId, Features>, Problem> {
+    if !history::place(None, folder)?.is_file() {
+        return Ok(BTreeMap::new());
+    }
+    let is_case = |id: &TestId| {
+        id == test
+            || id.as_str().strip_prefix(test.as_str()).is_some_and(|rest| rest.starts_with('['))
+    };
+    let mut cases: BTreeMap<TestId, MeanFeatures> = BTreeMap::new();
+    for record in forest_data::features_of(None, folder)? {
+        if is_case(&record.test) {
+            cases.entry(record.test).or_default().add(&record.features);
+        }
+    }
+    Ok(cases.into_iter().map(|(id, mean)| (id, mean.mean())).collect())
+}
+
+/// The case with the highest probability, explained.
+fn most_suspicious<'c>(
+    model: &ForestModel,
+    cases: &'c BTreeMap<TestId, Features>,
+) -> Result<(&'c TestId, Explanation), Problem> {
+    let mut most: Option<(&TestId, Explanation)> = None;
+    for (id, features) in cases {
+        let explanation = model.explain(features).map_err(|error| {
+            Problem::usage(error.to_string(), "measure the features of the test again")
+        })?;
+        if most.as_ref().is_none_or(|(_, it)| explanation.answer > it.answer) {
+            most = Some((id, explanation));
+        }
+    }
+    most.ok_or_else(|| Problem::broken("no case of the test was measured", "please report this"))
+}
+
+/// The page of the book.
+const PAGE: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/glossary.md"));
+
+/// What a word means, as `word: meaning`; `None` where it is none of the program's.
+pub(super) fn meaning(word: &str) -> Option<String> {
+    rows().find_map(|(words, meaning)| {
+        let is_asked = |it: &str| it.eq_ignore_ascii_case(word);
+        let is_here = is_asked(words) || words.split(", ").any(is_asked);
+        is_here.then(|| format!("{words}: {}", without_links(meaning)))
+    })
+}
+
+/// The words of each row, which mean the same or belong together, and their meaning.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGE.lines().filter_map(|line| {
+        let (words, meaning) = line.strip_prefix("| **")?.split_once("** | ")?;
+        Some((words, meaning.strip_suffix(" |")?))
+    })
+}
+
+/// `[text](page)` as `text`, and nothing in italics or code.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        let Some((name, after)) = link.split_once("](") else { break };
+        plain = plain + before + name;
+        rest = after.split_once(')').map_or("", |(_, after)| after);
+    }
+    (plain + rest).replace(['*', '`'], "")
+}
+
 #[cfg(test)]
 mod tests {
     use flakeproof_core::{HuntRecord, HuntedTest};
@@ -106,5 +204,23 @@ mod tests {
         assert_eq!(found("t/a.py::test_y"), ["t/a.py::test_y[1]", "t/a.py::test_y[2]"]);
         assert_eq!(found("test_y[2]"), ["t/a.py::test_y[2]"]);
         assert_eq!(found("test_x"), ["t/a.py::test_x"]);
+    }
+
+    #[test]
+    fn the_words_of_the_output_are_explained() {
+        for word in ["NOD", "bursty", "polluter", "brittle", "victim", "flip", "unknown", "verdict"]
+        {
+            assert!(meaning(word).is_some(), "{word}");
+        }
+        assert_eq!(meaning("nod"), meaning("NOD"));
+        assert_eq!(meaning("test_total"), None);
+    }
+
+    #[test]
+    fn nothing_of_the_page_s_form_is_left() {
+        for (words, _) in rows() {
+            let text = meaning(words).expect("each row has a meaning");
+            assert!(!text.contains("](") && !text.contains('*'), "{text}");
+        }
     }
 }

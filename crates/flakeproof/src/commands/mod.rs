@@ -1,15 +1,11 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
-mod drawn_graph;
 pub(crate) mod evaluate;
 pub(crate) mod explain;
-mod explain_features;
 pub(crate) mod features;
-mod glossary;
 pub(crate) mod graph;
 pub(crate) mod hunt;
 pub(crate) mod ingest;
-pub(crate) mod list;
 pub(crate) mod predict;
 pub(crate) mod quarantine;
 pub(crate) mod report;
@@ -18,7 +14,6 @@ pub(crate) mod run;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod store;
-mod swarm;
 pub(crate) mod train;
 pub(crate) mod validate;
 pub(crate) mod verify;

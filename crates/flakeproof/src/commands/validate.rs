@@ -11,7 +11,7 @@ use flakeproof_runner::reports::{
     Counts, Format, Identity, Issue, Places, ReportedTest, Severity, declared_otherwise, read_each,
 };
 
-use super::ingest::inputs;
+use super::ingest::report_files;
 use crate::cli::{ListFormat, ValidateArguments};
 use crate::problem::Problem;
 use crate::view::{self, Position, ReportProblem, ValidatedReport};
@@ -21,11 +21,11 @@ const AT_ONCE: usize = 256 * 1024;
 
 /// Run the command.
 pub(crate) fn run(typed: &ValidateArguments) -> Result<ExitCode, Problem> {
-    let found = inputs::find(&typed.files)?;
+    let found = report_files::find(&typed.files)?;
     let mut reports = Vec::with_capacity(found.files.len());
     for input in &found.files {
         let validated = validated(&input.path);
-        let unreadable = |error| inputs::unreadable(Path::new(&input.name), &error);
+        let unreadable = |error| report_files::unreadable(Path::new(&input.name), &error);
         reports
             .push(ValidatedReport { name: input.name.clone(), ..validated.map_err(unreadable)? });
     }

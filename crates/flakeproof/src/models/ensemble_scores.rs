@@ -1,4 +1,5 @@
-//! How an ensemble scores tests: what is read of each in its project's source, and what it comes to.
+//! How an ensemble scores tests: what is read of each in its project's source, and what it comes
+//! to.
 
 use flakeproof_core::{DataPath, DataStep, Reason};
 use flakeproof_learn::ensemble::{BaseModel, Ensemble, EnsembleScore, Reading, SourceReader};

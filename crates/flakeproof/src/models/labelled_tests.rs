@@ -1,8 +1,8 @@
-//! Labelled tests, from wherever they are, with all that can be read of them: their text, the code around
-//! them, and the paths of their graphs.
+//! Labelled tests, from wherever they are, with all that can be read of them: their text, the code
+//! around them, and the paths of their graphs.
 //!
-//! The source of each project lies in a folder of its own, named as in the data. Projects are read one
-//! after another, so that only one is in memory at a time.
+//! The source of each project lies in a folder of its own, named as in the data. Projects are read
+//! one after another, so that only one is in memory at a time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Read;

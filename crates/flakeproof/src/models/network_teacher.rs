@@ -1,4 +1,5 @@
-//! Lets a network learn from the paths of some labelled tests, with vectors of words from a file if there is one.
+//! Lets a network learn from the paths of some labelled tests, with vectors of words from a file if
+//! there is one.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! What several commands share when they run tests or look at what was run: how they start, where the
-//! history is, what is kept while tests run, and how what was found is reported.
+//! What several commands share when they run tests or look at what was run: how they start, where
+//! the history is, what is kept while tests run, and how what was found is reported.
 
 pub(crate) mod history;
 pub(crate) mod naming;

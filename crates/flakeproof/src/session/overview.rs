@@ -1,5 +1,5 @@
-//! All that is known about the project's tests, for reports and pages: their history, their quarantine, and
-//! what models say about the source and the measured features of flaky tests.
+//! All that is known about the project's tests, for reports and pages: their history, their
+//! quarantine, and what models say about the source and the measured features of flaky tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

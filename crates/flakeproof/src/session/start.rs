@@ -1,5 +1,5 @@
-//! What every command that runs tests starts with: the folder, a time and a chance of its own, the code
-//! under test as git knows it, and an ear for Ctrl-C.
+//! What every command that runs tests starts with: the folder, a time and a chance of its own, the
+//! code under test as git knows it, and an ear for Ctrl-C.
 
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;

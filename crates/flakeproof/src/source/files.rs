@@ -1,5 +1,5 @@
-//! The source files of a project: which there are, where they belong, their text, a finder that gives up
-//! on one after a while, and how those are told of that were not read.
+//! The source files of a project: which there are, where they belong, their text, a finder that
+//! gives up on one after a while, and how those are told of that were not read.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! What is read of a project's source: its files, the tests in them, the code around these, and what a
-//! change touches.
+//! What is read of a project's source: its files, the tests in them, the code around these, and
+//! what a change touches.
 
 pub(crate) mod changed_tests;
 pub(crate) mod code_places;

@@ -1,5 +1,5 @@
-//! The tests in the source of a project, read in parallel, and which of them belongs to which test of a
-//! suite.
+//! The tests in the source of a project, read in parallel, and which of them belongs to which test
+//! of a suite.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};

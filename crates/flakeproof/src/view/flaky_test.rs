@@ -1,4 +1,5 @@
-//! One flaky test, as a person reads it: how often it fails, who makes it fail, and how to see that.
+//! One flaky test, as a person reads it: how often it fails, who makes it fail, and how to see
+//! that.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
-//! What an ensemble or a network said of tests that it had not learned from, as a person reads it and as
-//! a program does.
+//! What an ensemble or a network said of tests that it had not learned from, as a person reads it
+//! and as a program does.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,12 +1,9 @@
 //! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
 
-mod answers;
 mod cannier;
-mod ensemble;
 mod flast;
 mod forest;
 mod held_out;
-mod peeler;
 mod plan;
 
 use flakeproof_core::ExitCode;
@@ -21,7 +18,7 @@ pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
         EvaluateModel::Forest(typed) => forest::run(typed),
         EvaluateModel::Plan(typed) => plan::run(typed),
         EvaluateModel::Cannier(typed) => cannier::run(typed),
-        EvaluateModel::Peeler(typed) => peeler::run(typed),
-        EvaluateModel::Ensemble(typed) => ensemble::run(typed),
+        EvaluateModel::Peeler(typed) => held_out::evaluate_peeler(typed),
+        EvaluateModel::Ensemble(typed) => held_out::evaluate_ensemble(typed),
     }
 }

@@ -1,10 +1,7 @@
-//! `flakeproof features`: run a suite under measurement and give the features of its tests.
+//! `flakeproof features`: run a suite under measurement and give the features of its tests; or read
+//! their source, in any language that is measured, and give those that need no run.
 
 mod export;
-mod from_source;
-mod kept_run;
-mod of_source;
-mod parquet;
 mod suite_run;
 mod vectors;
 
@@ -13,20 +10,21 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{ExitCode, Notice, Seed, Suite, TestId, TreeState};
+use flakeproof_core::{ExitCode, Features, Notice, Seed, Suite, TestId, TreeState};
+use flakeproof_learn::cannier::MeasuredTest;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Churn, Repository};
 use flakeproof_runner::{Adapter, Cancel, Error, Probe};
 use flakeproof_syntax::metrics::StaticFeatures;
 
-use self::kept_run::KeptRuns;
-use self::suite_run::{End, run_suite};
+use self::suite_run::{End, KeptRuns, run_suite};
 use self::vectors::Vectors;
 use crate::cli::{FeaturesArguments, FeaturesFormat};
 use crate::problem::{self, Problem};
 use crate::session::{Start, current_folder, listen_for_interrupts, reports};
 use crate::settings::FeaturesSettings;
-use crate::view::{self, FeatureTable, FeaturesProgress};
+use crate::source::source_tests;
+use crate::view::{self, FeatureRow, FeatureTable, FeaturesProgress};
 
 /// How far back changes of covered lines are counted (CANNIER, Table 1).
 const COMMITS: u32 = 75;
@@ -36,7 +34,7 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let settings = FeaturesSettings::resolve(typed, &folder)?;
     if let Some(paths) = &typed.source {
-        return of_source::run(paths, &settings);
+        return measure_source(paths, &settings);
     }
     let seed = settings.seed.unwrap_or(Start::now().seed());
     let cancel = listen_for_interrupts();
@@ -243,7 +241,7 @@ impl<'a> Measurement<'a> {
 
 fn read_source(suite: &Suite, root: PathBuf) -> FromSource {
     let suite = suite.clone();
-    std::thread::spawn(move || from_source::of_suite(&suite, &root))
+    std::thread::spawn(move || vectors::static_features(&suite, &root))
 }
 
 fn show(table: &FeatureTable, settings: &FeaturesSettings) {
@@ -252,4 +250,47 @@ fn show(table: &FeatureTable, settings: &FeaturesSettings) {
         FeaturesFormat::Json => view::features_json(table, is_stdout_taken),
         FeaturesFormat::Text => view::features(table, is_stdout_taken),
     }
+}
+
+/// Read the tests in files and folders, and give the features of their source.
+fn measure_source(paths: &[PathBuf], settings: &FeaturesSettings) -> Result<ExitCode, Problem> {
+    let here = [PathBuf::from(".")];
+    let paths = if paths.is_empty() { &here } else { paths };
+    let found = source_tests::measure(paths, &settings.folder)?;
+    if found.tests.is_empty() {
+        return Err(source_tests::no_tests(paths));
+    }
+    let row = |test: source_tests::SourceTest| {
+        let mut features = Features::default();
+        if let Some(source) = &test.features {
+            vectors::set_static(&mut features, source);
+        }
+        FeatureRow { test: test.id, runs: 1, features }
+    };
+    let table = FeatureTable {
+        project: settings.project.clone(),
+        runner: "nothing was run".to_owned(),
+        seed: None,
+        rows: found.tests.into_iter().map(row).collect(),
+        times: Vec::new(),
+        plain: None,
+        notices: found.notices,
+    };
+    show(&table, settings);
+    match &settings.export {
+        Some(path) => export_table(path, &table),
+        None => Ok(()),
+    }?;
+    Ok(ExitCode::Clean)
+}
+
+fn export_table(path: &Path, table: &FeatureTable) -> Result<(), Problem> {
+    let measured = |row: &FeatureRow| MeasuredTest {
+        project: table.project.clone(),
+        test: row.test.to_string(),
+        run: 1,
+        features: row.features,
+    };
+    let tests: Vec<MeasuredTest> = table.rows.iter().map(measured).collect();
+    reports::put(path, &export::bytes(path, &tests)?)
 }

@@ -7,7 +7,7 @@ use flakeproof_core::Notice;
 use flakeproof_runner::git::{CannotTidy, Tidying};
 use flakeproof_runner::{Error, Result};
 
-use super::session::Session;
+use super::kept_hunt::KeptHunt;
 use crate::problem::Problem;
 use crate::settings::{HuntSettings, Store};
 
@@ -24,7 +24,7 @@ pub(super) struct DiskCleaner {
 impl DiskCleaner {
     /// Look at what is there, before the first test runs and after all were collected.
     pub(super) fn of(
-        session: &Session,
+        session: &KeptHunt,
         settings: &HuntSettings,
     ) -> std::result::Result<Self, Problem> {
         let kept = match &settings.store {

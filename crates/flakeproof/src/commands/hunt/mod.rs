@@ -1,14 +1,10 @@
 //! `flakeproof hunt`: find the flaky tests, their kinds, and who makes whom fail.
 
-mod by_features;
-mod by_source;
-mod candidates;
 mod cleaner;
 mod ending;
-pub(super) mod fingerprint;
-mod kin;
+pub(super) mod kept_hunt;
+mod opinions;
 mod priors;
-mod session;
 mod strategy;
 mod targets;
 
@@ -21,8 +17,7 @@ use flakeproof_runner::{Adapter, Cancel, Error};
 
 use self::cleaner::DiskCleaner;
 use self::ending::Ending;
-use self::fingerprint::Fingerprint;
-use self::session::Session;
+use self::kept_hunt::{Fingerprint, KeptHunt};
 use self::strategy::ChosenStrategy;
 use crate::cli::HuntArguments;
 use crate::problem::{self, Problem};
@@ -37,7 +32,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
     let mut recorder = Recorder::open(&settings.store);
-    let mut session = Session::begin(typed, &settings, &mut recorder)?;
+    let mut session = KeptHunt::begin(typed, &settings, &mut recorder)?;
     let cancel = listen_for_interrupts();
     let code = code_in(&folder);
     let adapter = adapter_for(&settings, &session, &cancel).map_err(problem::explain)?;
@@ -79,7 +74,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
 struct Prepared<'a> {
     typed: &'a HuntArguments,
     settings: &'a HuntSettings,
-    session: &'a Session,
+    session: &'a KeptHunt,
     adapter: &'a dyn Adapter,
     suite: &'a Suite,
     code: &'a Code,
@@ -160,7 +155,7 @@ impl Prepared<'_> {
 
 fn adapter_for(
     settings: &HuntSettings,
-    session: &Session,
+    session: &KeptHunt,
     cancel: &Cancel,
 ) -> Result<Box<dyn Adapter>, Error> {
     adapters::open(RunRequest {
@@ -179,7 +174,7 @@ fn adapter_for(
 /// The strategy of the hunt.
 fn choose_strategy(
     settings: &HuntSettings,
-    session: &Session,
+    session: &KeptHunt,
     suite: &Suite,
     adapter: &dyn Adapter,
     recorder: &Recorder,
@@ -193,7 +188,7 @@ fn choose_strategy(
 /// What the detector is asked for.
 fn plan(
     settings: &HuntSettings,
-    session: &Session,
+    session: &KeptHunt,
     suite: &Suite,
     adapter: &dyn Adapter,
     strategy: hunt::Strategy,

@@ -1,4 +1,5 @@
-//! What is believed about each test before it runs: from models to the forecast of a plan.
+//! What is believed about each test before it runs: from models to the forecast of a plan. Tests
+//! belong together: where one is flaky, its neighbours are more likely to be.
 
 use std::collections::HashMap;
 
@@ -7,9 +8,8 @@ use flakeproof_detect::hunt::Forecast;
 use flakeproof_detect::plan::FailureRates;
 use flakeproof_learn::cannier::Problem as Question;
 
-use super::by_features::{Answer, ByFeatures, ForestSays};
-use super::by_source::BySource;
-use super::kin;
+use super::opinions::{Answer, ByFeatures, BySource, ForestSays};
+use crate::source::source_tests::without_parameters;
 
 /// Of 89,668 tests, 1,015 were victims (CANNIER, Table 3).
 const VICTIMS: f64 = 1_015.0 / 89_668.0;
@@ -67,7 +67,7 @@ impl Priors {
         Forecast {
             flaky: self.flaky,
             victim: self.victim,
-            kin: suite.tests.iter().map(|test| kin::of(&test.id)).collect(),
+            kin: suite.tests.iter().map(|test| groups_of(&test.id)).collect(),
             rates: if rates.is_empty() {
                 FailureRates::known()
             } else {
@@ -90,6 +90,19 @@ pub(super) fn known_rates(known: &[KnownFlaky]) -> Vec<f64> {
     let rates: Vec<f64> =
         measured.map(|test| (test.rate().mean * 10_000.0).round() / 10_000.0).collect();
     if rates.len() >= ENOUGH_RATES { rates } else { Vec::new() }
+}
+
+/// The group of all tests.
+const SUITE: &str = "suite";
+
+/// The groups of a test, the outermost first: suite, folder, file, and class if it has one.
+pub(super) fn groups_of(test: &TestId) -> Vec<String> {
+    let id = without_parameters(test.as_str());
+    let (file, names) = id.split_once("::").unwrap_or((id, ""));
+    let folder = file.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    let mut groups = vec![SUITE.to_owned(), format!("{folder}/"), file.to_owned()];
+    groups.extend(names.rsplit_once("::").map(|(class, _)| format!("{file}::{class}")));
+    groups
 }
 
 #[cfg(test)]
@@ -158,5 +171,17 @@ mod tests {
         priors.recall(&suite, &hunted);
         assert_eq!(priors.flaky, [0.9, 0.1, 0.1]);
         assert_eq!(priors.victim, [VICTIMS, VICTIMS, KNOWN]);
+    }
+
+    #[test]
+    fn a_test_stands_in_its_class_its_file_its_folder_and_the_suite() {
+        let groups = groups_of(&"tests/a/test_x.py::TestA::test_b[1::2]".into());
+        let class = "tests/a/test_x.py::TestA";
+        assert_eq!(groups, ["suite", "tests/a/", "tests/a/test_x.py", class]);
+    }
+
+    #[test]
+    fn a_test_without_a_class_stands_in_its_file() {
+        assert_eq!(groups_of(&"test_x.py::test_b".into()), ["suite", "./", "test_x.py"]);
     }
 }

@@ -1,19 +1,18 @@
-//! From what was asked for to the strategy of the hunt, and what the reader should know about it.
+//! From what was asked for to the strategy of the hunt, and what the reader should know about it;
+//! for CANNIER, which tests it reruns and classifies, and which pairs it tries, by what models say.
 
 use std::path::Path;
 
-use flakeproof_core::{History, Notice, Suite};
-use flakeproof_detect::hunt::Strategy;
+use flakeproof_core::{History, Notice, Region, Suite, Thresholds};
+use flakeproof_detect::hunt::{Candidates, Strategy};
 use flakeproof_learn::cannier::Problem as Question;
 
-use super::by_features::ByFeatures;
-use super::by_source::BySource;
-use super::candidates;
+use super::opinions::{ByFeatures, BySource, ForestSays};
 use super::priors::Priors;
 use super::targets::Targets;
 use crate::models::kept_models;
 use crate::problem::Problem;
-use crate::settings::{Asked, StrategyName, StrategyOptions};
+use crate::settings::{Asked, BALANCED_RERUN, StrategyName, StrategyOptions};
 use crate::source::changed_tests::ChangedTests;
 
 /// The strategy of a hunt, and what comes with it.
@@ -55,7 +54,7 @@ impl ChosenStrategy {
         match &asked.strategy {
             StrategyOptions::Off => {}
             StrategyOptions::Cannier { thresholds } => {
-                let few = candidates::choose(suite, &by_source, &by_features, *thresholds);
+                let few = choose(suite, &by_source, &by_features, *thresholds);
                 chosen.strategy = Strategy::Cannier(few.candidates);
                 chosen.notices = few.notices;
             }
@@ -112,4 +111,160 @@ fn models(options: &StrategyOptions, by_source: &BySource, by_features: &ByFeatu
     let say = if names.len() == 1 { "says" } else { "say" };
     let what = format!("{how} steers this hunt, by what {} {say}", names.join(" and "));
     Notice { what, next: next.to_owned() }
+}
+
+/// Which tests CANNIER looks at, and what the reader should know about it.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) candidates: Candidates,
+    pub(super) notices: Vec<Notice>,
+}
+
+/// Choose by the forests; where there is none for reruns, by the source. The typed thresholds are
+/// those of reruns.
+pub(super) fn choose(
+    suite: &Suite,
+    by_source: &BySource,
+    by_features: &ByFeatures,
+    typed: Option<Thresholds>,
+) -> Chosen {
+    let mut chooser = Chooser { by_features, are_papers: Vec::new() };
+    let nod = by_features.on(Question::Nod);
+    let thresholds = typed.unwrap_or_else(|| chooser.thresholds(Question::Nod));
+    let reruns = match nod {
+        Some(said) => regions(said, thresholds),
+        None => by_source.flaky.iter().map(|it| thresholds.region(*it)).collect(),
+    };
+    let candidates = Candidates {
+        kinds: chooser.regions(Question::NodVsVictim),
+        victims: chooser.candidates(Question::Victim),
+        polluters: chooser.candidates(Question::Polluter),
+        reruns: None,
+    };
+    let mut notices: Vec<Notice> = chooser.notice().into_iter().collect();
+    notices.extend(believed(suite, &reruns, thresholds));
+    Chosen { candidates: Candidates { reruns: Some(reruns), ..candidates }, notices }
+}
+
+struct Chooser<'a> {
+    by_features: &'a ByFeatures,
+    /// Questions for which the paper's thresholds stand in.
+    are_papers: Vec<Question>,
+}
+
+impl Chooser<'_> {
+    fn thresholds(&mut self, question: Question) -> Thresholds {
+        let kept = self.by_features.on(question).and_then(|said| said.thresholds);
+        kept.unwrap_or_else(|| {
+            self.are_papers.push(question);
+            balanced(question)
+        })
+    }
+
+    fn regions(&mut self, question: Question) -> Option<Vec<Region>> {
+        let said = self.by_features.on(question)?;
+        Some(regions(said, self.thresholds(question)))
+    }
+
+    /// Who is not below the threshold.
+    fn candidates(&mut self, question: Question) -> Option<Vec<bool>> {
+        let regions = self.regions(question)?;
+        Some(regions.into_iter().map(|region| region != Region::Below).collect())
+    }
+
+    fn notice(&self) -> Option<Notice> {
+        let words: Vec<&str> = self.are_papers.iter().map(|question| question.word()).collect();
+        (!words.is_empty()).then(|| Notice {
+            what: format!(
+                "no thresholds are kept for {}: those of the CANNIER paper stand in",
+                words.join(", ")
+            ),
+            next:
+                "train forests on your own history (`flakeproof train forest`), or give `--lower` \
+                   and `--upper`"
+                    .into(),
+        })
+    }
+}
+
+/// The balanced points of the paper (Tables 8, 9 and 10).
+fn balanced(question: Question) -> Thresholds {
+    let (lower, upper) = match question {
+        Question::Nod => BALANCED_RERUN,
+        Question::NodVsVictim => (0.18, Thresholds::UNREACHED),
+        Question::Victim => (0.06, Thresholds::UNREACHED),
+        Question::Polluter => (0.09, Thresholds::UNREACHED),
+    };
+    Thresholds::new(lower, upper).unwrap_or(Thresholds::RERUN_ALL)
+}
+
+/// A test that nobody measured is ambiguous.
+fn regions(said: &ForestSays, thresholds: Thresholds) -> Vec<Region> {
+    let region = |raw: f64| thresholds.region(raw);
+    said.answers.iter().map(|it| it.map_or(Region::Ambiguous, |it| region(it.raw))).collect()
+}
+
+/// What a model says without a run is not reported as found.
+fn believed(suite: &Suite, reruns: &[Region], thresholds: Thresholds) -> Option<Notice> {
+    let above = suite.tests.iter().zip(reruns).filter(|(_, region)| **region == Region::Above);
+    let above: Vec<&str> = above.map(|(test, _)| test.id.as_str()).collect();
+    let (first, rest) = above.split_first()?;
+    let others = match rest.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(Notice {
+        what: format!(
+            "a model says that `{first}`{others} is flaky with at least {}: not rerun, and not called \
+             flaky without a run",
+            thresholds.upper()
+        ),
+        next: "`--upper 1.01` reruns them, too".into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::SuiteTest;
+
+    use super::*;
+
+    fn suite() -> Suite {
+        let test = |id: &str| SuiteTest { id: id.into(), location: None };
+        Suite { tests: ["a", "b", "c"].map(test).into(), problems: Vec::new() }
+    }
+
+    fn by_source() -> BySource {
+        BySource {
+            flaky: vec![0.01, 0.3, 0.95],
+            written: vec![None, None, None],
+            is_suspicious: vec![false; 3],
+            model: String::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn without_forests_the_source_chooses_reruns_and_nothing_else() {
+        let typed = Thresholds::new(0.07, 0.9).ok();
+        let chosen = choose(&suite(), &by_source(), &ByFeatures::default(), typed);
+        let regions = vec![Region::Below, Region::Ambiguous, Region::Above];
+        assert_eq!(chosen.candidates.reruns, Some(regions));
+        assert_eq!((chosen.candidates.kinds, chosen.candidates.victims), (None, None));
+        let [notice] = &chosen.notices[..] else { panic!("{:?}", chosen.notices) };
+        assert!(notice.what.contains("`c` is flaky with at least 0.9"), "{notice:?}");
+    }
+
+    #[test]
+    fn tests_that_were_not_measured_stay_candidates() {
+        let forests = ByFeatures::default()
+            .with(Question::Nod, &[Some(0.5), None, Some(0.01)])
+            .with(Question::Polluter, &[Some(0.5), None, Some(0.01)]);
+        let chosen = choose(&suite(), &by_source(), &forests, None);
+        let regions = vec![Region::Ambiguous, Region::Ambiguous, Region::Below];
+        assert_eq!(chosen.candidates.reruns, Some(regions));
+        assert_eq!(chosen.candidates.polluters, Some(vec![true, true, false]));
+        let [notice] = &chosen.notices[..] else { panic!("{:?}", chosen.notices) };
+        assert!(notice.what.contains("nod, polluter"), "{notice:?}");
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use flakeproof_core::{HuntedTest, Suite, SuiteTest, TestId};
 
-use super::by_source::BySource;
+use super::opinions::BySource;
 use super::priors::Priors;
 use crate::source::changed_tests::ChangedTests;
 use crate::source::source_tests::SourceTest;

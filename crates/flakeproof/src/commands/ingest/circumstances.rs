@@ -8,8 +8,7 @@ use flakeproof_runner::ci::CiFacts;
 use flakeproof_runner::git::Repository;
 use jiff::Timestamp;
 
-use super::looked_at::Report;
-use super::times;
+use super::report_files::{self, Report};
 use crate::cli::IngestArguments;
 use crate::problem::Problem;
 
@@ -69,13 +68,13 @@ impl Circumstances {
 
     /// The run that these reports are of.
     pub(super) fn run(&self, reports: &[&Report]) -> RunRecord {
-        let told = reports.iter().filter_map(|report| report.told).min();
-        let of_ci = self.ci.started.as_deref().and_then(times::parse);
+        let ran = reports.iter().filter_map(|report| report.ran).min();
+        let of_ci = self.ci.started.as_deref().and_then(report_files::parse_time);
         let written = reports.iter().map(|report| report.written).min();
-        let started = self.started.or(told).or(of_ci).or(written).unwrap_or(Timestamp::UNIX_EPOCH);
+        let started = self.started.or(ran).or(of_ci).or(written).unwrap_or(Timestamp::UNIX_EPOCH);
         RunRecord {
             id: self.id(reports),
-            started: times::written(started),
+            started: report_files::written_time(started),
             command: Vec::new(),
             folder: String::new(),
             seed: Seed(0),
@@ -115,7 +114,7 @@ impl Circumstances {
 
 fn started(typed: &IngestArguments) -> Result<Option<Timestamp>, Problem> {
     let Some(text) = &typed.started else { return Ok(None) };
-    match times::parse(text) {
+    match report_files::parse_time(text) {
         Some(time) => Ok(Some(time)),
         None => Err(Problem::usage(
             format!("`{text}` after `--started` is no time"),

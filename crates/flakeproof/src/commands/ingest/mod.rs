@@ -2,32 +2,26 @@
 
 mod circumstances;
 mod gathering;
-mod groups;
-pub(super) mod inputs;
-mod looked_at;
 mod reading;
-mod times;
-mod told;
+pub(super) mod report_files;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use flakeproof_core::{ExitCode, History, IdRules};
+use flakeproof_core::{ExitCode, History, IdRules, RunRecord};
 use flakeproof_runner::Cancel;
-use flakeproof_runner::reports::Places;
+use flakeproof_runner::reports::{Issue, Places, Severity};
 use flakeproof_store::SqliteHistory;
 use jiff::Timestamp;
 
 use self::circumstances::Circumstances;
-use self::looked_at::Report;
 use self::reading::{Ended, Reading, Trouble};
+use self::report_files::Report;
 use crate::cli::{IngestArguments, ListFormat};
 use crate::problem::Problem;
 use crate::session::{current_folder, history, listen_for_interrupts};
 use crate::settings::ConfigurationFile;
 use crate::view;
-
-pub(crate) use told::{Ingested, IngestedRun, Remarks, TestCounts};
 
 /// Run the command.
 pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
@@ -41,15 +35,15 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
         .collect();
     let circumstances = Circumstances::of(typed, &variables, &folder)?;
     let cancel = listen_for_interrupts();
-    let found = inputs::find(&typed.files)?;
-    let reports = looked_at::look(found.files, Timestamp::now())?;
+    let found = report_files::find(&typed.files)?;
+    let reports = report_files::inspect(found.files, Timestamp::now())?;
     let mut ingested = Ingested {
         passed_over: found.passed_over,
         is_dry: typed.dry_run,
         is_certain: circumstances.is_certain(),
         ..Ingested::default()
     };
-    let mut session = Session { typed, folder: &folder, circumstances, cancel, history: None };
+    let mut session = Ingestion { typed, folder: &folder, circumstances, cancel, history: None };
     let progress = view::IngestProgress::start(reports.iter().map(|report| report.size).sum());
     let all: Vec<&Report> = reports.iter().collect();
     let size = if typed.each { 1 } else { all.len().max(1) };
@@ -80,7 +74,7 @@ fn exit_of(ingested: &Ingested) -> ExitCode {
 }
 
 /// What every run of a call shares.
-struct Session<'a> {
+struct Ingestion<'a> {
     typed: &'a IngestArguments,
     folder: &'a Path,
     circumstances: Circumstances,
@@ -88,7 +82,7 @@ struct Session<'a> {
     history: Option<SqliteHistory>,
 }
 
-impl Session<'_> {
+impl Ingestion<'_> {
     /// Read one run; `None` if the user interrupted it.
     fn ingest(
         &mut self,
@@ -107,7 +101,7 @@ impl Session<'_> {
         let project = ConfigurationFile::find(None, self.folder)?.project;
         let reading = Reading {
             reports,
-            groups: groups::groups(reports, self.typed.attempts),
+            groups: report_files::attempt_groups(reports, self.typed.attempts),
             rules: (!self.typed.raw_ids).then(|| IdRules::of_run(&run.record.started)),
             places: Places::new(self.circumstances.folders(&project)),
             cancel: self.cancel.clone(),
@@ -138,5 +132,66 @@ impl Session<'_> {
             None => history::open_or_create(self.typed.store.as_deref(), self.folder)?,
         };
         Ok(self.history.insert(history))
+    }
+}
+
+/// Everything that one call read.
+#[derive(Debug, Default)]
+pub(crate) struct Ingested {
+    pub(crate) runs: Vec<IngestedRun>,
+    /// Files in folders that are no reports.
+    pub(crate) passed_over: usize,
+    pub(crate) is_dry: bool,
+    pub(crate) is_interrupted: bool,
+    /// Whether the revision is known to be what ran.
+    pub(crate) is_certain: bool,
+}
+
+/// One run that was read from reports.
+#[derive(Debug)]
+pub(crate) struct IngestedRun {
+    pub(crate) record: RunRecord,
+    /// Whether it was in the history already, so that nothing was read.
+    pub(crate) is_known: bool,
+    pub(crate) files: usize,
+    pub(crate) bytes: u64,
+    pub(crate) tests: TestCounts,
+    pub(crate) remarks: Remarks,
+}
+
+/// How many tests there were, and how they ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TestCounts {
+    pub(crate) passed: u64,
+    pub(crate) failed: u64,
+    /// Passed and failed, in the same run.
+    pub(crate) mixed: u64,
+    pub(crate) skipped: u64,
+}
+
+impl TestCounts {
+    pub(crate) fn all(self) -> u64 {
+        self.passed + self.failed + self.mixed + self.skipped
+    }
+}
+
+/// What should be known besides.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks {
+    /// What is odd about a file.
+    pub(crate) issues: Vec<(String, Issue)>,
+    /// Times that a test occurred again and could not be told from a part of the same test.
+    pub(crate) parts: u64,
+    /// Ids before and after the rules; only some of many.
+    pub(crate) rewritten: Vec<(String, String)>,
+    pub(crate) rewritten_count: u64,
+    /// Tests that kept their ids, because the rules would have made one of several.
+    pub(crate) kept_apart: u64,
+}
+
+impl Remarks {
+    /// Whether tests may be missing.
+    pub(crate) fn has_serious_issue(&self) -> bool {
+        self.issues.iter().any(|(_, issue)| issue.severity == Severity::Serious)
     }
 }

@@ -1,22 +1,24 @@
 //! `flakeproof repro`: replay the order in which a test was seen to fail.
 
 mod bundle;
-mod case;
 
 use std::path::Path;
 use std::time::Instant;
 
-use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId, foreign_text};
+use flakeproof_core::{
+    ExitCode, Failure, FlakyKind, Isolation, KnownFlaky, Notice, Seed, Suite, TestId, foreign_text,
+};
 use flakeproof_detect::replay::replay;
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
 use self::bundle::Bundle;
-use self::case::Case;
 use crate::cli::ReproArguments;
 use crate::problem::{self, Problem};
-use crate::session::{Start, code_in, current_folder, listen_for_interrupts, reports};
+use crate::session::{
+    Start, code_in, current_folder, history, listen_for_interrupts, naming, reports,
+};
 use crate::settings::{ConfigurationFile, Isolate};
 use crate::view::{self, Replays};
 
@@ -157,5 +159,66 @@ pub(super) fn isolation_of(
             Isolation::Spawn
         }
         (isolation, _) => isolation,
+    }
+}
+
+/// A failure to show again.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub(super) test: TestId,
+    pub(super) kind: Option<FlakyKind>,
+    /// The tests, the failing one last.
+    pub(super) order: Vec<TestId>,
+    /// The command that runs the suite.
+    pub(super) command: Vec<String>,
+    /// The command that shows the failure without flakeproof.
+    pub(super) shell_command: Option<String>,
+    pub(super) seed: Seed,
+    /// The failure as it was first seen.
+    pub(super) failure: Option<Failure>,
+    /// The code that it was seen on, if that is known.
+    pub(super) revision: Option<String>,
+}
+
+impl Case {
+    /// What the last hunt found about this test.
+    pub(super) fn of_history(
+        typed: &str,
+        store: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Self, Problem> {
+        let known = history::flaky_tests(store, folder)?;
+        if known.is_empty() {
+            let next = "`flakeproof hunt -- pytest` looks for them";
+            return Err(Problem::usage("no flaky test is known in this project", next));
+        }
+        let ids: Vec<&TestId> = known.iter().map(|it| &it.test.id).collect();
+        let list = "`flakeproof list` shows the flaky tests that are known";
+        let at = naming::the_one(typed, &ids, list)?;
+        Self::of_known(&known[at])
+    }
+
+    fn of_known(known: &KnownFlaky) -> Result<Self, Problem> {
+        let test = &known.test;
+        let Some(reproduction) = &test.reproduction else {
+            return Err(Problem::usage(
+                format!("no order in which `{}` fails is on record", test.id),
+                format!("`flakeproof hunt --victim {}` looks for one", test.id),
+            ));
+        };
+        let seed =
+            known.hunt.seed.parse().map_err(|_| {
+                Problem::broken("the record of the hunt cannot be read", "hunt again")
+            })?;
+        Ok(Self {
+            test: test.id.clone(),
+            kind: test.kind,
+            order: reproduction.order.clone(),
+            command: known.hunt.command.clone(),
+            shell_command: Some(reproduction.command.clone()),
+            seed,
+            failure: test.failure.clone(),
+            revision: None,
+        })
     }
 }

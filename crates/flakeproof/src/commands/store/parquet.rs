@@ -10,7 +10,7 @@ pub(super) use missing::ParquetFile;
 mod missing {
     use flakeproof_store::{Cell, Table};
 
-    use super::super::export::Out;
+    use super::super::Out;
     use crate::problem::Problem;
 
     /// No file.
@@ -46,7 +46,7 @@ mod columns {
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
 
-    use super::super::export::{Out, cannot_write};
+    use super::super::{Out, cannot_write};
     use crate::problem::Problem;
 
     /// Rows that are kept in memory until they are written.
