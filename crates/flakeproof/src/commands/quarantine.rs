@@ -13,11 +13,11 @@ use flakeproof_store::SqliteHistory;
 
 use crate::cli::{
     ListFormat, QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck,
-    QuarantineRemove,
+    QuarantineFile, QuarantineRemove, today,
 };
 use crate::problem::Problem;
 use crate::session::{current_folder, history, naming};
-use crate::settings::{ConfigurationFile, QuarantineFile, today};
+use crate::settings::ConfigurationFile;
 use crate::view::{self, Checked, Release};
 
 /// Run the command.

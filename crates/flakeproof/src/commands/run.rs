@@ -12,11 +12,10 @@ use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::Repository;
 use flakeproof_runner::{Adapter, Cancel, Error};
 
-use crate::cli::RunArguments;
+use crate::cli::{RunArguments, RunSettings};
 use crate::problem::{self, Problem, last_line};
 use crate::session::reports::report_findings;
 use crate::session::{Code, Recorder, Start, code_in, current_folder, listen_for_interrupts};
-use crate::settings::RunSettings;
 use crate::view;
 
 /// Run the command.

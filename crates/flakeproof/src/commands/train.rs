@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::cli::{
     NetworkArguments, TrainArguments, TrainEnsemble, TrainFlast, TrainForest, TrainModel,
-    TrainPeeler, share,
+    TrainPeeler,
 };
 use crate::models::labelled_tests::{self, LabelledSources};
 use crate::models::network_teacher::{self, NetworkTeacher};
@@ -41,14 +41,14 @@ pub(crate) fn run(typed: &TrainArguments) -> Result<ExitCode, Problem> {
 fn train_flast(typed: &TrainFlast) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let recipe = typed.recipe.resolve()?;
-    let careful_precision = share(typed.precision, "--precision")?;
+    let careful_precision = typed.learned.careful_precision()?;
     let tests = labelled_tests(typed, &folder)?;
     let output = typed.output.clone().unwrap_or_else(|| kept_models::FLAST.into());
-    let name = kept_models::name(typed.name.as_deref(), &output);
+    let name = kept_models::name(typed.learned.name.as_deref(), &output);
     let begin = Instant::now();
     let params = FlastParams {
         recipe,
-        seed: typed.seed,
+        seed: typed.learned.seed,
         hold_out: typed.hold_out.map(Into::into),
         careful_precision,
         name,
@@ -135,7 +135,7 @@ pub(in super::super) fn cannot_learn(error: &LearnError) -> Problem {
 
 /// `train jury`: learn from the source of tests.
 fn train_ensemble(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
-    let careful_precision = share(typed.precision, "--precision")?;
+    let careful_precision = typed.learned.careful_precision()?;
     let tests = labelled_tests::of_files(&typed.data, &typed.without)?;
     let tests = labelled_tests::chosen(&typed.code, tests)?;
     let texts = match typed.texts.as_slice() {
@@ -144,13 +144,13 @@ fn train_ensemble(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
     };
     let read = labelled_tests::read_sources(&typed.code, tests, texts)?;
     let output = typed.output.clone().unwrap_or_else(|| kept_models::ENSEMBLE.into());
-    let name = kept_models::name(typed.name.as_deref(), &output);
+    let name = kept_models::name(typed.learned.name.as_deref(), &output);
     let begin = Instant::now();
     let hold_out = typed.hold_out.map_or_else(|| largest_hold_out(&read.readings), HoldOut::from);
     let network = (!typed.no_paths).then_some(&typed.network);
     let params = EnsembleParams {
         careful_precision,
-        ..ensemble_params(&read, network, hold_out, typed.seed)?
+        ..ensemble_params(&read, network, hold_out, typed.learned.seed)?
     };
     let ensemble = params.fit(&read.readings, &name).map_err(|error| {
         Problem::usage(
@@ -244,13 +244,13 @@ struct AboutNetwork<'a> {
 
 /// `train peeler`: let a network learn from the paths of tests.
 fn train_peeler(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
-    let careful = share(typed.precision, "--precision")?;
+    let careful = typed.learned.careful_precision()?;
     let tests = labelled_tests::of_files(&typed.data, &typed.without)?;
     let tests = labelled_tests::chosen(&typed.code, tests)?;
     let read = labelled_tests::read_sources(&typed.code, tests, Vec::new())?;
     let readings = &read.readings;
     let begin = Instant::now();
-    let mut teacher = NetworkTeacher::new(&read, &typed.network, typed.seed)?;
+    let mut teacher = NetworkTeacher::new(&read, &typed.network, typed.learned.seed)?;
     let hold_out = typed.hold_out.map_or_else(|| largest_hold_out(readings), HoldOut::from);
     let all: Vec<u32> = (0..).take(readings.tests().len()).collect();
     let mut progress = view::Steps::start(teacher.params.members * teacher.params.epochs, "epochs");
@@ -261,7 +261,7 @@ fn train_peeler(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
     let taught = taught?;
     let output = typed.output.clone().unwrap_or_else(|| kept_models::PEELER.into());
     let about = AboutNetwork {
-        name: kept_models::name(typed.name.as_deref(), &output),
+        name: kept_models::name(typed.learned.name.as_deref(), &output),
         hold_out,
         average_precision: taught.held_out.average_precision(),
         thresholds: thresholds(&taught.held_out, careful),

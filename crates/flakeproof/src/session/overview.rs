@@ -12,12 +12,12 @@ use flakeproof_learn::cannier::Problem as Question;
 use flakeproof_store::SqliteHistory;
 
 use super::history;
-use crate::cli::ThresholdChoice;
+use crate::cli::{QuarantineFile, ThresholdChoice};
 use crate::models::model::ModelSource;
 use crate::models::predictor::{self, Detail};
 use crate::models::{forest_data, kept_models};
 use crate::problem::Problem;
-use crate::settings::{ConfigurationFile, QuarantineFile};
+use crate::settings::ConfigurationFile;
 use crate::source::project_source::ProjectSource;
 use crate::source::source_tests::{self, SourceTest};
 

@@ -8,8 +8,9 @@ use flakeproof_core::{Findings, FixFindings, HuntFindings};
 use flakeproof_detect::hunt::{self, PolluterSearch};
 use flakeproof_report::{GithubAnnotations, GithubSummary, Json, JunitXml, Renderer};
 
+use crate::cli::{HuntSettings, RunSettings};
 use crate::problem::Problem;
-use crate::settings::{HuntSettings, Reporter, ReporterKind, RunSettings};
+use crate::settings::{Reporter, ReporterKind};
 use crate::view::{self, ShownHunt};
 
 /// Show the findings and write every report that was asked for.

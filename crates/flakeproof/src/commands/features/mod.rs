@@ -19,10 +19,9 @@ use flakeproof_syntax::metrics::StaticFeatures;
 
 use self::suite_run::{End, KeptRuns, run_suite};
 use self::vectors::Vectors;
-use crate::cli::{FeaturesArguments, FeaturesFormat};
+use crate::cli::{FeaturesArguments, FeaturesFormat, FeaturesSettings};
 use crate::problem::{self, Problem};
 use crate::session::{Start, current_folder, listen_for_interrupts, reports};
-use crate::settings::FeaturesSettings;
 use crate::source::source_tests;
 use crate::view::{self, FeatureRow, FeatureTable, FeaturesProgress};
 

@@ -9,8 +9,8 @@ use flakeproof_core::{
 };
 use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
+use crate::cli::FeaturesSettings;
 use crate::session::{Recorder, Start};
-use crate::settings::FeaturesSettings;
 
 /// How a run of the suite ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

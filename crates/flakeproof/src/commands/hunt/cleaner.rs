@@ -8,8 +8,9 @@ use flakeproof_runner::git::{CannotTidy, Tidying};
 use flakeproof_runner::{Error, Result};
 
 use super::kept_hunt::KeptHunt;
+use crate::cli::HuntSettings;
 use crate::problem::Problem;
-use crate::settings::{HuntSettings, Store};
+use crate::settings::Store;
 
 /// Paths that are named; the rest is counted.
 const NAMED: usize = 5;

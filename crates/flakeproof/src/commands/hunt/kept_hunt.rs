@@ -10,10 +10,10 @@ use flakeproof_detect::hunt::Strategy;
 use flakeproof_report::words;
 
 use super::priors;
-use crate::cli::HuntArguments;
+use crate::cli::{Asked, HuntArguments, HuntSettings};
 use crate::problem::Problem;
 use crate::session::{Code, Recorder, Start};
-use crate::settings::{Asked, FlakyResult, HuntSettings, StrategyOptions};
+use crate::settings::{FlakyResult, StrategyOptions};
 
 /// One session of a hunt.
 #[derive(Debug)]

@@ -19,11 +19,10 @@ use self::cleaner::DiskCleaner;
 use self::ending::Ending;
 use self::kept_hunt::{Fingerprint, KeptHunt};
 use self::strategy::ChosenStrategy;
-use crate::cli::HuntArguments;
+use crate::cli::{HuntArguments, HuntSettings};
 use crate::problem::{self, Problem};
 use crate::session::reports::report_hunt;
 use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts, naming};
-use crate::settings::HuntSettings;
 use crate::view::{self, HuntProgress};
 
 /// Run the command.

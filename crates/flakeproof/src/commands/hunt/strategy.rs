@@ -10,9 +10,10 @@ use flakeproof_learn::cannier::Problem as Question;
 use super::opinions::{ByFeatures, BySource, ForestSays};
 use super::priors::Priors;
 use super::targets::Targets;
+use crate::cli::Asked;
 use crate::models::kept_models;
 use crate::problem::Problem;
-use crate::settings::{Asked, BALANCED_RERUN, StrategyName, StrategyOptions};
+use crate::settings::{BALANCED_RERUN, StrategyName, StrategyOptions};
 use crate::source::changed_tests::ChangedTests;
 
 /// The strategy of a hunt, and what comes with it.
