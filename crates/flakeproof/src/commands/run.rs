@@ -30,7 +30,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let code = code_in(&folder);
 
     let adapter = adapter_for(&settings, &id, seed, &cancel).map_err(problem::explain)?;
-    let mut progress = view::Progress::start();
+    let mut progress = view::RunProgress::start();
     let discovered = adapter.discover();
     let suite = match discovered {
         Err(Error::CollectOnly { output }) => {

@@ -1,13 +1,15 @@
-//! What was read from reports, and the rules by which ids are rewritten.
+//! How far reports are read, on stderr, what was read from them, and the rules by which ids are
+//! rewritten.
 
 use std::fmt::Write as _;
+use std::io::IsTerminal;
 
 use flakeproof_core::IdRule;
 use flakeproof_runner::reports::Severity;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::printed;
-use super::styles::{BAD, CHANCE, DIM, GOOD, STRONG};
+use super::terminal::{self, BAD, CHANCE, DIM, GOOD, STRONG};
 use crate::commands::ingest::{Ingested, IngestedRun};
 
 /// So many issues and rewritten ids are shown to people.
@@ -24,8 +26,8 @@ pub(crate) fn ingested(ingested: &Ingested) {
         let what = "nobody says which revision ran, so these reports prove nothing about the code";
         let _ = writeln!(warnings, "{CHANCE}note{CHANCE:#}: {what}; {next}");
     }
-    let _ = printed::err(&warnings);
-    let _ = printed::out(&text(ingested));
+    let _ = terminal::err(&warnings);
+    let _ = terminal::out(&text(ingested));
 }
 
 /// Print for programs what was read.
@@ -68,7 +70,7 @@ pub(crate) fn id_rules(rules: &[IdRule], is_json: bool) {
         }
         let _ = writeln!(text, "      {DIM}{pattern}{DIM:#}");
     }
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 fn text(ingested: &Ingested) -> String {
@@ -231,6 +233,37 @@ fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A bar on a terminal for much input, nothing elsewhere.
+pub(crate) struct IngestProgress(ProgressBar);
+
+/// Less is read before a bar could be seen.
+const WORTH_A_BAR: u64 = 20 * 1024 * 1024;
+
+impl IngestProgress {
+    /// Begin to read so many bytes.
+    pub(crate) fn start(bytes: u64) -> Self {
+        let bar = ProgressBar::new(bytes);
+        if bytes < WORTH_A_BAR || !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let template = "reading {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, about {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        Self(bar)
+    }
+
+    /// So many bytes were read.
+    pub(crate) fn read(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
+    /// All is read.
+    pub(crate) fn end(&self) {
+        self.0.finish_and_clear();
+    }
 }
 
 #[cfg(test)]

@@ -9,9 +9,7 @@ use flakeproof_learn::evaluate::Confusion;
 use flakeproof_learn::flast::{AboutFlast, HoldOut, Level};
 use serde_json::{Value, json};
 
-use super::predictions::count;
-use super::printed;
-use super::styles::{DIM, STRONG};
+use super::terminal::{self, DIM, STRONG, count};
 
 /// Say what was learned and what it is worth.
 pub(crate) fn trained(
@@ -62,7 +60,7 @@ pub(crate) fn trained(
     } else {
         writeln!(text, "{DIM}next: `flakeproof predict --model {}`{DIM:#}", path.display())
     };
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// What came out of an evaluation.
@@ -160,7 +158,7 @@ pub(super) fn scores(confusion: &Confusion) -> Value {
 
 /// Print an evaluation for people.
 pub(crate) fn evaluation(evaluation: &Evaluation) {
-    let _ = printed::out(&rendered(evaluation));
+    let _ = terminal::out(&rendered(evaluation));
 }
 
 fn rendered(evaluation: &Evaluation) -> String {

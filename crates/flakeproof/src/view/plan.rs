@@ -6,8 +6,7 @@ use flakeproof_lab::comparison::{AgainstPoint, BudgetLine, ComparisonResult, Eve
 use flakeproof_report::svg::{Curve, Curves};
 use serde_json::{Value, json};
 
-use super::printed;
-use super::styles::{DIM, STRONG};
+use super::terminal::{self, DIM, STRONG};
 
 /// What came out of a benchmark.
 pub(crate) struct PlanEvaluation {
@@ -22,7 +21,7 @@ pub(crate) struct PlanEvaluation {
 
 /// Show it to a person.
 pub(crate) fn plan_evaluation(evaluation: &PlanEvaluation) {
-    let _ = printed::out(&evaluation.text());
+    let _ = terminal::out(&evaluation.text());
 }
 
 impl PlanEvaluation {

@@ -6,8 +6,7 @@ use flakeproof_runner::reports::{Counts, Format, Severity};
 use serde_json::{Value, json};
 
 use super::ingest::count;
-use super::printed;
-use super::styles::{BAD, CHANCE, DIM, GOOD, STRONG};
+use super::terminal::{self, BAD, CHANCE, DIM, GOOD, STRONG};
 
 /// A report that was looked at.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ pub(crate) enum Position {
 /// Print for people what is wrong.
 pub(crate) fn validated(reports: &[ValidatedReport]) {
     let text: String = reports.iter().map(shown).collect();
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Print for programs what is wrong.
