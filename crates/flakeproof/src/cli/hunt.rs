@@ -228,7 +228,7 @@ impl HuntSettings {
         let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
         let strategy = StrategyOptions::resolve(typed, &settings, usual)?;
-        let asked = Asked::of(&settings, typed, strategy);
+        let asked = Asked::resolve(&settings, typed, strategy);
         let mut reporters = settings.reporter.unwrap_or_default();
         if typed.has_junit_reporter() {
             return Err(Problem::usage(
@@ -271,7 +271,7 @@ impl HuntSettings {
 }
 
 impl Asked {
-    fn of(settings: &RawSettings, typed: &HuntArguments, strategy: StrategyOptions) -> Self {
+    fn resolve(settings: &RawSettings, typed: &HuntArguments, strategy: StrategyOptions) -> Self {
         let default = hunt::HuntSettings::default();
         let usual_runs = match strategy {
             StrategyOptions::Plan { .. } => RUNS_BEFORE_A_PLAN,

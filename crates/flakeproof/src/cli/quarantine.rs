@@ -107,7 +107,7 @@ pub(crate) struct QuarantineFile {
 
 impl QuarantineFile {
     /// Read the file of a project; without one, nothing is in quarantine.
-    pub(crate) fn of(project: &Path) -> Result<Self, Problem> {
+    pub(crate) fn read(project: &Path) -> Result<Self, Problem> {
         let path = project.join(NAME);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
@@ -242,12 +242,12 @@ mod tests {
     #[test]
     fn what_is_added_is_read_back_and_comments_stay() {
         let folder = tempfile::tempdir().unwrap();
-        QuarantineFile::of(folder.path()).unwrap().add(entry("a")).unwrap();
+        QuarantineFile::read(folder.path()).unwrap().add(entry("a")).unwrap();
         let path = folder.path().join(NAME);
         let text = std::fs::read_to_string(&path).unwrap() + "# keep me\n";
         std::fs::write(&path, text).unwrap();
-        QuarantineFile::of(folder.path()).unwrap().add(entry("b[*]")).unwrap();
-        let read = QuarantineFile::of(folder.path()).unwrap();
+        QuarantineFile::read(folder.path()).unwrap().add(entry("b[*]")).unwrap();
+        let read = QuarantineFile::read(folder.path()).unwrap();
         assert_eq!(read.entries, [entry("a"), entry("b[*]")]);
         assert!(std::fs::read_to_string(&path).unwrap().contains("# keep me"));
     }
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn what_is_removed_is_gone_and_everything_else_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let file = || QuarantineFile::of(folder.path()).unwrap();
+        let file = || QuarantineFile::read(folder.path()).unwrap();
         for id in ["a", "b", "a", "c"] {
             file().add(entry(id)).unwrap();
         }
@@ -279,7 +279,7 @@ mod tests {
         assert_ne!(text, block);
         let path = folder.path().join(NAME);
         std::fs::write(&path, &text).unwrap();
-        let problem = QuarantineFile::of(folder.path()).unwrap().remove("b").unwrap_err();
+        let problem = QuarantineFile::read(folder.path()).unwrap().remove("b").unwrap_err();
         assert!(problem.next.contains("by hand"), "{problem:?}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
     }
@@ -288,8 +288,8 @@ mod tests {
     fn a_day_that_is_none_is_named_with_its_entry() {
         let folder = tempfile::tempdir().unwrap();
         let wrong = QuarantineEntry { expires: "soon".into(), ..entry("a") };
-        QuarantineFile::of(folder.path()).unwrap().add(wrong).unwrap();
-        let problem = QuarantineFile::of(folder.path()).unwrap_err();
+        QuarantineFile::read(folder.path()).unwrap().add(wrong).unwrap();
+        let problem = QuarantineFile::read(folder.path()).unwrap_err();
         assert!(problem.what.contains("`soon`") && problem.what.contains("`a`"), "{problem:?}");
     }
 

@@ -188,7 +188,7 @@ impl RunSettings {
         let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
         let triage = triage(&settings);
         let policies = policies(&settings);
-        let quarantine = QuarantineFile::of(&file.project)?;
+        let quarantine = QuarantineFile::read(&file.project)?;
         Ok(Self {
             command: typed.command.clone(),
             folder: folder.to_path_buf(),

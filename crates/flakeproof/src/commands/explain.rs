@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{ExitCode, Features, KnownFlaky, MeanFeatures, Notice, TestId};
-use flakeproof_learn::cannier::{Explanation, ForestModel, Problem as Question};
+use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use serde_json::{Value, json};
 
 use super::predict;
@@ -87,7 +87,7 @@ fn with_hunt(document: &[u8], hunted: &[KnownFlaky]) -> Vec<u8> {
 /// say; with one, but without features of the test, how to get them.
 fn print_forests(test: &TestId, folder: &Path) -> Result<(), Problem> {
     let in_project = |question| kept_models::forest_in(question, folder);
-    let models: Vec<PathBuf> = Question::ALL.into_iter().filter_map(in_project).collect();
+    let models: Vec<PathBuf> = cannier::Problem::ALL.into_iter().filter_map(in_project).collect();
     if models.is_empty() {
         return Ok(());
     }

@@ -139,7 +139,7 @@ impl Drawing<'_> {
 
     /// The graph with all its texts.
     pub(super) fn draw(&self, notices: Vec<Notice>) -> TestGraph {
-        let mut places = CodePlaces::of(self.project);
+        let mut places = CodePlaces::in_project(self.project);
         let Self { test, graph, .. } = self;
         TestGraph {
             version: env!("CARGO_PKG_VERSION").to_owned(),

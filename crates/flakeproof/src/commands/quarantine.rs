@@ -24,7 +24,7 @@ use crate::view::{self, Checked, Release};
 pub(crate) fn run(typed: &QuarantineArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let project = ConfigurationFile::find(None, &folder)?.project;
-    let file = QuarantineFile::of(&project)?;
+    let file = QuarantineFile::read(&project)?;
     match &typed.action {
         QuarantineAction::Add(typed) => add(typed, &file, &folder),
         QuarantineAction::Remove(typed) => remove(typed, &file),

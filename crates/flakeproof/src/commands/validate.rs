@@ -45,7 +45,7 @@ fn validated(path: &Path) -> io::Result<ValidatedReport> {
     let declared = declared_otherwise(open()?, looked.counts)?;
     let is_by_line = matches!(format, Format::Tap | Format::GoJson);
     let mut problems: Vec<ReportProblem> = Vec::new();
-    let text = Lines::of(open()?, issues.iter().chain(&declared).map(|issue| issue.position))?;
+    let text = Lines::find(open()?, issues.iter().chain(&declared).map(|issue| issue.position))?;
     for issue in issues.into_iter().chain(declared) {
         let Issue { severity, position, what } = issue;
         let place = match is_by_line {
@@ -135,7 +135,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(mut input: impl BufRead, positions: impl Iterator<Item = u64>) -> io::Result<Self> {
+    fn find(mut input: impl BufRead, positions: impl Iterator<Item = u64>) -> io::Result<Self> {
         let mut wanted: Vec<u64> = positions.collect();
         wanted.sort_unstable();
         let mut wanted = wanted.into_iter().peekable();
@@ -243,7 +243,7 @@ mod tests {
         let text = b"one\ntwo\nthree\n";
         for capacity in 1..20 {
             let input = BufReader::with_capacity(capacity, &text[..]);
-            let lines = Lines::of(input, [0, 4, 9, 14].into_iter()).unwrap();
+            let lines = Lines::find(input, [0, 4, 9, 14].into_iter()).unwrap();
             let found: Vec<u64> = [0, 4, 9, 14].map(|at| lines.line_of(at)).to_vec();
             assert_eq!(found, [1, 2, 3, 4], "{capacity}");
         }
@@ -253,9 +253,9 @@ mod tests {
     fn characters_may_be_cut_by_pieces_and_broken_ones_are_found() {
         for capacity in 1..8 {
             let whole = BufReader::with_capacity(capacity, "aé€😀".as_bytes());
-            assert_eq!(Lines::of(whole, [].into_iter()).unwrap().broken, None);
+            assert_eq!(Lines::find(whole, [].into_iter()).unwrap().broken, None);
             let broken = BufReader::with_capacity(capacity, &b"ab\xff\xfecd"[..]);
-            assert_eq!(Lines::of(broken, [].into_iter()).unwrap().broken, Some(2), "{capacity}");
+            assert_eq!(Lines::find(broken, [].into_iter()).unwrap().broken, Some(2), "{capacity}");
         }
     }
 

@@ -32,7 +32,7 @@ pub(crate) struct ScoredTest {
 
 impl ScoredTest {
     /// A score without reasons.
-    pub(crate) fn of(score: f64) -> Self {
+    pub(crate) fn from_score(score: f64) -> Self {
         Self { score, reasons: Vec::new(), paths: Vec::new() }
     }
 }

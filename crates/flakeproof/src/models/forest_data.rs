@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use flakeproof_core::{FeatureRecord, History, HistoryError, Tally};
 use flakeproof_learn::cannier::{
-    CsvError, Dataset, DatasetError, KnownTest, MeasuredTest, Problem as Question, TestOutcomes,
-    read_features, read_outcomes,
+    self, CsvError, Dataset, DatasetError, KnownTest, MeasuredTest, TestOutcomes, read_features,
+    read_outcomes,
 };
 use flakeproof_store::SqliteHistory;
 
@@ -19,7 +19,7 @@ pub(crate) type Tables = (Vec<MeasuredTest>, Vec<KnownTest>);
 /// The data that was named, for one problem.
 pub(crate) fn read(
     typed: &ForestData,
-    question: Question,
+    question: cannier::Problem,
     folder: &Path,
 ) -> Result<Dataset, Problem> {
     let (measured, known) = read_tables(typed, folder)?;
@@ -47,7 +47,7 @@ pub(crate) fn read_tables(typed: &ForestData, folder: &Path) -> Result<Tables, P
 
 /// Features and outcomes together, for one problem.
 pub(crate) fn join(
-    question: Question,
+    question: cannier::Problem,
     measured: &[MeasuredTest],
     known: &[KnownTest],
 ) -> Result<Dataset, Problem> {

@@ -318,7 +318,7 @@ impl Gathered {
         let mut writer = PathWriter::new(project);
         for tests in tests.chunks(TOGETHER) {
             let read: Vec<TestRead> =
-                tests.par_iter().map(|test| TestRead::of(test, project, &reader)).collect();
+                tests.par_iter().map(|test| TestRead::read(test, project, &reader)).collect();
             for test in read {
                 self.found += usize::from(test.is_found);
                 self.readings.push(test.reading);
@@ -346,7 +346,7 @@ struct TestRead {
 }
 
 impl TestRead {
-    fn of(test: &LabelledTest, project: &Project, reader: &SourceReader<'_>) -> Self {
+    fn read(test: &LabelledTest, project: &Project, reader: &SourceReader<'_>) -> Self {
         let Some(declared) = project.find_method(&test.class, &test.name) else {
             let reading = of_text(test);
             return Self { reading, is_found: false, graph: Graph::default(), paths: Vec::new() };

@@ -43,12 +43,12 @@ pub(crate) fn predict(
     let known = model.neighbourhood();
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
     let opinions = known.ask_tests(&texts);
-    let threshold = Threshold::of(model, choice);
+    let threshold = Threshold::choose(model, choice);
     let predictor = Predictor { model, known: &known, threshold: &threshold, detail };
     let mut notices: Vec<Notice> = Vec::new();
     let scored: Vec<ScoredTest> = match model {
         Model::Flast(_) => {
-            opinions.iter().map(|opinion| ScoredTest::of(opinion.flaky_share)).collect()
+            opinions.iter().map(|opinion| ScoredTest::from_score(opinion.flaky_share)).collect()
         }
         Model::Ensemble(ensemble) => {
             let project = project()?;
@@ -99,7 +99,7 @@ struct Threshold {
 }
 
 impl Threshold {
-    fn of(model: &Model<'_>, choice: ThresholdChoice) -> Self {
+    fn choose(model: &Model<'_>, choice: ThresholdChoice) -> Self {
         let thresholds = model.thresholds();
         let (level, probability) = match choice {
             ThresholdChoice::Balanced => (thresholds.balanced, None),

@@ -8,7 +8,7 @@ use flakeproof_core::{
     Features, History, HistoryError, MeanFeatures, Overview, QuarantineEntry, Reason, Scores,
     Standing, TestDetail, TestId,
 };
-use flakeproof_learn::cannier::Problem as Question;
+use flakeproof_learn::cannier;
 use flakeproof_store::SqliteHistory;
 
 use super::history;
@@ -72,7 +72,7 @@ impl OverviewReader {
         let mut log = self.store.clone().into_os_string();
         log.push("-wal");
         let project = ConfigurationFile::find(None, &self.folder)?.project;
-        Ok([self.store.clone(), log.into(), QuarantineFile::of(&project)?.path])
+        Ok([self.store.clone(), log.into(), QuarantineFile::read(&project)?.path])
     }
 
     /// The history, for looking only.
@@ -85,7 +85,7 @@ impl OverviewReader {
     pub(crate) fn read(&self) -> Result<Overview, Problem> {
         let mut overview = self.of_history().map_err(|error| unreadable(&error))?;
         let project = ConfigurationFile::find(None, &self.folder)?.project;
-        add_quarantine(&mut overview, &QuarantineFile::of(&project)?.entries);
+        add_quarantine(&mut overview, &QuarantineFile::read(&project)?.entries);
         if self.explain == Explain::Suspects {
             add_explanations(&mut overview, &self.folder)?;
         }
@@ -200,7 +200,7 @@ fn add_features(
     folder: &Path,
 ) -> Result<(), Problem> {
     let in_project = |question| kept_models::forest_in(question, folder);
-    let Some(path) = Question::ALL.into_iter().find_map(in_project) else { return Ok(()) };
+    let Some(path) = cannier::Problem::ALL.into_iter().find_map(in_project) else { return Ok(()) };
     if !history::place(None, folder)?.is_file() {
         return Ok(());
     }

@@ -47,7 +47,7 @@ pub(crate) struct Around {
 
 impl<'p> CodePlaces<'p> {
     /// The places of this project.
-    pub(crate) fn of(project: &'p Project) -> Self {
+    pub(crate) fn in_project(project: &'p Project) -> Self {
         Self { project, lines: HashMap::new() }
     }
 
@@ -143,10 +143,10 @@ mod tests {
     fn a_piece_over_several_lines_is_marked_on_the_line_it_is_known_by() {
         let project = project("a.py", "x = basket\\\n    .total()\n");
         let span = Span { start: 4, end: 24, line: 2 };
-        let place = CodePlaces::of(&project).place(0, span).expect("it is there");
+        let place = CodePlaces::in_project(&project).place(0, span).expect("it is there");
         assert_eq!((place.line, place.text, place.marked), (2, "    .total()", 4..12));
         let ends_before = Span { start: 4, end: 10, line: 2 };
-        let place = CodePlaces::of(&project).place(0, ends_before).expect("it is there");
+        let place = CodePlaces::in_project(&project).place(0, ends_before).expect("it is there");
         assert_eq!((place.line, place.marked), (1, 4..10));
     }
 
@@ -155,7 +155,7 @@ mod tests {
         let text = "class Basket {\n  @Override\n  public int total() { return 1; }\n}\n";
         let project = project("Basket.java", text);
         let declared = Declared { unit: 0, function: 0 };
-        let mut places = CodePlaces::of(&project);
+        let mut places = CodePlaces::in_project(&project);
         let found = places.declaration(declared).expect("it is there");
         assert_eq!(
             (found.name.as_str(), found.file, found.line),
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn what_is_not_there_has_no_place() {
         let project = project("a.py", "x = 1\r\n");
-        let mut places = CodePlaces::of(&project);
+        let mut places = CodePlaces::in_project(&project);
         assert_eq!(places.place(0, Span { start: 90, end: 99, line: 7 }), None);
         assert_eq!(places.place(9, Span::default()), None);
         let place = places.place(0, Span { start: 4, end: 7, line: 1 }).expect("it is there");

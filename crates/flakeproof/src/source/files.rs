@@ -174,7 +174,7 @@ pub(crate) enum Skipped {
 
 impl Skipped {
     /// What kept a file from being read whole, if anything did.
-    pub(crate) fn of(issues: &[Issue]) -> Option<Self> {
+    pub(crate) fn why(issues: &[Issue]) -> Option<Self> {
         issues.iter().find_map(|issue| match issue.kind {
             IssueKind::GaveUp => Some(Self::TakesTooLong),
             IssueKind::TooDeep => Some(Self::TooDeep),

@@ -63,7 +63,7 @@ impl ProjectSource {
             .par_iter()
             .map_init(
                 || FinderWithDeadline::giving_up_after(time_a_file),
-                |finder, path| FileRead::of(finder, path, folder, &layout),
+                |finder, path| FileRead::read(finder, path, folder, &layout),
             )
             .collect();
         let mut skipped = everything.closed(folder);
@@ -171,7 +171,7 @@ struct FileRead {
 }
 
 impl FileRead {
-    fn of(finder: &mut FinderWithDeadline, path: &Path, folder: &Path, layout: &Layout) -> Self {
+    fn read(finder: &mut FinderWithDeadline, path: &Path, folder: &Path, layout: &Layout) -> Self {
         let name = relative(path, folder);
         let text = match text_of(path) {
             Ok(text) => text,
@@ -183,7 +183,7 @@ impl FileRead {
         let lowered = finder.for_next_file().lower(&file, layout);
         let language = lowered.unit.language;
         Self {
-            skipped: Skipped::of(&lowered.issues),
+            skipped: Skipped::why(&lowered.issues),
             is_told_with_tests: may_hold_tests(language, &name, &text),
             unit: Some(lowered.unit),
         }

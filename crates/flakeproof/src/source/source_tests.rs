@@ -69,7 +69,7 @@ fn look_at(paths: &[PathBuf], folder: &Path, look: Look) -> Result<Sources, Prob
     let read: Vec<FileRead> = sources
         .par_iter()
         .map_init(FinderWithDeadline::new, |finder, path| {
-            FileRead::of(finder, path, folder, &layout, look)
+            FileRead::read(finder, path, folder, &layout, look)
         })
         .collect();
     let mut tests = Vec::new();
@@ -99,7 +99,7 @@ struct FileRead {
 }
 
 impl FileRead {
-    fn of(
+    fn read(
         finder: &mut FinderWithDeadline,
         path: &Path,
         folder: &Path,
@@ -126,7 +126,7 @@ impl FileRead {
             Look::Find => MeasuredTests { found: finder.find(&file, layout), features: Vec::new() },
             Look::Measure => finder.measure(&file, layout),
         };
-        read.skipped = Skipped::of(&found.issues);
+        read.skipped = Skipped::why(&found.issues);
         let features = features.into_iter().chain(std::iter::repeat(None));
         let tests = found.tests.iter().zip(features);
         read.tests = tests.map(|(test, features)| owned(test, &read.path, features)).collect();

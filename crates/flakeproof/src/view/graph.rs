@@ -92,7 +92,7 @@ pub(crate) struct ShownPath<'g> {
 /// that follow one another stand below one headline.
 pub(crate) fn paths(graph: &Graph, project: &Project, shown: &[ShownPath<'_>]) -> String {
     let mut writer =
-        Writer { graph, project, places: CodePlaces::of(project), text: String::new() };
+        Writer { graph, project, places: CodePlaces::in_project(project), text: String::new() };
     let mut before: Option<&ContextualPath> = None;
     for it in shown {
         let assertion = assertion_of(graph, it.path);
@@ -229,7 +229,7 @@ impl<'p> Writer<'p> {
         let cut = steps.iter().map(indent).min().unwrap_or_default();
         let mut before: Option<(u32, usize)> = None;
         for step in steps {
-            let window = Window::of(&step.place, cut);
+            let window = Window::cut_from(&step.place, cut);
             let here = (step.place.line, window.begin);
             if before != Some(here) {
                 let line = step.place.line;
@@ -258,7 +258,7 @@ struct Window {
 
 impl Window {
     /// A line without its first bytes, which are blank; a long one around its value.
-    fn of(place: &CodePlace<'_>, cut: usize) -> Self {
+    fn cut_from(place: &CodePlace<'_>, cut: usize) -> Self {
         let count = |range: &str| range.chars().count();
         let line = place.text.get(cut..).unwrap_or_default();
         let from = count(place.text.get(cut..place.marked.start).unwrap_or_default());

@@ -11,8 +11,8 @@ use flakeproof_lab::given_tables::{
 use flakeproof_lab::pairwise::Pairwise;
 use flakeproof_lab::trade::{DelegationPoint, ProjectTrade, Technique};
 use flakeproof_learn::cannier::{
-    Answers, AnswersError, Delegation, ForestValidationParams, Front, KnownTest, MaxReruns,
-    MeasuredTest, Pipeline, Problem as Question, Recheck, Setting, Suites, read_outcomes,
+    self, Answers, AnswersError, Delegation, ForestValidationParams, Front, KnownTest, MaxReruns,
+    MeasuredTest, Pipeline, Recheck, Setting, Suites, read_outcomes,
 };
 
 use super::forest;
@@ -229,7 +229,7 @@ impl Material {
     /// The answers about a problem, on tests that were not learned from.
     pub(super) fn answers(
         &self,
-        question: Question,
+        question: cannier::Problem,
         typed: &EvaluateCannier,
     ) -> Result<Answers, Problem> {
         match &self.source {
@@ -243,7 +243,7 @@ impl Material {
     /// Learn and ask, for each number of runs that features can be averaged over.
     fn learned(
         &self,
-        question: Question,
+        question: cannier::Problem,
         (measured, known): (&[MeasuredTest], &[KnownTest]),
         typed: &EvaluateCannier,
     ) -> Result<Answers, Problem> {

@@ -24,7 +24,7 @@ pub(super) struct DiskCleaner {
 
 impl DiskCleaner {
     /// Look at what is there, before the first test runs and after all were collected.
-    pub(super) fn of(
+    pub(super) fn prepare(
         session: &KeptHunt,
         settings: &HuntSettings,
     ) -> std::result::Result<Self, Problem> {

@@ -177,7 +177,11 @@ impl Fingerprint {
     /// The fingerprint of what is about to run.
     ///
     /// Tests write files, and a hunt runs many: of what git does not track only code counts.
-    pub(in crate::commands) fn of(code: &Code, suite: &Suite, surroundings: &Surroundings) -> Self {
+    pub(in crate::commands) fn take(
+        code: &Code,
+        suite: &Suite,
+        surroundings: &Surroundings,
+    ) -> Self {
         let tracked = code.repository.as_ref().ok().and_then(|it| it.tracked_files().ok());
         let tracked: HashSet<String> = tracked.unwrap_or_default();
         let is_code = |path: &str| tracked.contains(path) || path.ends_with(".py");
@@ -243,26 +247,26 @@ mod tests {
 
     use super::*;
 
-    fn of(edited: &[(&str, &str)], tests: &[&str], packages: &str) -> Fingerprint {
+    fn fingerprint(edited: &[(&str, &str)], tests: &[&str], packages: &str) -> Fingerprint {
         let pairs = edited.iter().map(|(path, digest)| ((*path).to_owned(), (*digest).to_owned()));
         let tree = TreeState { edited: pairs.collect::<BTreeMap<_, _>>(), ..TreeState::default() };
         let code = Code { repository: Err("no git".into()), tree };
         let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
         let suite = Suite { tests: tests.iter().map(test).collect(), problems: Vec::new() };
         let surroundings = Surroundings { packages: packages.into(), ..Surroundings::default() };
-        Fingerprint::of(&code, &suite, &surroundings)
+        Fingerprint::take(&code, &suite, &surroundings)
     }
 
     #[test]
     fn what_changed_is_named() {
-        let kept = of(&[("a.py", "1")], &["x", "y"], "p").text();
+        let kept = fingerprint(&[("a.py", "1")], &["x", "y"], "p").text();
         let changed = |now: Fingerprint| now.changed_since(&kept);
-        assert_eq!(changed(of(&[("a.py", "1")], &["x", "y"], "p")), None);
-        let code = changed(of(&[("a.py", "2")], &["x", "y"], "p"));
+        assert_eq!(changed(fingerprint(&[("a.py", "1")], &["x", "y"], "p")), None);
+        let code = changed(fingerprint(&[("a.py", "2")], &["x", "y"], "p"));
         assert_eq!(code, Some("the code changed since"));
-        let suite = changed(of(&[("a.py", "1")], &["xy"], "p"));
+        let suite = changed(fingerprint(&[("a.py", "1")], &["xy"], "p"));
         assert_eq!(suite, Some("the suite has other tests since"));
-        assert!(changed(of(&[("a.py", "1")], &["x", "y"], "q")).is_some());
+        assert!(changed(fingerprint(&[("a.py", "1")], &["x", "y"], "q")).is_some());
     }
 
     #[test]
@@ -270,19 +274,23 @@ mod tests {
         let chosen = |candidates| {
             Strategy::Cannier(Candidates { victims: candidates, ..Candidates::default() })
         };
-        let now = |strategy: &Strategy| of(&[], &["x"], "p").with_strategy(strategy);
+        let now = |strategy: &Strategy| fingerprint(&[], &["x"], "p").with_strategy(strategy);
         let kept = now(&chosen(Some(vec![true]))).text();
         assert_eq!(now(&chosen(Some(vec![true]))).changed_since(&kept), None);
         let other = now(&chosen(Some(vec![false]))).changed_since(&kept);
         assert!(other.is_some_and(|what| what.contains("models")), "{other:?}");
-        assert_eq!(of(&[], &["x"], "p").changed_since(&kept), None, "who asks only about code");
-        let without = of(&[], &["x"], "p").text();
+        assert_eq!(
+            fingerprint(&[], &["x"], "p").changed_since(&kept),
+            None,
+            "who asks only about code"
+        );
+        let without = fingerprint(&[], &["x"], "p").text();
         assert_eq!(now(&Strategy::Off).changed_since(&without), None);
     }
 
     #[test]
     fn what_tests_write_is_not_code() {
-        let kept = of(&[], &["x"], "p").text();
-        assert_eq!(of(&[("counter.txt", "1")], &["x"], "p").changed_since(&kept), None);
+        let kept = fingerprint(&[], &["x"], "p").text();
+        assert_eq!(fingerprint(&[("counter.txt", "1")], &["x"], "p").changed_since(&kept), None);
     }
 }

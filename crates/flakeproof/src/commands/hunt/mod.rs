@@ -48,7 +48,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     }
     let code = code.wait();
     let chosen = choose_strategy(&settings, &session, &suite, &*adapter, &recorder)?;
-    let fingerprint = Fingerprint::of(&code, &suite, &adapter.surroundings());
+    let fingerprint = Fingerprint::take(&code, &suite, &adapter.surroundings());
     session.on(&fingerprint.with_strategy(&chosen.strategy))?;
     let plan = plan(&settings, &session, &suite, &*adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
@@ -89,7 +89,7 @@ impl Prepared<'_> {
         cancel: &Cancel,
         mut progress: HuntProgress,
     ) -> Result<ExitCode, Problem> {
-        let cleaner = DiskCleaner::of(self.session, self.settings)?;
+        let cleaner = DiskCleaner::prepare(self.session, self.settings)?;
         let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
         self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
@@ -181,7 +181,7 @@ fn choose_strategy(
     let folder = &settings.folder;
     let root = adapter.root().unwrap_or_else(|| folder.clone());
     let history = recorder.shared();
-    ChosenStrategy::of(&session.asked, suite, &root, folder, &*history.borrow())
+    ChosenStrategy::choose(&session.asked, suite, &root, folder, &*history.borrow())
 }
 
 /// What the detector is asked for.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use flakeproof_core::{Features, History, MeanFeatures, Notice, Suite, TestId, Thresholds};
-use flakeproof_learn::cannier::{ForestModel, Problem as Question};
+use flakeproof_learn::cannier::{self, ForestModel};
 
 use crate::cli::ThresholdChoice;
 use crate::models::kept_models;
@@ -34,7 +34,7 @@ pub(super) struct BySource {
 impl BySource {
     /// Ask the project's own model, else the one inside the program. The places of the tests are
     /// relative to `root`; the model is looked for in `folder`.
-    pub(super) fn of(suite: &Suite, root: &Path, folder: &Path) -> Result<Self, Problem> {
+    pub(super) fn ask(suite: &Suite, root: &Path, folder: &Path) -> Result<Self, Problem> {
         let source = ModelSource::choose(None, folder)?;
         let model = source.open()?;
         // A file that cannot be read leaves its tests without source; they still run.
@@ -92,7 +92,7 @@ fn length(number: usize) -> f64 {
 /// What the project's forests say. A forest that knows the features of no test says nothing.
 #[derive(Debug, Default)]
 pub(super) struct ByFeatures {
-    forests: Vec<(Question, ForestSays)>,
+    forests: Vec<(cannier::Problem, ForestSays)>,
 }
 
 /// What one forest says about the tests of a suite, in its order.
@@ -117,7 +117,11 @@ pub(super) struct Answer {
 
 impl ByFeatures {
     /// Ask every forest in the folder, or above it, about the features that the history holds.
-    pub(super) fn of(suite: &Suite, folder: &Path, history: &dyn History) -> Result<Self, Problem> {
+    pub(super) fn ask(
+        suite: &Suite,
+        folder: &Path,
+        history: &dyn History,
+    ) -> Result<Self, Problem> {
         // Features that cannot be read are not known; trouble with the history is told elsewhere.
         let measured = means(history);
         let features: Vec<Option<&Features>> =
@@ -126,7 +130,7 @@ impl ByFeatures {
         if features.iter().all(Option::is_none) {
             return Ok(Self::default());
         }
-        for question in Question::ALL {
+        for question in cannier::Problem::ALL {
             let Some(path) = kept_models::forest_in(question, folder) else { continue };
             let model = kept_models::open_forest(&path)?;
             let said = ForestSays {
@@ -140,7 +144,7 @@ impl ByFeatures {
     }
 
     /// What the forest for a question says, if there is one.
-    pub(super) fn on(&self, question: Question) -> Option<&ForestSays> {
+    pub(super) fn on(&self, question: cannier::Problem) -> Option<&ForestSays> {
         self.forests.iter().find(|(it, _)| *it == question).map(|(_, said)| said)
     }
 }
@@ -163,7 +167,7 @@ fn answer(model: &ForestModel, features: &Features) -> Option<Answer> {
 #[cfg(test)]
 impl ByFeatures {
     /// A forest that gives these answers.
-    pub(super) fn with(mut self, question: Question, answers: &[Option<f64>]) -> Self {
+    pub(super) fn with(mut self, question: cannier::Problem, answers: &[Option<f64>]) -> Self {
         let answer = |it: &Option<f64>| it.map(|raw| Answer { raw, probability: raw });
         self.forests.push((
             question,
@@ -199,7 +203,7 @@ mod tests {
         let ids = ["test_x.py::test_a[1]", "test_x.py::test_a[2]", "test_x.py::test_b", "made::up"];
         let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
         let suite = Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() };
-        let said = BySource::of(&suite, folder.path(), folder.path()).unwrap();
+        let said = BySource::ask(&suite, folder.path(), folder.path()).unwrap();
         assert_eq!(said.flaky.len(), 4);
         assert_eq!(said.flaky[0].to_bits(), said.flaky[1].to_bits());
         assert!(said.flaky.iter().all(|it| (0.0..=1.0).contains(it)), "{:?}", said.flaky);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use flakeproof_core::{FlakyKind, KnownFlaky, Suite, TestId};
 use flakeproof_detect::hunt::Forecast;
 use flakeproof_detect::plan::FailureRates;
-use flakeproof_learn::cannier::Problem as Question;
+use flakeproof_learn::cannier;
 
 use super::opinions::{Answer, ByFeatures, BySource, ForestSays};
 use crate::source::source_tests::without_parameters;
@@ -32,8 +32,9 @@ pub(super) struct Priors {
 
 impl Priors {
     /// A forest knows a test by what it does, which is better than by its source.
-    pub(super) fn of(by_source: &BySource, by_features: &ByFeatures) -> Self {
-        let (nod, victim) = (by_features.on(Question::Nod), by_features.on(Question::Victim));
+    pub(super) fn from_opinions(by_source: &BySource, by_features: &ByFeatures) -> Self {
+        let (nod, victim) =
+            (by_features.on(cannier::Problem::Nod), by_features.on(cannier::Problem::Victim));
         let likely = |said: Option<&ForestSays>, at: usize| {
             let answer: Answer = (*said?.answers.get(at)?)?;
             Some(answer.probability)
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn without_forests_the_source_speaks_and_victims_are_as_rare_as_elsewhere() {
-        let priors = Priors::of(&by_source(&[0.2, 0.0]), &ByFeatures::default());
+        let priors = Priors::from_opinions(&by_source(&[0.2, 0.0]), &ByFeatures::default());
         assert_eq!(priors.flaky, [0.2, LEAST]);
         assert!(priors.victim.iter().all(|it| (it - 0.0113).abs() < 0.0001), "{priors:?}");
     }
@@ -131,9 +132,9 @@ mod tests {
     #[test]
     fn a_forest_replaces_the_source_of_tests_that_were_measured() {
         let forests = ByFeatures::default()
-            .with(Question::Nod, &[Some(0.9), None])
-            .with(Question::Victim, &[None, Some(1.0)]);
-        let priors = Priors::of(&by_source(&[0.2, 0.3]), &forests);
+            .with(cannier::Problem::Nod, &[Some(0.9), None])
+            .with(cannier::Problem::Victim, &[None, Some(1.0)]);
+        let priors = Priors::from_opinions(&by_source(&[0.2, 0.3]), &forests);
         assert_eq!(priors.flaky, [0.9, 0.3]);
         assert_eq!(priors.victim, [VICTIMS, MOST]);
     }
@@ -166,7 +167,8 @@ mod tests {
     fn who_was_flaky_before_is_expected_to_be() {
         let test = |id: &str| SuiteTest { id: id.into(), location: None };
         let suite = Suite { tests: ["a", "b", "c"].map(test).to_vec(), problems: Vec::new() };
-        let mut priors = Priors::of(&by_source(&[0.9, 0.1, 0.1]), &ByFeatures::default());
+        let mut priors =
+            Priors::from_opinions(&by_source(&[0.9, 0.1, 0.1]), &ByFeatures::default());
         let hunted = [known("a", FlakyKind::Nod, 1), known("c", FlakyKind::Brittle, 1)];
         priors.recall(&suite, &hunted);
         assert_eq!(priors.flaky, [0.9, 0.1, 0.1]);

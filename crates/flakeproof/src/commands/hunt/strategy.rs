@@ -5,7 +5,7 @@ use std::path::Path;
 
 use flakeproof_core::{History, Notice, Region, Suite, Thresholds};
 use flakeproof_detect::hunt::{Candidates, Strategy};
-use flakeproof_learn::cannier::Problem as Question;
+use flakeproof_learn::cannier;
 
 use super::opinions::{ByFeatures, BySource, ForestSays};
 use super::priors::Priors;
@@ -36,7 +36,7 @@ pub(super) fn usual(folder: &Path) -> StrategyName {
 impl ChosenStrategy {
     /// Ask the models about the suite. The places of its tests are relative to `root`; models are
     /// looked for in `folder`.
-    pub(super) fn of(
+    pub(super) fn choose(
         asked: &Asked,
         suite: &Suite,
         root: &Path,
@@ -46,8 +46,8 @@ impl ChosenStrategy {
         if asked.strategy == StrategyOptions::Off {
             return Ok(Self::default());
         }
-        let by_source = BySource::of(suite, root, folder)?;
-        let by_features = ByFeatures::of(suite, folder, history)?;
+        let by_source = BySource::ask(suite, root, folder)?;
+        let by_features = ByFeatures::ask(suite, folder, history)?;
         let mut chosen = Self {
             first: vec![models(&asked.strategy, &by_source, &by_features)],
             ..Self::default()
@@ -60,12 +60,12 @@ impl ChosenStrategy {
                 chosen.notices = few.notices;
             }
             StrategyOptions::Plan { may_stay_hidden, rates } => {
-                let mut priors = Priors::of(&by_source, &by_features);
+                let mut priors = Priors::from_opinions(&by_source, &by_features);
                 // Without a history nobody is known.
                 priors.recall(suite, &history.known_flaky().unwrap_or_default());
                 if let Some(base) = &asked.diff {
                     let changed = ChangedTests::since(base, root)?;
-                    let targets = Targets::of(suite, &by_source, &changed);
+                    let targets = Targets::choose(suite, &by_source, &changed);
                     targets.narrow(&mut priors);
                     chosen.first.push(looked_at(&targets, base));
                     chosen.targets = Some(targets);
@@ -96,10 +96,10 @@ fn looked_at(targets: &Targets, base: &str) -> Notice {
 }
 
 fn models(options: &StrategyOptions, by_source: &BySource, by_features: &ByFeatures) -> Notice {
-    let questions: &[Question] = match options {
+    let questions: &[cannier::Problem] = match options {
         StrategyOptions::Off => &[],
-        StrategyOptions::Plan { .. } => &[Question::Nod, Question::Victim],
-        StrategyOptions::Cannier { .. } => &Question::ALL,
+        StrategyOptions::Plan { .. } => &[cannier::Problem::Nod, cannier::Problem::Victim],
+        StrategyOptions::Cannier { .. } => &cannier::Problem::ALL,
     };
     let forests = questions.iter().filter_map(|question| by_features.on(*question));
     let mut names = vec![by_source.model.as_str()];
@@ -130,16 +130,16 @@ pub(super) fn choose(
     typed: Option<Thresholds>,
 ) -> Chosen {
     let mut chooser = Chooser { by_features, are_papers: Vec::new() };
-    let nod = by_features.on(Question::Nod);
-    let thresholds = typed.unwrap_or_else(|| chooser.thresholds(Question::Nod));
+    let nod = by_features.on(cannier::Problem::Nod);
+    let thresholds = typed.unwrap_or_else(|| chooser.thresholds(cannier::Problem::Nod));
     let reruns = match nod {
         Some(said) => regions(said, thresholds),
         None => by_source.flaky.iter().map(|it| thresholds.region(*it)).collect(),
     };
     let candidates = Candidates {
-        kinds: chooser.regions(Question::NodVsVictim),
-        victims: chooser.candidates(Question::Victim),
-        polluters: chooser.candidates(Question::Polluter),
+        kinds: chooser.regions(cannier::Problem::NodVsVictim),
+        victims: chooser.candidates(cannier::Problem::Victim),
+        polluters: chooser.candidates(cannier::Problem::Polluter),
         reruns: None,
     };
     let mut notices: Vec<Notice> = chooser.notice().into_iter().collect();
@@ -150,11 +150,11 @@ pub(super) fn choose(
 struct Chooser<'a> {
     by_features: &'a ByFeatures,
     /// Questions for which the paper's thresholds stand in.
-    are_papers: Vec<Question>,
+    are_papers: Vec<cannier::Problem>,
 }
 
 impl Chooser<'_> {
-    fn thresholds(&mut self, question: Question) -> Thresholds {
+    fn thresholds(&mut self, question: cannier::Problem) -> Thresholds {
         let kept = self.by_features.on(question).and_then(|said| said.thresholds);
         kept.unwrap_or_else(|| {
             self.are_papers.push(question);
@@ -162,13 +162,13 @@ impl Chooser<'_> {
         })
     }
 
-    fn regions(&mut self, question: Question) -> Option<Vec<Region>> {
+    fn regions(&mut self, question: cannier::Problem) -> Option<Vec<Region>> {
         let said = self.by_features.on(question)?;
         Some(regions(said, self.thresholds(question)))
     }
 
     /// Who is not below the threshold.
-    fn candidates(&mut self, question: Question) -> Option<Vec<bool>> {
+    fn candidates(&mut self, question: cannier::Problem) -> Option<Vec<bool>> {
         let regions = self.regions(question)?;
         Some(regions.into_iter().map(|region| region != Region::Below).collect())
     }
@@ -189,12 +189,12 @@ impl Chooser<'_> {
 }
 
 /// The balanced points of the paper (Tables 8, 9 and 10).
-fn balanced(question: Question) -> Thresholds {
+fn balanced(question: cannier::Problem) -> Thresholds {
     let (lower, upper) = match question {
-        Question::Nod => BALANCED_RERUN,
-        Question::NodVsVictim => (0.18, Thresholds::UNREACHED),
-        Question::Victim => (0.06, Thresholds::UNREACHED),
-        Question::Polluter => (0.09, Thresholds::UNREACHED),
+        cannier::Problem::Nod => BALANCED_RERUN,
+        cannier::Problem::NodVsVictim => (0.18, Thresholds::UNREACHED),
+        cannier::Problem::Victim => (0.06, Thresholds::UNREACHED),
+        cannier::Problem::Polluter => (0.09, Thresholds::UNREACHED),
     };
     Thresholds::new(lower, upper).unwrap_or(Thresholds::RERUN_ALL)
 }
@@ -259,8 +259,8 @@ mod tests {
     #[test]
     fn tests_that_were_not_measured_stay_candidates() {
         let forests = ByFeatures::default()
-            .with(Question::Nod, &[Some(0.5), None, Some(0.01)])
-            .with(Question::Polluter, &[Some(0.5), None, Some(0.01)]);
+            .with(cannier::Problem::Nod, &[Some(0.5), None, Some(0.01)])
+            .with(cannier::Problem::Polluter, &[Some(0.5), None, Some(0.01)]);
         let chosen = choose(&suite(), &by_source(), &forests, None);
         let regions = vec![Region::Ambiguous, Region::Ambiguous, Region::Below];
         assert_eq!(chosen.candidates.reruns, Some(regions));

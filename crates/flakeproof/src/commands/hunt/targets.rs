@@ -31,7 +31,7 @@ pub(super) struct Targets {
 
 impl Targets {
     /// Of the tests of a suite, those that a change is about.
-    pub(super) fn of(suite: &Suite, by_source: &BySource, changed: &ChangedTests) -> Self {
+    pub(super) fn choose(suite: &Suite, by_source: &BySource, changed: &ChangedTests) -> Self {
         let told = by_source.written.iter().zip(&by_source.is_suspicious);
         let tests = suite.tests.iter().zip(told);
         let reason =

@@ -26,7 +26,7 @@ pub(super) struct Circumstances {
 
 impl Circumstances {
     /// What was typed wins over what the CI system says, and that over git.
-    pub(super) fn of(
+    pub(super) fn gather(
         typed: &IngestArguments,
         variables: &BTreeMap<String, String>,
         folder: &Path,

@@ -33,7 +33,7 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let circumstances = Circumstances::of(typed, &variables, &folder)?;
+    let circumstances = Circumstances::gather(typed, &variables, &folder)?;
     let cancel = listen_for_interrupts();
     let found = report_files::find(&typed.files)?;
     let reports = report_files::inspect(found.files, Timestamp::now())?;

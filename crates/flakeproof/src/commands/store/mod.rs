@@ -124,7 +124,7 @@ pub(super) fn export(typed: &StoreExport) -> Result<(), Problem> {
         ExportTable::Tests => Table::Tests,
         ExportTable::Findings => Table::Findings,
     };
-    let place = Place::of(&typed.out)?;
+    let place = Place::choose(&typed.out)?;
     let mut writer = Writer::new(format(typed), table, place.open()?)?;
     let mut rows = 0_u64;
     let exported = history.export(table, |cells| {
@@ -155,7 +155,7 @@ enum Place {
 }
 
 impl Place {
-    fn of(out: &Path) -> Result<Self, Problem> {
+    fn choose(out: &Path) -> Result<Self, Problem> {
         if out == Path::new("-") {
             return Ok(Self::Stdout);
         }

@@ -73,7 +73,7 @@ mod columns {
 
     impl ParquetFile {
         pub(crate) fn new(table: Table, out: Out) -> Result<Self, Problem> {
-            let columns: Vec<Values> = table.columns().iter().map(Values::of).collect();
+            let columns: Vec<Values> = table.columns().iter().map(Values::empty).collect();
             let file = started(table.columns(), out).map_err(|error| cannot_write(&error))?;
             Ok(Self { file, columns, rows: 0 })
         }
@@ -133,7 +133,7 @@ mod columns {
     }
 
     impl Values {
-        fn of(column: &Column) -> Self {
+        fn empty(column: &Column) -> Self {
             let of = match column.of {
                 ColumnType::Text => Kind::Text(Vec::new()),
                 ColumnType::Whole => Kind::Whole(Vec::new()),

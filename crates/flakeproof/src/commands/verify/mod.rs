@@ -43,8 +43,8 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let adapter = adapter_for(typed, &facts, &folder, &cancel)?;
     let suite = adapter.discover().map_err(problem::explain)?;
     let list = naming::how_to_list(&*adapter);
-    let mut subject = Subject::of(&typed.test, known.as_ref(), &suite, &list)?;
-    let since = Since::of(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
+    let mut subject = Subject::find(&typed.test, known.as_ref(), &suite, &list)?;
+    let since = Since::compare(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
     subject.notices.extend(since.notice.clone());
     let claim = claim(typed, was, &mut subject, &*adapter);
 
@@ -195,13 +195,13 @@ struct Since {
 
 impl Since {
     /// Compare what is about to run with what the hunt ran.
-    pub(super) fn of(
+    pub(super) fn compare(
         known: Option<&KnownFlaky>,
         code: Code,
         suite: &Suite,
         surroundings: &Surroundings,
     ) -> Self {
-        let now = Fingerprint::of(&code, suite, surroundings);
+        let now = Fingerprint::take(&code, suite, surroundings);
         let is_same = |known: &KnownFlaky| now.changed_since(&known.hunt.fingerprint).is_none();
         let notice = known.filter(|it| is_same(it)).map(|_| Notice {
             what: match &code.repository {

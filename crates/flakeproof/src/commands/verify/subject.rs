@@ -56,7 +56,7 @@ pub(super) fn former_rate(
 
 impl Subject {
     /// The test in the suite as it is now.
-    pub(super) fn of(
+    pub(super) fn find(
         typed: &str,
         known: Option<&KnownFlaky>,
         suite: &Suite,
