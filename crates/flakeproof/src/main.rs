@@ -32,7 +32,7 @@ fn main() -> ExitCode {
         cli::Command::Validate(arguments) => commands::validate::run(&arguments),
         cli::Command::Quarantine(arguments) => commands::quarantine::run(&arguments),
         cli::Command::Predict(arguments) => commands::predict::run(&arguments),
-        cli::Command::Explain(arguments) => commands::explain::run(&arguments),
+        cli::Command::Explain(arguments) => commands::predict::explain(&arguments),
         cli::Command::Graph(arguments) => commands::graph::run(&arguments),
         cli::Command::Train(arguments) => commands::train::run(&arguments),
         cli::Command::Evaluate(arguments) => commands::evaluate::run(&arguments),

@@ -8,7 +8,6 @@ mod features;
 mod forest;
 mod history;
 mod hunt;
-mod known;
 mod learning;
 mod predict;
 mod quarantine;
@@ -27,11 +26,11 @@ pub(crate) use forest::{
     CannierData, EvaluateCannier, EvaluateForest, ForestData, TechniqueName, TrainForest,
 };
 pub(crate) use history::{
-    ExportFormat, ExportTable, IngestArguments, ReportArguments, StoreAction, StoreArguments,
-    StoreExport, StorePrune, StoreStatistics, ValidateArguments,
+    ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, ReportArguments,
+    ReproArguments, StoreAction, StoreArguments, StoreExport, StorePrune, StoreStatistics,
+    ValidateArguments, VerifyArguments,
 };
 pub(crate) use hunt::{Asked, HuntArguments, HuntSettings};
-pub(crate) use known::{ListArguments, ListFormat, ReproArguments, VerifyArguments};
 pub(crate) use learning::{
     CostName, EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluatePlan, EvaluationFormat,
     LabelledFolds, TrainArguments, TrainFlast, TrainModel,

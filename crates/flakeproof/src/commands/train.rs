@@ -22,7 +22,7 @@ use crate::cli::{
 };
 use crate::models::labelled_tests::{self, LabelledSources};
 use crate::models::network_teacher::{self, NetworkTeacher};
-use crate::models::{forest_data, kept_models};
+use crate::models::{forest_data, model};
 use crate::problem::Problem;
 use crate::session::current_folder;
 use crate::view::{self, TrainedReader};
@@ -43,8 +43,8 @@ fn train_flast(typed: &TrainFlast) -> Result<ExitCode, Problem> {
     let recipe = typed.recipe.resolve()?;
     let careful_precision = typed.learned.careful_precision()?;
     let tests = labelled_tests(typed, &folder)?;
-    let output = typed.output.clone().unwrap_or_else(|| kept_models::FLAST.into());
-    let name = kept_models::name(typed.learned.name.as_deref(), &output);
+    let output = typed.output.clone().unwrap_or_else(|| model::FLAST.into());
+    let name = model::name_of(typed.learned.name.as_deref(), &output);
     let begin = Instant::now();
     let params = FlastParams {
         recipe,
@@ -64,7 +64,7 @@ fn train_flast(typed: &TrainFlast) -> Result<ExitCode, Problem> {
         .to_file()
         .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
     let is_found_by_itself = typed.output.is_none();
-    kept_models::write(&output, &bytes, is_found_by_itself)?;
+    model::write_model(&output, &bytes, is_found_by_itself)?;
     view::trained(&model.about, &output, bytes.len(), begin.elapsed(), is_found_by_itself);
     Ok(ExitCode::Clean)
 }
@@ -91,13 +91,13 @@ fn train_forest(typed: &TrainForest) -> Result<ExitCode, Problem> {
     let (measured, known) = forest_data::read_tables(&typed.data, &current_folder()?)?;
     let data = forest_data::join(question, &measured, &known)?;
     let suites = Suites::of_features(&measured, &known);
-    let output = typed.output.clone().unwrap_or_else(|| kept_models::forest(question));
+    let output = typed.output.clone().unwrap_or_else(|| model::forest_path(question));
     let begin = Instant::now();
     let params = ForestModelParams {
         pipeline: typed.pipeline.pipeline(),
         folds: typed.folds.max(2),
         seed: typed.pipeline.seed,
-        name: kept_models::name(typed.name.as_deref(), &output),
+        name: model::name_of(typed.name.as_deref(), &output),
     };
     let mut progress = view::Steps::start(params.steps(&data), "folds");
     let model = params
@@ -108,7 +108,7 @@ fn train_forest(typed: &TrainForest) -> Result<ExitCode, Problem> {
         .to_file()
         .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
     let is_found_by_itself = typed.output.is_none();
-    kept_models::write(&output, &bytes, is_found_by_itself)?;
+    model::write_model(&output, &bytes, is_found_by_itself)?;
     view::trained_forest(&model.about, data.without_label, &output, bytes.len(), begin.elapsed());
     Ok(ExitCode::Clean)
 }
@@ -143,8 +143,8 @@ fn train_ensemble(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
         files => labelled_tests::of_files(files, &typed.without)?,
     };
     let read = labelled_tests::read_sources(&typed.code, tests, texts)?;
-    let output = typed.output.clone().unwrap_or_else(|| kept_models::ENSEMBLE.into());
-    let name = kept_models::name(typed.learned.name.as_deref(), &output);
+    let output = typed.output.clone().unwrap_or_else(|| model::ENSEMBLE.into());
+    let name = model::name_of(typed.learned.name.as_deref(), &output);
     let begin = Instant::now();
     let hold_out = typed.hold_out.map_or_else(|| largest_hold_out(&read.readings), HoldOut::from);
     let network = (!typed.no_paths).then_some(&typed.network);
@@ -161,7 +161,7 @@ fn train_ensemble(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
     let bytes = ensemble
         .to_file()
         .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
-    kept_models::write(&output, &bytes, typed.output.is_none())?;
+    model::write_model(&output, &bytes, typed.output.is_none())?;
     show(&ensemble.about, &output, bytes.len(), begin.elapsed());
     Ok(ExitCode::Clean)
 }
@@ -259,9 +259,9 @@ fn train_peeler(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
     });
     progress.end();
     let taught = taught?;
-    let output = typed.output.clone().unwrap_or_else(|| kept_models::PEELER.into());
+    let output = typed.output.clone().unwrap_or_else(|| model::PEELER.into());
     let about = AboutNetwork {
-        name: kept_models::name(typed.learned.name.as_deref(), &output),
+        name: model::name_of(typed.learned.name.as_deref(), &output),
         hold_out,
         average_precision: taught.held_out.average_precision(),
         thresholds: thresholds(&taught.held_out, careful),
@@ -272,7 +272,7 @@ fn train_peeler(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
         .network
         .to_file(&about)
         .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
-    kept_models::write(&output, &bytes, typed.output.is_none())?;
+    model::write_model(&output, &bytes, typed.output.is_none())?;
     about.show(&output, bytes.len(), &taught.fitted.log, begin.elapsed());
     Ok(ExitCode::Clean)
 }

@@ -2,7 +2,6 @@
 
 mod ensemble_scores;
 pub(crate) mod forest_data;
-pub(crate) mod kept_models;
 pub(crate) mod labelled_tests;
 pub(crate) mod model;
 pub(crate) mod network_teacher;

@@ -4,9 +4,8 @@
 pub(crate) mod history;
 pub(crate) mod naming;
 pub(crate) mod overview;
-mod recorder;
 pub(crate) mod reports;
 mod start;
 
-pub(crate) use recorder::Recorder;
+pub(crate) use history::Recorder;
 pub(crate) use start::{Code, Start, code_in, current_folder, listen_for_interrupts};

@@ -13,9 +13,9 @@ use flakeproof_store::SqliteHistory;
 
 use super::history;
 use crate::cli::{QuarantineFile, ThresholdChoice};
-use crate::models::model::ModelSource;
+use crate::models::forest_data;
+use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
-use crate::models::{forest_data, kept_models};
 use crate::problem::Problem;
 use crate::settings::ConfigurationFile;
 use crate::source::project_source::ProjectSource;
@@ -199,7 +199,7 @@ fn add_features(
     tests: &BTreeSet<TestId>,
     folder: &Path,
 ) -> Result<(), Problem> {
-    let in_project = |question| kept_models::forest_in(question, folder);
+    let in_project = |question| model::forest_in(question, folder);
     let Some(path) = cannier::Problem::ALL.into_iter().find_map(in_project) else { return Ok(()) };
     if !history::place(None, folder)?.is_file() {
         return Ok(());
@@ -210,7 +210,7 @@ fn add_features(
             means.entry(record.test).or_default().add(&record.features);
         }
     }
-    let model = kept_models::open_forest(&path)?;
+    let model = model::open_forest(&path)?;
     for (test, mean) in means {
         let features: Features = mean.mean();
         // A test that lacks what this forest needs is left without bars.

@@ -103,7 +103,7 @@ pub(crate) fn current_folder() -> Result<PathBuf, Problem> {
 }
 
 /// A number that no other run has.
-pub(super) fn entropy(now: &Timestamp) -> u64 {
+fn entropy(now: &Timestamp) -> u64 {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&now.as_nanosecond().to_le_bytes());
     hasher.update(&std::process::id().to_le_bytes());

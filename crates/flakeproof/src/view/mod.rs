@@ -19,7 +19,6 @@ mod replays;
 mod serve;
 mod store;
 mod terminal;
-mod validate;
 
 pub(crate) use cannier::{CannierTrade, CannierTrades, cannier};
 pub(crate) use features::{FeatureRow, FeatureTable, FeaturesProgress, features, features_json};
@@ -33,7 +32,10 @@ pub(crate) use held_out::{
     HeldOutEvaluation, MemberLine, Timing, TrainedReader, fold_begins, read_sources, trained_reader,
 };
 pub(crate) use hunt::{HuntProgress, ShownHunt, hunt};
-pub(crate) use ingest::{IngestProgress, id_rules, ingested, ingested_json};
+pub(crate) use ingest::{
+    IngestProgress, Position, ReportProblem, ValidatedReport, id_rules, ingested, ingested_json,
+    validated, validated_json,
+};
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
 pub(crate) use learning::{Evaluation, ProjectLine, evaluation, real, trained};
 pub(crate) use plan::{PlanEvaluation, plan_evaluation};
@@ -49,4 +51,3 @@ pub(crate) use store::{
     store_statistics_json,
 };
 pub(crate) use terminal::{Steps, data, interrupted, left_running, may_run, problem, verbatim};
-pub(crate) use validate::{Position, ReportProblem, ValidatedReport, validated, validated_json};

@@ -2,9 +2,7 @@
 
 mod cannier;
 mod flast;
-mod forest;
 mod held_out;
-mod plan;
 
 use flakeproof_core::ExitCode;
 
@@ -14,10 +12,10 @@ use crate::problem::Problem;
 /// Run the command.
 pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
     match &typed.model {
-        EvaluateModel::Flast(typed) => flast::run(typed),
-        EvaluateModel::Forest(typed) => forest::run(typed),
-        EvaluateModel::Plan(typed) => plan::run(typed),
-        EvaluateModel::Cannier(typed) => cannier::run(typed),
+        EvaluateModel::Flast(typed) => flast::evaluate_flast(typed),
+        EvaluateModel::Forest(typed) => cannier::evaluate_forest(typed),
+        EvaluateModel::Plan(typed) => flast::evaluate_plan(typed),
+        EvaluateModel::Cannier(typed) => cannier::evaluate_cannier(typed),
         EvaluateModel::Peeler(typed) => held_out::evaluate_peeler(typed),
         EvaluateModel::Ensemble(typed) => held_out::evaluate_ensemble(typed),
     }

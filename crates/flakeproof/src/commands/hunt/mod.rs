@@ -6,7 +6,6 @@ pub(super) mod kept_hunt;
 mod opinions;
 mod priors;
 mod strategy;
-mod targets;
 
 use std::time::Instant;
 

@@ -8,8 +8,7 @@ use flakeproof_core::{Features, History, MeanFeatures, Notice, Suite, TestId, Th
 use flakeproof_learn::cannier::{self, ForestModel};
 
 use crate::cli::ThresholdChoice;
-use crate::models::kept_models;
-use crate::models::model::ModelSource;
+use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
 use crate::problem::Problem;
 use crate::source::project_source::ProjectSource;
@@ -131,8 +130,8 @@ impl ByFeatures {
             return Ok(Self::default());
         }
         for question in cannier::Problem::ALL {
-            let Some(path) = kept_models::forest_in(question, folder) else { continue };
-            let model = kept_models::open_forest(&path)?;
+            let Some(path) = model::forest_in(question, folder) else { continue };
+            let model = model::open_forest(&path)?;
             let said = ForestSays {
                 name: path.display().to_string(),
                 thresholds: model.thresholds(),

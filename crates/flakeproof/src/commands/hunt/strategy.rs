@@ -1,20 +1,22 @@
-//! From what was asked for to the strategy of the hunt, and what the reader should know about it;
-//! for CANNIER, which tests it reruns and classifies, and which pairs it tries, by what models say.
+//! From what was asked for to the strategy of the hunt, and what the reader should know about it:
+//! for CANNIER, which tests it reruns and classifies, and which pairs it tries, by what models say;
+//! for a pull request, the tests it is about: new ones, changed ones, and suspects beside them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use flakeproof_core::{History, Notice, Region, Suite, Thresholds};
+use flakeproof_core::{History, HuntedTest, Notice, Region, Suite, SuiteTest, TestId, Thresholds};
 use flakeproof_detect::hunt::{Candidates, Strategy};
 use flakeproof_learn::cannier;
 
 use super::opinions::{ByFeatures, BySource, ForestSays};
 use super::priors::Priors;
-use super::targets::Targets;
 use crate::cli::Asked;
-use crate::models::kept_models;
+use crate::models::model;
 use crate::problem::Problem;
 use crate::settings::{BALANCED_RERUN, StrategyName, StrategyOptions};
 use crate::source::changed_tests::ChangedTests;
+use crate::source::source_tests::SourceTest;
 
 /// The strategy of a hunt, and what comes with it.
 #[derive(Debug, Default)]
@@ -30,7 +32,7 @@ pub(super) struct ChosenStrategy {
 
 /// The strategy where nobody says anything: a plan, if the project has a model of its own.
 pub(super) fn usual(folder: &Path) -> StrategyName {
-    if kept_models::is_any_in(folder) { StrategyName::Plan } else { StrategyName::Off }
+    if model::is_any_in(folder) { StrategyName::Plan } else { StrategyName::Off }
 }
 
 impl ChosenStrategy {
@@ -224,15 +226,95 @@ fn believed(suite: &Suite, reruns: &[Region], thresholds: Thresholds) -> Option<
     })
 }
 
+/// Nobody has seen a new test pass before: it is at least so likely flaky.
+const NEW: f64 = 0.05;
+
+/// Why a test is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    /// It was added or changed.
+    Changed,
+    /// It looks flaky, and its file was touched.
+    Suspicious,
+}
+
+/// The tests that a pull request is about.
+#[derive(Debug, Default)]
+pub(super) struct Targets {
+    /// For each test of the suite, in its order.
+    reasons: Vec<Option<Reason>>,
+    ids: BTreeSet<TestId>,
+}
+
+impl Targets {
+    /// Of the tests of a suite, those that a change is about.
+    pub(super) fn choose(suite: &Suite, by_source: &BySource, changed: &ChangedTests) -> Self {
+        let told = by_source.written.iter().zip(&by_source.is_suspicious);
+        let tests = suite.tests.iter().zip(told);
+        let reason =
+            |(test, (written, is_suspicious)): (&SuiteTest, (&Option<SourceTest>, &bool))| {
+                match written {
+                    Some(written) if changed.holds(written) => Some(Reason::Changed),
+                    Some(written) if *is_suspicious && changed.holds_file(&written.file) => {
+                        Some(Reason::Suspicious)
+                    }
+                    Some(_) => None,
+                    // A test that is made at run time may come from any line of its file.
+                    None => changed.holds_file(file_of(&test.id)).then_some(Reason::Changed),
+                }
+            };
+        Self::with(suite, tests.map(reason).collect())
+    }
+
+    fn with(suite: &Suite, reasons: Vec<Option<Reason>>) -> Self {
+        let tests = suite.tests.iter().zip(&reasons).filter(|(_, reason)| reason.is_some());
+        let ids = tests.map(|(test, _)| test.id.clone()).collect();
+        Self { reasons, ids }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// How many of them were added or changed.
+    pub(super) fn changed(&self) -> usize {
+        self.reasons.iter().filter(|reason| **reason == Some(Reason::Changed)).count()
+    }
+
+    /// Nobody asks about the other tests.
+    fn narrow(&self, priors: &mut Priors) {
+        let likely = priors.flaky.iter_mut().zip(&mut priors.victim);
+        for ((flaky, victim), reason) in likely.zip(&self.reasons) {
+            match reason {
+                Some(Reason::Changed) => *flaky = flaky.max(NEW),
+                Some(Reason::Suspicious) => {}
+                None => (*flaky, *victim) = (0.0, 0.0),
+            }
+        }
+    }
+
+    /// Whether a finding is the pull request's: about one of these tests, or made by one.
+    pub(super) fn concern(&self, test: &HuntedTest) -> bool {
+        let mut polluters = test.polluters.iter().flatten();
+        self.ids.contains(&test.id) || polluters.any(|polluter| self.ids.contains(polluter))
+    }
+}
+
+fn file_of(test: &TestId) -> &str {
+    let id = test.as_str();
+    id.split_once("::").map_or(id, |(file, _)| file)
+}
+
 #[cfg(test)]
 mod tests {
     use flakeproof_core::SuiteTest;
 
     use super::*;
 
-    fn suite() -> Suite {
+    fn suite(ids: [&str; 3]) -> Suite {
         let test = |id: &str| SuiteTest { id: id.into(), location: None };
-        Suite { tests: ["a", "b", "c"].map(test).into(), problems: Vec::new() }
+        Suite { tests: ids.map(test).into(), problems: Vec::new() }
     }
 
     fn by_source() -> BySource {
@@ -248,7 +330,7 @@ mod tests {
     #[test]
     fn without_forests_the_source_chooses_reruns_and_nothing_else() {
         let typed = Thresholds::new(0.07, 0.9).ok();
-        let chosen = choose(&suite(), &by_source(), &ByFeatures::default(), typed);
+        let chosen = choose(&suite(["a", "b", "c"]), &by_source(), &ByFeatures::default(), typed);
         let regions = vec![Region::Below, Region::Ambiguous, Region::Above];
         assert_eq!(chosen.candidates.reruns, Some(regions));
         assert_eq!((chosen.candidates.kinds, chosen.candidates.victims), (None, None));
@@ -261,11 +343,35 @@ mod tests {
         let forests = ByFeatures::default()
             .with(cannier::Problem::Nod, &[Some(0.5), None, Some(0.01)])
             .with(cannier::Problem::Polluter, &[Some(0.5), None, Some(0.01)]);
-        let chosen = choose(&suite(), &by_source(), &forests, None);
+        let chosen = choose(&suite(["a", "b", "c"]), &by_source(), &forests, None);
         let regions = vec![Region::Ambiguous, Region::Ambiguous, Region::Below];
         assert_eq!(chosen.candidates.reruns, Some(regions));
         assert_eq!(chosen.candidates.polluters, Some(vec![true, true, false]));
         let [notice] = &chosen.notices[..] else { panic!("{:?}", chosen.notices) };
         assert!(notice.what.contains("nod, polluter"), "{notice:?}");
+    }
+
+    fn targets() -> Targets {
+        Targets::with(
+            &suite(["new", "suspect", "old"]),
+            vec![Some(Reason::Changed), Some(Reason::Suspicious), None],
+        )
+    }
+
+    #[test]
+    fn only_targets_are_asked_about_and_a_new_test_is_doubted() {
+        let mut priors = Priors { flaky: vec![0.01, 0.3, 0.9], victim: vec![0.1, 0.1, 0.1] };
+        targets().narrow(&mut priors);
+        assert_eq!(priors.flaky, [0.05, 0.3, 0.0]);
+        assert_eq!(priors.victim, [0.1, 0.1, 0.0]);
+    }
+
+    #[test]
+    fn a_victim_of_a_new_test_concerns_the_pull_request() {
+        let mut victim = HuntedTest::new("old".into(), None);
+        assert!(!targets().concern(&victim));
+        victim.polluters = vec![vec!["x".into(), "new".into()]];
+        assert!(targets().concern(&victim));
+        assert!(targets().concern(&HuntedTest::new("suspect".into(), None)));
     }
 }
