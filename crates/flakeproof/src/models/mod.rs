@@ -1,6 +1,5 @@
 //! What models learn from and where they are kept, and what they say about tests.
 
-mod ensemble_scores;
 pub(crate) mod forest_data;
 pub(crate) mod labelled_tests;
 pub(crate) mod model;

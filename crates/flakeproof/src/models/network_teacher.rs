@@ -25,11 +25,11 @@ pub(crate) struct NetworkTeacher<'a> {
     readings: &'a Readings,
     /// What the networks are like.
     pub(crate) params: NetworkParams,
-    vectors: Vectors<'a>,
+    vectors: WordVectors<'a>,
 }
 
 /// The vectors of words that a network begins with.
-enum Vectors<'a> {
+enum WordVectors<'a> {
     Given(Embeddings),
     /// Learned from the methods of these projects; kept, because many folds have the same.
     Learned(BTreeSet<&'a str>, Option<Embeddings>),
@@ -57,8 +57,8 @@ impl<'a> NetworkTeacher<'a> {
         }
         let readings = &read.readings;
         let vectors = match &typed.embeddings {
-            Some(file) => Vectors::Given(read_vectors(file, readings.paths())?),
-            None => Vectors::Learned(BTreeSet::new(), None),
+            Some(file) => WordVectors::Given(read_vectors(file, readings.paths())?),
+            None => WordVectors::Learned(BTreeSet::new(), None),
         };
         Ok(Self { readings, params: typed.params(seed), vectors })
     }
@@ -78,8 +78,8 @@ impl<'a> NetworkTeacher<'a> {
         let corpus = self.readings.paths();
         let set = TrainingSet { corpus, rows, flaky: &flaky, groups: &groups };
         let vectors = match &self.vectors {
-            Vectors::Given(vectors) => Some(vectors),
-            Vectors::Learned(_, vectors) => vectors.as_ref(),
+            WordVectors::Given(vectors) => Some(vectors),
+            WordVectors::Learned(_, vectors) => vectors.as_ref(),
         };
         let fitted = self
             .params
@@ -94,7 +94,7 @@ impl<'a> NetworkTeacher<'a> {
     }
 
     fn learn_vectors(&mut self, rows: &[u32]) {
-        let Vectors::Learned(from, vectors) = &mut self.vectors else { return };
+        let WordVectors::Learned(from, vectors) = &mut self.vectors else { return };
         let tests = self.readings.tests();
         let projects: BTreeSet<&str> =
             rows.iter().map(|row| tests[*row as usize].project.as_str()).collect();

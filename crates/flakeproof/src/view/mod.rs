@@ -11,7 +11,6 @@ mod hunt;
 mod ingest;
 mod known;
 mod learning;
-mod plan;
 mod predictions;
 mod quarantine;
 mod replays;
@@ -37,8 +36,9 @@ pub(crate) use ingest::{
     validated, validated_json,
 };
 pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
-pub(crate) use learning::{Evaluation, ProjectLine, evaluation, real, trained};
-pub(crate) use plan::{PlanEvaluation, plan_evaluation};
+pub(crate) use learning::{
+    Evaluation, PlanEvaluation, ProjectLine, evaluation, plan_evaluation, real, trained,
+};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use quarantine::{
     Checked, Release, quarantine, quarantine_check, quarantine_json, quarantined, unquarantined,

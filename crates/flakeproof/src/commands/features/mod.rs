@@ -36,7 +36,7 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
     }
     let seed = settings.seed.unwrap_or(Start::now().seed());
     let cancel = listen_for_interrupts();
-    let code = code_in(&folder);
+    let code = code_history_in(&folder);
     let mut progress = FeaturesProgress::start();
     let mut measurement = Measurement::new(&settings, seed, &cancel);
 
@@ -49,7 +49,8 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
         let adapter = measurement.adapter(number).map_err(problem::explain)?;
         let discovered = adapter.discover();
         if let Some(code) = code.take() {
-            let code = code.join().unwrap_or_else(|_| Code::unknown("git could not be asked"));
+            let code =
+                code.join().unwrap_or_else(|_| CodeHistory::unknown("git could not be asked"));
             measurement.vectors.set_churn(code.churn);
             measurement.kept.set_tree(code.tree);
         } else {
@@ -76,26 +77,26 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
 }
 
 /// What git knows about the code under test.
-struct Code {
+struct CodeHistory {
     tree: TreeState,
     churn: Result<Churn, String>,
 }
 
-impl Code {
+impl CodeHistory {
     fn unknown(why: &str) -> Self {
         Self { tree: TreeState::default(), churn: Err(why.to_owned()) }
     }
 }
 
 /// Ask git while the tests are being collected.
-fn code_in(folder: &Path) -> JoinHandle<Code> {
+fn code_history_in(folder: &Path) -> JoinHandle<CodeHistory> {
     let folder = folder.to_path_buf();
     std::thread::spawn(move || match Repository::containing(&folder) {
-        Ok(repository) => Code {
+        Ok(repository) => CodeHistory {
             tree: repository.tree_state(),
             churn: repository.churn(COMMITS, &["*.py"]).map_err(|why| why.to_string()),
         },
-        Err(why) => Code::unknown(&why.to_string()),
+        Err(why) => CodeHistory::unknown(&why.to_string()),
     })
 }
 
