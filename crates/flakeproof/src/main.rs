@@ -1,10 +1,12 @@
 //! `flakeproof`: finds, predicts, explains and triages tests that pass and fail on the same code.
 
 mod cli;
-mod code_places;
 mod commands;
+mod models;
 mod problem;
+mod session;
 mod settings;
+mod source;
 mod view;
 
 use std::process::ExitCode;
@@ -19,7 +21,7 @@ fn main() -> ExitCode {
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
         cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),
-        cli::Command::List(arguments) => commands::list::run(&arguments),
+        cli::Command::List(arguments) => commands::report::list(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),
         cli::Command::Report(arguments) => commands::report::run(&arguments),
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
         cli::Command::Validate(arguments) => commands::validate::run(&arguments),
         cli::Command::Quarantine(arguments) => commands::quarantine::run(&arguments),
         cli::Command::Predict(arguments) => commands::predict::run(&arguments),
-        cli::Command::Explain(arguments) => commands::explain::run(&arguments),
+        cli::Command::Explain(arguments) => commands::predict::explain(&arguments),
         cli::Command::Graph(arguments) => commands::graph::run(&arguments),
         cli::Command::Train(arguments) => commands::train::run(&arguments),
         cli::Command::Evaluate(arguments) => commands::evaluate::run(&arguments),

@@ -1,11 +1,15 @@
-//! `flakeproof features`, as it is typed.
+//! `flakeproof features`: what can be typed, and what is meant by it and by the settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
+use flakeproof_runner::adapters::command::Profiles;
+use flakeproof_runner::adapters::usual_command;
 
-use crate::settings::HumanDuration;
+use crate::problem::Problem;
+use crate::settings::{ConfigurationFile, HumanDuration, RawSettings, Store};
 
 /// Measure the features of each test from which models learn: what it uses, covers and contains.
 ///
@@ -68,4 +72,63 @@ pub(crate) enum FeaturesFormat {
     Text,
     /// For programs.
     Json,
+}
+
+/// Everything that a measurement needs to know.
+#[derive(Debug)]
+pub(crate) struct FeaturesSettings {
+    pub(crate) command: Vec<String>,
+    pub(crate) folder: PathBuf,
+    pub(crate) adapter: Option<String>,
+    /// Runners that the project describes itself.
+    pub(crate) runners: Profiles,
+    /// What the project is called.
+    pub(crate) project: String,
+    /// Where what is measured is kept.
+    pub(crate) store: Store,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) runs: u32,
+    /// Whether to run the suite without measuring, too.
+    pub(crate) is_compared: bool,
+    pub(crate) format: FeaturesFormat,
+    pub(crate) export: Option<PathBuf>,
+    pub(crate) is_runner_shown: bool,
+    pub(crate) seed: Option<Seed>,
+}
+
+impl FeaturesSettings {
+    /// Lay the layers over each other.
+    pub(crate) fn resolve(typed: &FeaturesArguments, folder: &Path) -> Result<Self, Problem> {
+        let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
+        let own = RawSettings {
+            adapter: typed.adapter.clone(),
+            timeout: typed.timeout,
+            show_runner: typed.show_runner.then_some(true),
+            store: typed.store.clone(),
+            ..RawSettings::default()
+        };
+        let settings = own.over(file.layer(typed.profile.as_deref())?);
+        let name = file.project.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok(Self {
+            command: match typed.command.as_slice() {
+                [] => usual_command(folder),
+                command => command.to_vec(),
+            },
+            folder: folder.to_path_buf(),
+            adapter: settings.adapter,
+            runners: file.runners(),
+            project: typed.project.clone().or(name).unwrap_or_default(),
+            store: match settings.store {
+                Some(path) => Store::File(folder.join(path)),
+                None => Store::Project(file.project),
+            },
+            timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            runs: typed.runs,
+            is_compared: typed.compare,
+            format: typed.output_format,
+            export: typed.export.clone(),
+            is_runner_shown: settings.show_runner.unwrap_or(false),
+            seed: typed.seed,
+        })
+    }
 }

@@ -1,13 +1,19 @@
-//! `flakeproof hunt`, as it is typed.
+//! `flakeproof hunt`: what can be typed, and what is meant by it and by the settings.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use flakeproof_core::Seed;
+use flakeproof_core::{Isolation, OrderKind, Seed, Suite, SuiteOrders};
+use flakeproof_detect::hunt::{self, PolluterSearch};
+use flakeproof_runner::adapters::command::Profiles;
+use flakeproof_runner::adapters::usual_command;
+use serde::{Deserialize, Serialize};
 
+use crate::problem::Problem;
 use crate::settings::{
-    FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings, Reporter, ReporterKind,
-    Share, StrategyName,
+    ConfigurationFile, FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings,
+    Reporter, ReporterKind, Share, Store, StrategyName, StrategyOptions, if_any,
 };
 
 /// Find the flaky tests of a suite, their kinds, and who makes whom fail.
@@ -128,7 +134,7 @@ const STEER: &str = "Where to spend the time";
 
 impl HuntArguments {
     /// Whether a report was asked for that a hunt does not have.
-    pub(crate) fn has_junit_reporter(&self) -> bool {
+    fn has_junit_reporter(&self) -> bool {
         self.reporter.iter().any(|it| it.kind == ReporterKind::Junit)
     }
 
@@ -137,7 +143,7 @@ impl HuntArguments {
         RawSettings {
             hunt_runs: self.runs,
             orders: self.orders,
-            order_kind: some(&self.order_kind),
+            order_kind: if_any(&self.order_kind),
             max_reruns: self.max_reruns,
             recheck: self.recheck,
             polluters: self.polluters,
@@ -151,7 +157,7 @@ impl HuntArguments {
             isolation: self.isolation,
             timeout: self.timeout,
             jobs: self.jobs,
-            reporter: some(&self.reporter),
+            reporter: if_any(&self.reporter),
             store: self.store.clone(),
             show_runner: self.show_runner.then_some(true),
             ..RawSettings::default()
@@ -159,6 +165,314 @@ impl HuntArguments {
     }
 }
 
-fn some<T: Clone>(values: &[T]) -> Option<Vec<T>> {
-    (!values.is_empty()).then(|| values.to_vec())
+/// Everything that a hunt needs to know.
+#[derive(Debug)]
+pub(crate) struct HuntSettings {
+    pub(crate) command: Vec<String>,
+    pub(crate) folder: PathBuf,
+    pub(crate) adapter: Option<String>,
+    /// Runners that the project describes itself.
+    pub(crate) runners: Profiles,
+    /// What decides what is run; a hunt that is taken up again has it from its record.
+    pub(crate) asked: Asked,
+    pub(crate) jobs: usize,
+    /// As it was given; zero is no limit.
+    budget: Option<Duration>,
+    /// What flaky tests mean for a pull request.
+    pub(crate) flaky_result: FlakyResult,
+    pub(crate) reporters: Vec<Reporter>,
+    pub(crate) store: Store,
+    pub(crate) is_runner_shown: bool,
+    pub(crate) seed: Option<Seed>,
+    pub(crate) is_resumed: bool,
+}
+
+/// What was asked for, as far as it decides what is run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) runs: u32,
+    /// `None` for as many as the kinds suggest.
+    pub(crate) orders: Option<u32>,
+    pub(crate) kinds: Vec<OrderKind>,
+    pub(crate) max_reruns: u32,
+    pub(crate) recheck: f64,
+    pub(crate) polluters: Polluters,
+    /// As it was typed: an id, or the end of it.
+    pub(crate) victim: Option<String>,
+    pub(crate) isolation: Isolation,
+    pub(crate) timeout: Option<Duration>,
+    /// Whether what tests leave on disk is removed.
+    #[serde(default)]
+    pub(crate) tidy: bool,
+    /// What decides where to look next.
+    #[serde(default)]
+    #[serde(rename = "steering")]
+    pub(crate) strategy: StrategyOptions,
+    /// Only what changed since this revision, as it was typed.
+    #[serde(default)]
+    pub(crate) diff: Option<String>,
+}
+
+/// Runs in the suite's own order where a plan chooses what comes after them.
+const RUNS_BEFORE_A_PLAN: u32 = 2;
+/// How long a pull request waits.
+const PULL_REQUEST: Duration = Duration::from_secs(5 * 60);
+
+impl HuntSettings {
+    /// Lay the layers over each other. Where nobody says what steers the hunt, it is the usual.
+    pub(crate) fn resolve(
+        typed: &HuntArguments,
+        folder: &Path,
+        usual: StrategyName,
+    ) -> Result<Self, Problem> {
+        let file = ConfigurationFile::find(typed.config.as_deref(), folder)?;
+        let settings = typed.layer().over(file.layer(typed.profile.as_deref())?);
+        let strategy = StrategyOptions::resolve(typed, &settings, usual)?;
+        let asked = Asked::resolve(&settings, typed, strategy);
+        let mut reporters = settings.reporter.unwrap_or_default();
+        if typed.has_junit_reporter() {
+            return Err(Problem::usage(
+                "a hunt has no JUnit report: it runs each test many times",
+                "write `--reporter json=FILE` or `--reporter markdown=FILE`",
+            ));
+        }
+        // The file's are those of `flakeproof run` too.
+        reporters.retain(|it| it.kind != ReporterKind::Junit);
+        Ok(Self {
+            command: match typed.command.as_slice() {
+                [] => usual_command(folder),
+                command => command.to_vec(),
+            },
+            folder: folder.to_path_buf(),
+            adapter: settings.adapter,
+            runners: file.runners(),
+            asked,
+            jobs: settings.jobs.map_or(1, |jobs| jobs.max(1) as usize),
+            budget: settings.budget.map(|time| time.0),
+            flaky_result: settings.flaky_result.unwrap_or(FlakyResult::Fail),
+            reporters,
+            store: match settings.store {
+                Some(path) => Store::File(folder.join(path)),
+                None => Store::Project(file.project),
+            },
+            is_runner_shown: settings.show_runner.unwrap_or(false),
+            seed: typed.seed,
+            is_resumed: typed.resume,
+        })
+    }
+}
+
+impl HuntSettings {
+    /// How long to go on.
+    pub(crate) fn budget_of(&self, asked: &Asked) -> Option<Duration> {
+        let usual = asked.diff.is_some().then_some(PULL_REQUEST);
+        self.budget.or(usual).filter(|time| !time.is_zero())
+    }
+}
+
+impl Asked {
+    fn resolve(settings: &RawSettings, typed: &HuntArguments, strategy: StrategyOptions) -> Self {
+        let default = hunt::HuntSettings::default();
+        let usual_runs = match strategy {
+            StrategyOptions::Plan { .. } => RUNS_BEFORE_A_PLAN,
+            StrategyOptions::Off | StrategyOptions::Cannier { .. } => default.runs,
+        };
+        let kinds = settings.order_kind.as_ref();
+        Self {
+            runs: settings.hunt_runs.unwrap_or(usual_runs).max(1),
+            orders: settings.orders,
+            kinds: kinds.map_or(default.kinds, |kinds| kinds.iter().map(|it| it.0).collect()),
+            max_reruns: settings.max_reruns.unwrap_or(default.max_reruns),
+            recheck: settings.recheck.map_or(default.recheck, |share| share.0),
+            polluters: settings.polluters.unwrap_or(Polluters::Pairs),
+            victim: typed.victim.clone(),
+            isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
+            timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            tidy: typed.tidy,
+            strategy,
+            diff: typed.diff.clone(),
+        }
+    }
+
+    /// Runs in other orders: as many as were asked for, else all there are where that is few.
+    pub(crate) fn orders_of(&self, suite: &Suite, seed: Seed) -> u32 {
+        let usual = hunt::HuntSettings::default().orders;
+        self.orders.unwrap_or_else(|| {
+            let orders = SuiteOrders::new(suite, seed);
+            let all = self.kinds.iter().map(|kind| orders.most(*kind));
+            let all = all.fold(0_usize, usize::saturating_add);
+            if all == usize::MAX { usual } else { u32::try_from(all).unwrap_or(u32::MAX) }
+        })
+    }
+
+    /// How to look for polluters.
+    pub(crate) fn search(&self) -> PolluterSearch {
+        match self.polluters {
+            Polluters::All => PolluterSearch::All,
+            Polluters::Pairs => PolluterSearch::Pairs,
+            Polluters::Prefix => PolluterSearch::Prefix,
+            Polluters::Off => PolluterSearch::Off,
+        }
+    }
+
+    /// The first option that was typed and says something else than this.
+    pub(crate) fn contradicted_by(&self, typed: &HuntArguments) -> Option<&'static str> {
+        let kinds: Vec<OrderKind> = typed.order_kind.iter().map(|kind| kind.0).collect();
+        let victim = self.victim.as_deref();
+        let is_other_victim =
+            |typed: &String| victim.is_none_or(|id| !id.ends_with(typed.as_str()));
+        let options = [
+            ("--runs", typed.runs.is_some_and(|it| it != self.runs)),
+            ("--orders", typed.orders.is_some_and(|it| Some(it) != self.orders)),
+            ("--order-kind", !kinds.is_empty() && kinds != self.kinds),
+            ("--max-reruns", typed.max_reruns.is_some_and(|it| it != self.max_reruns)),
+            ("--recheck", typed.recheck.is_some_and(|it| it.0.to_bits() != self.recheck.to_bits())),
+            ("--polluters", typed.polluters.is_some_and(|it| it != self.polluters)),
+            ("--victim", typed.victim.as_ref().is_some_and(is_other_victim)),
+            ("--isolation", typed.isolation.is_some_and(|it| it.isolation() != self.isolation)),
+            ("--tidy", typed.tidy && !self.tidy),
+            ("--timeout", typed.timeout.is_some_and(|it| Some(it.0) != self.timeout)),
+            ("--diff", typed.diff.is_some() && typed.diff != self.diff),
+        ];
+        let other = options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name);
+        other.or_else(|| self.strategy.contradicted_by(typed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use flakeproof_core::SuiteTest;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    fn typed(words: &str) -> HuntArguments {
+        let words = format!("flakeproof hunt {words}");
+        match Cli::try_parse_from(words.split_whitespace()).expect("is well formed").command {
+            Command::Hunt(arguments) => arguments,
+            other => panic!("not a hunt: {other:?}"),
+        }
+    }
+
+    fn resolved(words: &str) -> HuntSettings {
+        let folder = tempfile::tempdir().unwrap();
+        HuntSettings::resolve(&typed(words), folder.path(), StrategyName::Off).unwrap()
+    }
+
+    fn suite(tests: usize) -> Suite {
+        let test = |number| SuiteTest { id: format!("t.py::test_{number}").into(), location: None };
+        Suite { tests: (0..tests).map(test).collect(), problems: Vec::new() }
+    }
+
+    #[test]
+    fn without_options_it_is_the_default_hunt_of_pytest() {
+        let settings = resolved("");
+        let default = hunt::HuntSettings::default();
+        assert_eq!(settings.command, ["pytest"]);
+        assert_eq!(settings.asked.runs, default.runs);
+        assert_eq!(settings.asked.kinds, default.kinds);
+        assert_eq!(settings.asked.orders_of(&suite(7), Seed(1)), default.orders);
+    }
+
+    #[test]
+    fn a_square_alone_is_run_whole() {
+        let orders = |words: &str| resolved(words).asked.orders_of(&suite(7), Seed(1));
+        assert_eq!(orders("--order-kind tuscan"), 8);
+        assert_eq!(orders("--order-kind reverse,tuscan"), 9);
+        assert_eq!(orders("--order-kind tuscan --orders 3"), 3);
+        assert_eq!(orders("--order-kind tuscan --order-kind tests"), 20);
+    }
+
+    #[test]
+    fn what_was_asked_for_survives_the_record() {
+        let asked =
+            resolved("--recheck 35% --timeout 1.5s --victim test_1 --polluters prefix").asked;
+        let kept = serde_json::to_string(&asked).unwrap();
+        assert_eq!(serde_json::from_str::<Asked>(&kept).unwrap(), asked);
+    }
+
+    #[test]
+    fn only_a_typed_option_that_says_something_else_contradicts() {
+        let asked = resolved("-n 5 --victim t.py::test_1 --recheck 35%").asked;
+        let contradiction = |words: &str| asked.contradicted_by(&typed(words));
+        assert_eq!(contradiction("--resume --budget 5m -j 8"), None);
+        assert_eq!(contradiction("--resume -n 5 --victim test_1 --recheck 35%"), None);
+        assert_eq!(contradiction("-n 6"), Some("--runs"));
+        assert_eq!(contradiction("--victim test_2"), Some("--victim"));
+        assert_eq!(contradiction("--isolation spawn"), Some("--isolation"));
+        assert_eq!(contradiction("--steer plan"), Some("--steer"));
+        assert_eq!(contradiction("--diff main"), Some("--diff"));
+    }
+
+    fn refused(words: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        HuntSettings::resolve(&typed(words), folder.path(), StrategyName::Off).unwrap_err().what
+    }
+
+    #[test]
+    fn a_plan_runs_the_suite_twice_before_it_chooses() {
+        assert_eq!(resolved("--steer plan").asked.runs, 2);
+        assert_eq!(resolved("--steer plan -n 4").asked.runs, 4);
+        assert_eq!(resolved("--steer cannier").asked.runs, 10);
+    }
+
+    #[test]
+    fn the_usual_steers_where_nobody_says_what() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = |words: &str| {
+            let settings = HuntSettings::resolve(&typed(words), folder.path(), StrategyName::Plan);
+            settings.unwrap().asked.strategy.name()
+        };
+        assert_eq!(name(""), StrategyName::Plan);
+        assert_eq!(name("--steer off"), StrategyName::Off);
+        assert_eq!(name("--victim test_1"), StrategyName::Off);
+        std::fs::write(folder.path().join("flakeproof.toml"), "steer = 'cannier'").unwrap();
+        assert_eq!(name(""), StrategyName::Cannier);
+        assert_eq!(name("--diff main"), StrategyName::Plan);
+    }
+
+    #[test]
+    fn thresholds_are_those_of_the_paper_where_only_one_is_typed() {
+        let thresholds = |words: &str| match resolved(words).asked.strategy {
+            StrategyOptions::Cannier { thresholds } => {
+                thresholds.map(|it| (it.lower(), it.upper()))
+            }
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(thresholds("--steer cannier"), None);
+        assert_eq!(thresholds("--steer cannier --lower 0.2"), Some((0.2, 1.01)));
+        assert_eq!(thresholds("--steer cannier --upper 0.9"), Some((0.07, 0.9)));
+        assert!(refused("--steer cannier --lower 0.9 --upper 0.1").contains("not in order"));
+    }
+
+    #[test]
+    fn a_number_that_changes_nothing_is_a_mistake() {
+        assert!(refused("--lower 0.1").contains("only with `--steer cannier`"));
+        assert!(refused("--steer cannier --hidden 5%").contains("only with `--steer plan`"));
+        assert!(refused("--steer cannier --diff main").contains("`--diff`"));
+    }
+
+    #[test]
+    fn a_hunt_that_goes_on_keeps_what_steers_it() {
+        let asked = resolved("--steer cannier --lower 0.1 --upper 0.9").asked;
+        let contradiction = |words: &str| asked.contradicted_by(&typed(words));
+        assert_eq!(contradiction("--resume --lower 0.1"), None);
+        assert_eq!(contradiction("--resume --upper 1.01"), Some("--upper"));
+        assert_eq!(contradiction("--resume --hidden 10%"), Some("--hidden"));
+        let kept = serde_json::to_string(&asked).unwrap();
+        assert_eq!(serde_json::from_str::<Asked>(&kept).unwrap(), asked);
+    }
+
+    #[test]
+    fn a_pull_request_waits_five_minutes_unless_it_is_told_otherwise() {
+        let budget = |words: &str| {
+            let settings = resolved(words);
+            settings.budget_of(&settings.asked)
+        };
+        assert_eq!(budget(""), None);
+        assert_eq!(budget("--diff main"), Some(Duration::from_secs(300)));
+        assert_eq!(budget("--diff main --budget 30s"), Some(Duration::from_secs(30)));
+        assert_eq!(budget("--diff main --budget 0"), None);
+    }
 }

@@ -1,57 +1,51 @@
-//! What was typed.
+//! What was typed, and what is meant by it, command by command.
+//!
+//! A command that can also be set in the configuration file has its settings here, beside its
+//! options: after `resolve` nothing can be invalid any more.
 
-mod cannier;
 mod ensemble;
-mod evaluate;
 mod features;
 mod forest;
-mod graph;
+mod history;
 mod hunt;
-mod ingest;
-mod known;
 mod learning;
-mod peeler;
-mod plan;
 mod predict;
 mod quarantine;
-mod report;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
-mod store;
-mod train;
-mod verify;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-pub(crate) use cannier::{CannierData, EvaluateCannier, TechniqueName};
-pub(crate) use ensemble::{EvaluateEnsemble, LabelledSourcesArguments, TrainEnsemble};
-pub(crate) use evaluate::{
-    EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluationFormat, LabelledFolds,
+pub(crate) use ensemble::{
+    AblationName, EvaluateEnsemble, EvaluatePeeler, LabelledSourcesArguments, NetworkArguments,
+    TrainEnsemble, TrainPeeler,
 };
-pub(crate) use features::{FeaturesArguments, FeaturesFormat};
-pub(crate) use forest::{EvaluateForest, ForestData, TrainForest};
-pub(crate) use graph::{GraphArguments, GraphFormat};
-pub(crate) use hunt::HuntArguments;
-pub(crate) use ingest::{IngestArguments, ValidateArguments};
-pub(crate) use known::{ListArguments, ListFormat, ReproArguments};
-pub(crate) use learning::share;
-pub(crate) use peeler::{AblationName, EvaluatePeeler, NetworkArguments, TrainPeeler};
-pub(crate) use plan::{CostName, EvaluatePlan};
-pub(crate) use predict::{ExplainArguments, PredictArguments, PredictionFormat, ThresholdChoice};
+pub(crate) use features::{FeaturesArguments, FeaturesFormat, FeaturesSettings};
+pub(crate) use forest::{
+    CannierData, EvaluateCannier, EvaluateForest, ForestData, TechniqueName, TrainForest,
+};
+pub(crate) use history::{
+    ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, ReportArguments,
+    ReproArguments, StoreAction, StoreArguments, StoreExport, StorePrune, StoreStatistics,
+    ValidateArguments, VerifyArguments,
+};
+pub(crate) use hunt::{Asked, HuntArguments, HuntSettings};
+pub(crate) use learning::{
+    CostName, EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluatePlan, EvaluationFormat,
+    LabelledFolds, TrainArguments, TrainFlast, TrainModel,
+};
+pub(crate) use predict::{
+    ExplainArguments, GraphArguments, GraphFormat, PredictArguments, PredictionFormat,
+    ThresholdChoice,
+};
 pub(crate) use quarantine::{
-    QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck, QuarantineRemove,
+    QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck, QuarantineFile,
+    QuarantineRemove, today,
 };
-pub(crate) use report::ReportArguments;
-pub(crate) use run::RunArguments;
+pub(crate) use run::{RunArguments, RunSettings};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArguments;
-pub(crate) use store::{
-    ExportFormat, ExportTable, StoreAction, StoreArguments, StoreExport, StorePrune,
-    StoreStatistics,
-};
-pub(crate) use train::{TrainArguments, TrainFlast, TrainModel};
-pub(crate) use verify::VerifyArguments;
 
 /// Find, predict, explain and triage tests that pass and fail on the same code.
 #[derive(Debug, Parser)]

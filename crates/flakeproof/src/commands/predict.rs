@@ -1,28 +1,35 @@
-//! `flakeproof predict`: which tests look flaky, from their source alone.
+//! `flakeproof predict`: which tests look flaky, from their source alone; and `flakeproof explain`:
+//! what is known about one test, by hunts, by its source and by the project's forests, or what a
+//! word of the output means, as the book's glossary explains it.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use flakeproof_core::{ExitCode, Predictions};
+use flakeproof_core::{ExitCode, Features, KnownFlaky, MeanFeatures, Notice, Predictions, TestId};
+use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
+use serde_json::{Value, json};
 
-use super::changed_tests::ChangedTests;
-use super::model::ModelSource;
-use super::predictor::{self, Detail};
-use super::project_source::ProjectSource;
-use super::{current_folder, files, sources};
-use crate::cli::{PredictArguments, PredictionFormat};
+use crate::cli::{ExplainArguments, PredictArguments, PredictionFormat};
+use crate::models::forest_data;
+use crate::models::model::{self, ModelSource};
+use crate::models::predictor::{self, Detail};
 use crate::problem::Problem;
+use crate::session::{current_folder, history, naming, reports};
+use crate::source::changed_tests::ChangedTests;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests;
 use crate::view;
 
-/// Run the command.
+/// `flakeproof predict`.
 pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
     let model = source.open()?;
-    let mut found = sources::read(&typed.paths, &folder)?;
+    let mut found = source_tests::read(&typed.paths, &folder)?;
     if found.tests.is_empty() {
         view::notices(&found.notices);
-        return Err(sources::no_tests(&typed.paths));
+        return Err(source_tests::no_tests(&typed.paths));
     }
     if let Some(base) = &typed.diff {
         let changed = ChangedTests::since(base, &folder)?;
@@ -48,7 +55,7 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
         other => view::data(&rendered(&predictions, other)?),
     }
     for reporter in &typed.reporter {
-        files::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
+        reports::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
     }
     let has_suspects = predictions.tests.iter().any(|test| test.flaky);
     let fails = has_suspects && typed.fail_on_suspects;
@@ -64,9 +71,215 @@ pub(super) fn rendered(
         PredictionFormat::Json | PredictionFormat::Text => Json.render(predictions),
         PredictionFormat::Sarif => Sarif.render(predictions),
         PredictionFormat::Github => {
-            GithubAnnotations { folder: files::below_workspace() }.render(predictions)
+            GithubAnnotations { folder: reports::below_workspace() }.render(predictions)
         }
         PredictionFormat::Markdown => GithubSummary.render(predictions),
     };
-    rendered.map_err(|error| files::cannot_render(&error))
+    rendered.map_err(|error| reports::cannot_render(&error))
+}
+
+/// `flakeproof explain`.
+pub(crate) fn explain(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
+    if let Some(meaning) = meaning(&typed.test) {
+        view::data(format!("{meaning}\n").as_bytes());
+        return Ok(ExitCode::Clean);
+    }
+    let folder = current_folder()?;
+    let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
+    let model = source.open()?;
+    let hunted = hunted(&typed.test, history::flaky_tests(None, &folder)?);
+    let is_text = typed.output_format == PredictionFormat::Text;
+    let found = source_tests::read(&typed.paths, &folder)?;
+    let test = match naming::the_one_written(&typed.test, &found.tests) {
+        Ok(test) => test,
+        // Tests can be made at run time; then the hunt knows them, and the source does not.
+        Err(_) if is_text && !hunted.is_empty() => {
+            hunted.iter().for_each(view::known_test);
+            return Ok(ExitCode::Clean);
+        }
+        Err(_) if found.tests.is_empty() => return Err(source_tests::no_tests(&typed.paths)),
+        Err(problem) => return Err(problem),
+    };
+    let one = std::slice::from_ref(test);
+    let project = || ProjectSource::read(&typed.paths, &folder);
+    let threshold = typed.model.threshold;
+    let mut predictions =
+        predictor::predict(&source, &model, one, threshold, Detail::OfEveryTest, project)?;
+    predictions.notices.extend(found.notices);
+    match typed.output_format {
+        PredictionFormat::Text => {
+            hunted.iter().for_each(view::known_test);
+            view::explanation(&predictions, &test.source, source.is_shipped());
+            print_forests(&test.id, &folder)?;
+        }
+        PredictionFormat::Json => {
+            let document = rendered(&predictions, PredictionFormat::Json)?;
+            view::data(&with_hunt(&document, &hunted));
+        }
+        other => view::data(&rendered(&predictions, other)?),
+    }
+    Ok(ExitCode::Clean)
+}
+
+/// What hunts know of the test; of each of its cases if none was named.
+fn hunted(typed: &str, known: Vec<KnownFlaky>) -> Vec<KnownFlaky> {
+    let is_meant = |id: &str| {
+        let test = if typed.contains('[') { id } else { id.split_once('[').map_or(id, |it| it.0) };
+        test == typed
+            || test.ends_with(&format!("::{typed}"))
+            || test.ends_with(&format!("/{typed}"))
+    };
+    known.into_iter().filter(|it| is_meant(it.test.id.as_str())).collect()
+}
+
+/// The document with what hunts found about the test and its cases.
+fn with_hunt(document: &[u8], hunted: &[KnownFlaky]) -> Vec<u8> {
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(document) else {
+        return document.to_vec();
+    };
+    let hunted: Vec<Value> = hunted.iter().map(view::known_as_json).collect();
+    members.insert("hunted".to_owned(), json!(hunted));
+    format!("{:#}\n", Value::Object(members)).into_bytes()
+}
+
+/// Print what each forest of the project says about the test. Without a forest there is nothing to
+/// say; with one, but without features of the test, how to get them.
+fn print_forests(test: &TestId, folder: &Path) -> Result<(), Problem> {
+    let in_project = |question| model::forest_in(question, folder);
+    let models: Vec<PathBuf> = cannier::Problem::ALL.into_iter().filter_map(in_project).collect();
+    if models.is_empty() {
+        return Ok(());
+    }
+    let cases = measured_cases(test, folder)?;
+    if cases.is_empty() {
+        view::notices(&[Notice {
+            what: "the project has a forest, but the features of this test are not known".into(),
+            next: "measure them: `flakeproof features -- pytest …`".into(),
+        }]);
+        return Ok(());
+    }
+    for path in models {
+        let model = model::open_forest(&path)?;
+        let (case, explanation) = most_suspicious(&model, &cases)?;
+        view::forest_explanation(&model.about, case, &explanation);
+    }
+    Ok(())
+}
+
+/// The mean features of the test, of each of its cases if it has parameters.
+fn measured_cases(test: &TestId, folder: &Path) -> Result<BTreeMap<TestId, Features>, Problem> {
+    if !history::place(None, folder)?.is_file() {
+        return Ok(BTreeMap::new());
+    }
+    let is_case = |id: &TestId| {
+        id == test
+            || id.as_str().strip_prefix(test.as_str()).is_some_and(|rest| rest.starts_with('['))
+    };
+    let mut cases: BTreeMap<TestId, MeanFeatures> = BTreeMap::new();
+    for record in forest_data::features_of(None, folder)? {
+        if is_case(&record.test) {
+            cases.entry(record.test).or_default().add(&record.features);
+        }
+    }
+    Ok(cases.into_iter().map(|(id, mean)| (id, mean.mean())).collect())
+}
+
+/// The case with the highest probability, explained.
+fn most_suspicious<'c>(
+    model: &ForestModel,
+    cases: &'c BTreeMap<TestId, Features>,
+) -> Result<(&'c TestId, Explanation), Problem> {
+    let mut most: Option<(&TestId, Explanation)> = None;
+    for (id, features) in cases {
+        let explanation = model.explain(features).map_err(|error| {
+            Problem::usage(error.to_string(), "measure the features of the test again")
+        })?;
+        if most.as_ref().is_none_or(|(_, it)| explanation.answer > it.answer) {
+            most = Some((id, explanation));
+        }
+    }
+    most.ok_or_else(|| Problem::broken("no case of the test was measured", "please report this"))
+}
+
+/// The page of the book.
+const PAGE: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/glossary.md"));
+
+/// What a word means, as `word: meaning`; `None` where it is none of the program's.
+pub(super) fn meaning(word: &str) -> Option<String> {
+    rows().find_map(|(words, meaning)| {
+        let is_asked = |it: &str| it.eq_ignore_ascii_case(word);
+        let is_here = is_asked(words) || words.split(", ").any(is_asked);
+        is_here.then(|| format!("{words}: {}", without_links(meaning)))
+    })
+}
+
+/// The words of each row, which mean the same or belong together, and their meaning.
+fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGE.lines().filter_map(|line| {
+        let (words, meaning) = line.strip_prefix("| **")?.split_once("** | ")?;
+        Some((words, meaning.strip_suffix(" |")?))
+    })
+}
+
+/// `[text](page)` as `text`, and nothing in italics or code.
+fn without_links(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once('[') {
+        let Some((name, after)) = link.split_once("](") else { break };
+        plain = plain + before + name;
+        rest = after.split_once(')').map_or("", |(_, after)| after);
+    }
+    (plain + rest).replace(['*', '`'], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::{HuntRecord, HuntedTest};
+
+    use super::*;
+
+    fn found(typed: &str) -> Vec<String> {
+        let known = |id: &&str| KnownFlaky {
+            hunt: HuntRecord {
+                id: String::new(),
+                started: String::new(),
+                command: Vec::new(),
+                fingerprint: String::new(),
+                seed: String::new(),
+                settings: String::new(),
+                version: String::new(),
+            },
+            test: HuntedTest::new((*id).into(), None),
+        };
+        let all = ["t/a.py::test_x", "t/a.py::test_y[1]", "t/a.py::test_y[2]", "t/b.py::my_test_x"];
+        let known = all.iter().map(known).collect();
+        hunted(typed, known).into_iter().map(|it| it.test.id.to_string()).collect()
+    }
+
+    #[test]
+    fn a_case_is_one_and_a_test_is_all_its_cases() {
+        assert_eq!(found("t/a.py::test_y"), ["t/a.py::test_y[1]", "t/a.py::test_y[2]"]);
+        assert_eq!(found("test_y[2]"), ["t/a.py::test_y[2]"]);
+        assert_eq!(found("test_x"), ["t/a.py::test_x"]);
+    }
+
+    #[test]
+    fn the_words_of_the_output_are_explained() {
+        for word in ["NOD", "bursty", "polluter", "brittle", "victim", "flip", "unknown", "verdict"]
+        {
+            assert!(meaning(word).is_some(), "{word}");
+        }
+        assert_eq!(meaning("nod"), meaning("NOD"));
+        assert_eq!(meaning("test_total"), None);
+    }
+
+    #[test]
+    fn nothing_of_the_page_s_form_is_left() {
+        for (words, _) in rows() {
+            let text = meaning(words).expect("each row has a meaning");
+            assert!(!text.contains("](") && !text.contains('*'), "{text}");
+        }
+    }
 }

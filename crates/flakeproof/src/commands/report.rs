@@ -1,21 +1,23 @@
-//! `flakeproof report`: what is flaky now, and what it costs.
+//! `flakeproof report` and `flakeproof list`: what is flaky now, and what it costs.
 
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{ExitCode, Overview};
+use flakeproof_core::{ExitCode, History, HistoryError, KnownFlaky, Overview, Scores};
 use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
+use flakeproof_store::SqliteHistory;
 
-use super::files::{add_to_job_summary, cannot_render, put};
-use super::overview::{Explain, OverviewReader};
-use crate::cli::ReportArguments;
+use crate::cli::{ListArguments, ListFormat, ReportArguments};
 use crate::problem::Problem;
+use crate::session::overview::{Explain, OverviewReader};
+use crate::session::reports::{add_to_job_summary, cannot_render, put};
+use crate::session::{current_folder, history};
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let explain = if typed.no_source { Explain::Nothing } else { Explain::Suspects };
     let reader = OverviewReader::open(typed.store.as_deref(), &folder, explain)?;
     let overview = reader.read()?;
@@ -67,4 +69,25 @@ fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, Form)> {
         wanted.push((history.join("report.html"), Form::Html));
     }
     wanted
+}
+
+/// `flakeproof list`: the known flaky tests of the project.
+pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
+    let folder = current_folder()?;
+    let (hunted, scores) = match history::find(typed.store.as_deref(), &folder)? {
+        Some(history) => read(&history).map_err(|error| history::unreadable(&error))?,
+        None => (Vec::new(), Scores::default()),
+    };
+    match typed.output_format {
+        ListFormat::Text => view::known_flaky(&hunted, &scores),
+        ListFormat::Json => view::known_flaky_json(&hunted, &scores),
+    }
+    Ok(ExitCode::Clean)
+}
+
+fn read(history: &SqliteHistory) -> Result<(Vec<KnownFlaky>, Scores), HistoryError> {
+    let hunted = history.known_flaky()?;
+    let mut scores = Scores::from_timeline(&history.timeline()?);
+    scores.add_hunted(&hunted);
+    Ok((hunted, scores))
 }

@@ -11,7 +11,7 @@ use flakeproof_runner::reports::{
     Counts, Format, Identity, Issue, Places, ReportedTest, Severity, declared_otherwise, read_each,
 };
 
-use super::ingest::inputs;
+use super::ingest::report_files;
 use crate::cli::{ListFormat, ValidateArguments};
 use crate::problem::Problem;
 use crate::view::{self, Position, ReportProblem, ValidatedReport};
@@ -21,11 +21,11 @@ const AT_ONCE: usize = 256 * 1024;
 
 /// Run the command.
 pub(crate) fn run(typed: &ValidateArguments) -> Result<ExitCode, Problem> {
-    let found = inputs::find(&typed.files)?;
+    let found = report_files::find(&typed.files)?;
     let mut reports = Vec::with_capacity(found.files.len());
     for input in &found.files {
         let validated = validated(&input.path);
-        let unreadable = |error| inputs::unreadable(Path::new(&input.name), &error);
+        let unreadable = |error| report_files::unreadable(Path::new(&input.name), &error);
         reports
             .push(ValidatedReport { name: input.name.clone(), ..validated.map_err(unreadable)? });
     }
@@ -45,7 +45,7 @@ fn validated(path: &Path) -> io::Result<ValidatedReport> {
     let declared = declared_otherwise(open()?, looked.counts)?;
     let is_by_line = matches!(format, Format::Tap | Format::GoJson);
     let mut problems: Vec<ReportProblem> = Vec::new();
-    let text = Lines::of(open()?, issues.iter().chain(&declared).map(|issue| issue.position))?;
+    let text = Lines::find(open()?, issues.iter().chain(&declared).map(|issue| issue.position))?;
     for issue in issues.into_iter().chain(declared) {
         let Issue { severity, position, what } = issue;
         let place = match is_by_line {
@@ -135,7 +135,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn of(mut input: impl BufRead, positions: impl Iterator<Item = u64>) -> io::Result<Self> {
+    fn find(mut input: impl BufRead, positions: impl Iterator<Item = u64>) -> io::Result<Self> {
         let mut wanted: Vec<u64> = positions.collect();
         wanted.sort_unstable();
         let mut wanted = wanted.into_iter().peekable();
@@ -243,7 +243,7 @@ mod tests {
         let text = b"one\ntwo\nthree\n";
         for capacity in 1..20 {
             let input = BufReader::with_capacity(capacity, &text[..]);
-            let lines = Lines::of(input, [0, 4, 9, 14].into_iter()).unwrap();
+            let lines = Lines::find(input, [0, 4, 9, 14].into_iter()).unwrap();
             let found: Vec<u64> = [0, 4, 9, 14].map(|at| lines.line_of(at)).to_vec();
             assert_eq!(found, [1, 2, 3, 4], "{capacity}");
         }
@@ -253,9 +253,9 @@ mod tests {
     fn characters_may_be_cut_by_pieces_and_broken_ones_are_found() {
         for capacity in 1..8 {
             let whole = BufReader::with_capacity(capacity, "aé€😀".as_bytes());
-            assert_eq!(Lines::of(whole, [].into_iter()).unwrap().broken, None);
+            assert_eq!(Lines::find(whole, [].into_iter()).unwrap().broken, None);
             let broken = BufReader::with_capacity(capacity, &b"ab\xff\xfecd"[..]);
-            assert_eq!(Lines::of(broken, [].into_iter()).unwrap().broken, Some(2), "{capacity}");
+            assert_eq!(Lines::find(broken, [].into_iter()).unwrap().broken, Some(2), "{capacity}");
         }
     }
 

@@ -1,23 +1,13 @@
-//! What is meant: the layers of settings, laid over each other once.
+//! The layers of settings and the values in them, which all commands share.
 //!
-//! Command line > `FLAKEPROOF_…` > profile > file > default. After [`RunSettings::resolve`]
-//! nothing can be invalid any more.
+//! Command line > `FLAKEPROOF_…` > profile > file > default. They are laid over each other once, by
+//! [`RunSettings::resolve`](crate::cli::RunSettings::resolve) and its neighbours.
 
-mod features;
 mod file;
-mod hunt;
-mod quarantine;
-mod raw;
-mod run;
 mod strategy;
 mod values;
 
-pub(crate) use features::FeaturesSettings;
-pub(crate) use file::ConfigurationFile;
-pub(crate) use hunt::{Asked, HuntSettings};
-pub(crate) use quarantine::{LastDay, QuarantineFile, today};
-pub(crate) use raw::RawSettings;
-pub(crate) use run::{RunSettings, Store};
+pub(crate) use file::{ConfigurationFile, RawSettings, Store, if_any};
 pub(crate) use strategy::{BALANCED_RERUN, StrategyName, StrategyOptions};
 pub(crate) use values::{
     Confidence, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern,

@@ -46,7 +46,7 @@ pub(crate) enum StrategyOptions {
 
 impl StrategyOptions {
     /// What was asked for; where nobody said anything, what `usual` says.
-    pub(super) fn of(
+    pub(crate) fn resolve(
         typed: &HuntArguments,
         settings: &RawSettings,
         usual: StrategyName,
@@ -86,7 +86,7 @@ impl StrategyOptions {
     }
 
     /// The first option that was typed and says something else than this.
-    pub(super) fn contradicted_by(&self, typed: &HuntArguments) -> Option<&'static str> {
+    pub(crate) fn contradicted_by(&self, typed: &HuntArguments) -> Option<&'static str> {
         let is_other = |typed: Option<f64>, kept: Option<f64>| {
             typed.is_some_and(|typed| kept.map(f64::to_bits) != Some(typed.to_bits()))
         };

@@ -9,9 +9,7 @@ use flakeproof_report::svg::{FrontChart, Pin, Tradeoff};
 use serde_json::{Value, json};
 
 use super::learning::share;
-use super::predictions::count;
-use super::printed;
-use super::styles::{DIM, STRONG};
+use super::terminal::{self, DIM, STRONG, count};
 use crate::problem::Problem;
 
 /// What came out for one technique.
@@ -200,7 +198,7 @@ pub(crate) fn cannier(trades: &CannierTrades) {
         "{DIM}balanced: the point nearest to {} 1 at no cost, where the original costs 1{DIM:#}",
         if trades.trades.len() == 1 { trades.trades[0].technique.measure() } else { "performance" }
     );
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 fn heading(text: &mut String, trade: &CannierTrade, about: &CannierTrades) {

@@ -1,14 +1,16 @@
-//! Features, as a person reads them and as a program does.
+//! Features, as a person reads them and as a program does, and how far their measurement is, on
+//! stderr.
 
 use std::fmt::Write as _;
+use std::io::Write;
 use std::time::Duration;
 
 use flakeproof_core::{Feature, Features, Notice, Seed, TestId};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Map, Value, json};
 
-use super::predictions::{count, notices};
-use super::printed;
-use super::styles::{DIM, STRONG};
+use super::predictions::notices;
+use super::terminal::{self, DIM, STRONG, count};
 
 /// Suites up to this size are shown test by test.
 const SMALL_SUITE: usize = 30;
@@ -54,7 +56,7 @@ pub(crate) fn features(table: &FeatureTable, is_stdout_taken: bool) {
         extremes(&mut text, &table.rows);
     }
     totals(&mut text, table);
-    let _ = if is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
+    let _ = if is_stdout_taken { terminal::err(&text) } else { terminal::out(&text) };
     notices(&table.notices);
 }
 
@@ -174,6 +176,54 @@ fn shown(feature: Feature, value: Option<f64>) -> String {
         Feature::MaxMemory => format!("{:.1} MB", value / 1e6),
         _ if value.fract() == 0.0 => format!("{value:.0}"),
         _ => format!("{value:.1}"),
+    }
+}
+
+/// A bar on a terminal; one line per run elsewhere.
+pub(crate) struct FeaturesProgress {
+    bar: ProgressBar,
+    is_live: bool,
+}
+
+impl FeaturesProgress {
+    /// Show that tests are being collected.
+    pub(crate) fn start() -> Self {
+        let (bar, is_live) = terminal::bar_while_collecting();
+        Self { bar, is_live }
+    }
+
+    /// A run of this many tests begins.
+    pub(crate) fn enter(&mut self, what: &str, tests: usize) {
+        let tests_text = if tests == 1 { "1 test".to_owned() } else { format!("{tests} tests") };
+        let what = format!("{what} {tests_text}");
+        if !self.is_live {
+            let _ = writeln!(std::io::stderr().lock(), "{what}");
+            return;
+        }
+        self.bar.reset();
+        self.bar.set_length(tests as u64);
+        let template = "{prefix} {wide_bar} {pos}/{len} {elapsed}, about {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("━╸─"));
+        }
+        self.bar.set_prefix(what);
+        self.bar.enable_steady_tick(Duration::from_secs(1));
+    }
+
+    /// One test is done.
+    pub(crate) fn step(&mut self) {
+        self.bar.inc(1);
+    }
+
+    /// Clear the bar.
+    pub(crate) fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for FeaturesProgress {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -1,17 +1,19 @@
-//! Whether a test is mended, as a person reads it: what it takes, and what it came to.
+//! Whether a test is mended, as a person reads it: what it takes, how far the proof is, on stderr,
+//! and what it came to.
 
 use std::fmt::Write as _;
+use std::io::Write;
+use std::time::{Duration, Instant};
 
 use flakeproof_core::{
     FixEnd, FixFindings, FixVerdict, FormerRate, Isolation, RateSource, Tally, TestId, WhereSeen,
 };
-use flakeproof_detect::verify::Claim;
+use flakeproof_detect::verify::{Claim, VerifyEvent};
 use flakeproof_report::words;
+use indicatif::{ProgressBar, ProgressStyle};
 
-use super::flaky_test::typeable;
-use super::predictions::count;
-use super::printed;
-use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
+use super::known::typeable;
+use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG, count};
 
 /// Orders that are named; the rest is counted.
 const NAMED: usize = 5;
@@ -22,7 +24,7 @@ const LINES: usize = 20;
 pub(crate) fn fix(findings: &FixFindings, is_stdout_taken: bool) {
     let text = rendered(findings);
     // A reader that went away has all it wanted.
-    let _ = if is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
+    let _ = if is_stdout_taken { terminal::err(&text) } else { terminal::out(&text) };
 }
 
 /// What is about to be run, how often, and why so often.
@@ -199,6 +201,72 @@ fn often(rate: f64) -> String {
 fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 99.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+}
+
+/// A bar on a terminal, with what is planned above it; lines elsewhere.
+pub(crate) struct VerifyProgress {
+    bar: ProgressBar,
+    needed: u32,
+    begin: Instant,
+}
+
+impl VerifyProgress {
+    /// Show that tests are being collected.
+    pub(crate) fn start() -> Self {
+        Self { bar: terminal::bar_while_collecting().0, needed: 0, begin: Instant::now() }
+    }
+
+    /// Say what is about to happen, and why so often.
+    pub(crate) fn plan(&mut self, test: &TestId, claim: &Claim, was: FormerRate, confidence: f64) {
+        self.line(planned(test, claim, was, confidence).trim_end());
+        (self.needed, self.begin) = (claim.runs.needed(), Instant::now());
+        if claim.isolation == Isolation::Fork {
+            self.line(&format!("{DIM}and then in new processes{DIM:#}"));
+        }
+        let template = "{wide_bar} {pos}/{len} clean runs, {elapsed}, about {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("━╸─"));
+        }
+        self.bar.set_length(u64::from(self.needed));
+        self.bar.reset();
+        self.bar.enable_steady_tick(Duration::from_secs(1));
+    }
+
+    /// Take in what happened.
+    pub(crate) fn show(&mut self, event: VerifyEvent) {
+        match event {
+            VerifyEvent::Ran(tally) => {
+                if tally.runs == 1 && tally.failures == 0 {
+                    let each = self.begin.elapsed().as_secs_f64();
+                    let all = words::lasted(each * f64::from(self.needed));
+                    self.line(&format!("{DIM}about {all}: {each:.2} s for each run{DIM:#}"));
+                }
+                self.bar.set_position(u64::from(tally.runs));
+            }
+            VerifyEvent::Confirming(processes) => {
+                let noun = if processes == 1 { "process" } else { "processes" };
+                self.line(&format!("{DIM}confirmation in {processes} new {noun}{DIM:#}"));
+            }
+        }
+    }
+
+    /// A line that stays, above the bar.
+    fn line(&self, text: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(anstream::stderr().lock(), "{text}");
+        });
+    }
+
+    /// Clear the bar.
+    pub(crate) fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Drop for VerifyProgress {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 #[cfg(test)]

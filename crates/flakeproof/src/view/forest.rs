@@ -15,9 +15,7 @@ use flakeproof_report::svg::Beeswarm;
 use serde_json::json;
 
 use super::learning::{megabytes, share};
-use super::predictions::count;
-use super::printed;
-use super::styles::{BAD, DIM, GOOD, STRONG};
+use super::terminal::{self, BAD, DIM, GOOD, STRONG, count};
 
 /// Features named of an explanation or a picture.
 const STRONGEST: usize = 10;
@@ -71,7 +69,7 @@ pub(crate) fn trained_forest(
         let _ = writeln!(text, "{}", kept(about, thresholds));
     }
     let _ = writeln!(text, "{DIM}next: `flakeproof explain TEST` shows why it says what{DIM:#}");
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Where to stop believing it.
@@ -135,7 +133,7 @@ impl ForestEvaluation<'_> {
 
 /// Print an evaluation for people, as the paper's tables 6 and 7.
 pub(crate) fn forest_evaluation(evaluation: &ForestEvaluation<'_>) {
-    let _ = printed::out(&rendered(evaluation));
+    let _ = terminal::out(&rendered(evaluation));
 }
 
 fn rendered(evaluation: &ForestEvaluation<'_>) -> String {
@@ -198,7 +196,7 @@ pub(crate) fn drawn(swarm: &Beeswarm, path: &Path) {
         names.join(", ").replace('_', " "),
         path.display()
     );
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Print why a forest says what it says about a test, as bars.
@@ -236,7 +234,7 @@ pub(crate) fn forest_explanation(about: &AboutForest, test: &TestId, explanation
         "{DIM}starts from {:.3}, the other features add {rest:+.3}; the forest answers {:.3}{DIM:#}",
         explanation.base, explanation.answer
     );
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 fn bar(text: &mut String, feature: Feature, value: Option<f64>, part: f64, strongest: f64) {

@@ -1,13 +1,15 @@
-//! What was read from reports, and the rules by which ids are rewritten.
+//! How far reports are read, on stderr, what was read from them, what is wrong with them, and the
+//! rules by which ids are rewritten.
 
 use std::fmt::Write as _;
+use std::io::IsTerminal;
 
 use flakeproof_core::IdRule;
-use flakeproof_runner::reports::Severity;
+use flakeproof_runner::reports::{Counts, Format, Severity};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::printed;
-use super::styles::{BAD, CHANCE, DIM, GOOD, STRONG};
+use super::terminal::{self, BAD, CHANCE, DIM, GOOD, STRONG};
 use crate::commands::ingest::{Ingested, IngestedRun};
 
 /// So many issues and rewritten ids are shown to people.
@@ -24,8 +26,8 @@ pub(crate) fn ingested(ingested: &Ingested) {
         let what = "nobody says which revision ran, so these reports prove nothing about the code";
         let _ = writeln!(warnings, "{CHANCE}note{CHANCE:#}: {what}; {next}");
     }
-    let _ = printed::err(&warnings);
-    let _ = printed::out(&text(ingested));
+    let _ = terminal::err(&warnings);
+    let _ = terminal::out(&text(ingested));
 }
 
 /// Print for programs what was read.
@@ -68,7 +70,7 @@ pub(crate) fn id_rules(rules: &[IdRule], is_json: bool) {
         }
         let _ = writeln!(text, "      {DIM}{pattern}{DIM:#}");
     }
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 fn text(ingested: &Ingested) -> String {
@@ -231,6 +233,139 @@ fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A bar on a terminal for much input, nothing elsewhere.
+pub(crate) struct IngestProgress(ProgressBar);
+
+/// Less is read before a bar could be seen.
+const WORTH_A_BAR: u64 = 20 * 1024 * 1024;
+
+impl IngestProgress {
+    /// Begin to read so many bytes.
+    pub(crate) fn start(bytes: u64) -> Self {
+        let bar = ProgressBar::new(bytes);
+        if bytes < WORTH_A_BAR || !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let template = "reading {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, about {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        Self(bar)
+    }
+
+    /// So many bytes were read.
+    pub(crate) fn read(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+
+    /// All is read.
+    pub(crate) fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A report that was looked at.
+#[derive(Debug)]
+pub(crate) struct ValidatedReport {
+    pub(crate) name: String,
+    pub(crate) format: Format,
+    pub(crate) counts: Counts,
+    pub(crate) problems: Vec<ReportProblem>,
+}
+
+/// Something that is wrong with a report.
+#[derive(Debug)]
+pub(crate) struct ReportProblem {
+    pub(crate) severity: Severity,
+    pub(crate) place: Option<Position>,
+    pub(crate) what: String,
+}
+
+/// Where in a report.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Position {
+    /// A line, counted from 1.
+    Line(u64),
+    /// A byte, counted from 0, and its line if it is known.
+    Byte(u64, u64),
+}
+
+/// Print for people what is wrong.
+pub(crate) fn validated(reports: &[ValidatedReport]) {
+    let text: String = reports.iter().map(shown).collect();
+    let _ = terminal::out(&text);
+}
+
+/// Print for programs what is wrong.
+pub(crate) fn validated_json(reports: &[ValidatedReport]) {
+    let reports: Vec<Value> = reports.iter().map(as_json).collect();
+    super::verbatim(&format!("{:#}\n", json!({ "schema": 1, "reports": reports })));
+}
+
+fn shown(report: &ValidatedReport) -> String {
+    let mut text = String::new();
+    let tests = count(report.counts.tests, "test");
+    let failed = match report.counts.failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed"),
+    };
+    let format = named(report.format);
+    let _ = write!(text, "{STRONG}{}{STRONG:#}: {format}, {tests}{failed}: ", report.name);
+    if report.problems.is_empty() {
+        let _ = writeln!(text, "{GOOD}nothing is wrong{GOOD:#}");
+        return text;
+    }
+    let _ = writeln!(text, "{}", count(report.problems.len() as u64, "problem"));
+    for problem in &report.problems {
+        let (style, word) = match problem.severity {
+            Severity::Serious => (BAD, "serious"),
+            Severity::Note => (CHANCE, "note"),
+        };
+        let place = match problem.place {
+            Some(Position::Line(line)) => format!("line {line}: "),
+            Some(Position::Byte(byte, 0)) => format!("byte {byte}: "),
+            Some(Position::Byte(byte, line)) => format!("line {line}, byte {byte}: "),
+            None => String::new(),
+        };
+        let what = problem.what.trim_end().replace('\n', "\n      ");
+        let _ = writeln!(text, "  {style}{word}{style:#} {DIM}{place}{DIM:#}{what}");
+    }
+    text
+}
+
+fn as_json(report: &ValidatedReport) -> Value {
+    let problem = |problem: &ReportProblem| {
+        let (line, byte) = match problem.place {
+            Some(Position::Line(line)) => (Some(line), None),
+            Some(Position::Byte(byte, line)) => (Some(line).filter(|it| *it > 0), Some(byte)),
+            None => (None, None),
+        };
+        json!({
+            "severity": problem.severity.word(),
+            "line": line,
+            "byte": byte,
+            "what": problem.what,
+        })
+    };
+    json!({
+        "file": report.name,
+        "format": report.format,
+        "tests": report.counts.tests,
+        "failed": report.counts.failed,
+        "skipped": report.counts.skipped,
+        "problems": report.problems.iter().map(problem).collect::<Vec<_>>(),
+    })
+}
+
+fn named(format: Format) -> &'static str {
+    match format {
+        Format::Junit => "XML",
+        Format::Tap => "TAP",
+        Format::GoJson => "events of `go test -json`",
+        Format::Ctrf | Format::JestJson | Format::RspecJson => "JSON",
+    }
 }
 
 #[cfg(test)]

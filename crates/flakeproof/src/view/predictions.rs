@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use flakeproof_core::foreign_text::on_one_line;
-use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, SimilarTest};
+use flakeproof_core::{
+    DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, SimilarTest,
+};
 use flakeproof_syntax::words;
 
-use super::because;
-use super::printed;
-use super::styles::{CHANCE, DIM, GOOD, OPEN, STRONG};
+use super::terminal::{self, CHANCE, DIM, GOOD, OPEN, STRONG, count};
 
 /// Lines of code shown of a suspect: those that say most.
 const LINES: usize = 6;
@@ -36,7 +36,7 @@ pub(crate) struct Shown<'a> {
 pub(crate) fn predictions(predictions: &Predictions, shown: &Shown<'_>) {
     let text = rendered(predictions, shown);
     // A reader that went away has all it wanted.
-    let _ = if shown.is_stdout_taken { printed::err(&text) } else { printed::out(&text) };
+    let _ = if shown.is_stdout_taken { terminal::err(&text) } else { terminal::out(&text) };
 }
 
 /// Print all that is known about one test.
@@ -47,14 +47,14 @@ pub(crate) fn explanation(predictions: &Predictions, source: &str, is_model_ship
     }
     predictions.notices.iter().for_each(|it| notice(&mut text, it));
     model(&mut text, &predictions.model, is_model_shipped);
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Say on stderr what the reader should know.
 pub(crate) fn notices(notices: &[Notice]) {
     let mut text = String::new();
     notices.iter().for_each(|it| notice(&mut text, it));
-    let _ = printed::err(&text);
+    let _ = terminal::err(&text);
 }
 
 fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
@@ -112,8 +112,8 @@ fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
     for neighbour in told.iter().take(most) {
         resembled(text, neighbour);
     }
-    because::reasons(text, test);
-    because::paths(text, test, if most == usize::MAX { most } else { 1 });
+    reasons(text, test);
+    paths(text, test, if most == usize::MAX { most } else { 1 });
     text.push('\n');
 }
 
@@ -237,8 +237,52 @@ fn spaced(category: &str) -> String {
     category.replace('_', " ")
 }
 
-pub(super) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+/// What around the test speaks for flakiness.
+pub(super) fn reasons(text: &mut String, test: &Prediction) {
+    if test.reasons.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "       {DIM}because of{DIM:#}");
+    for reason in &test.reasons {
+        // Odds grow by this factor.
+        let _ = writeln!(text, "         ×{:<4.1} {}", reason.weight.exp(), reason.what);
+    }
+}
+
+/// The paths that count most, on the code itself.
+pub(super) fn paths(text: &mut String, test: &Prediction, most: usize) {
+    for path in test.paths.iter().take(most) {
+        let _ = writeln!(
+            text,
+            "       {DIM}value that flows into an assertion ({:.0} % of the attention){DIM:#}",
+            100.0 * path.attention
+        );
+        flow(text, path, &test.file);
+    }
+}
+
+/// Each place the value comes by: its line, and below it the value and what happens to it there.
+fn flow(text: &mut String, path: &DataPath, file: &str) {
+    let (mut file, mut line) = (file, 0);
+    for step in &path.steps {
+        if step.file != file {
+            let _ = writeln!(text, "       {DIM}     ╎ {}{DIM:#}", step.file);
+        }
+        if (step.file.as_str(), step.line) != (file, line) {
+            let code = step.code.replace('\t', " ");
+            let _ = writeln!(text, "       {DIM}{:>4} │{DIM:#} {code}", step.line);
+        }
+        (file, line) = (step.file.as_str(), step.line);
+        let value = format!("{CHANCE}{}{CHANCE:#}{}", step.value, leads(step));
+        let _ = writeln!(text, "       {DIM}     │{DIM:#}   {value}");
+    }
+}
+
+/// What is done with a value, and where that is declared.
+fn leads(step: &DataStep) -> String {
+    let operation = step.operation.as_ref().map(|it| format!(" {DIM}→{DIM:#} {it}"));
+    let declared = step.declared.as_ref().map(|it| format!(" {DIM}({it}){DIM:#}"));
+    operation.unwrap_or_default() + &declared.unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,9 +7,7 @@ use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_core::{QuarantineEntry, Tally, TestId};
 use serde_json::json;
 
-use super::predictions::count;
-use super::printed;
-use super::styles::{BAD, DIM, GOOD, OPEN, STRONG};
+use super::terminal::{self, BAD, DIM, GOOD, OPEN, STRONG, count};
 
 /// An entry and what is to be said about it.
 pub(crate) struct Checked<'a> {
@@ -42,7 +40,7 @@ pub(crate) fn quarantine(entries: &[QuarantineEntry], today: &str) {
         0 => writeln!(text, "no test is in quarantine"),
         many => writeln!(text, "\n{} in quarantine", count(many, "test")),
     };
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Print all entries for programs.
@@ -62,7 +60,7 @@ pub(crate) fn quarantined(entry: &QuarantineEntry, path: &Path) {
         entry.expires,
         path.display()
     );
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Say that a test has no entry any more.
@@ -72,12 +70,12 @@ pub(crate) fn unquarantined(test: &TestId, path: &Path) {
         test.shown(),
         path.display()
     );
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Print what a check came to.
 pub(crate) fn quarantine_check(checked: &[Checked<'_>], path: &Path) {
-    let _ = printed::out(&told(checked, path));
+    let _ = terminal::out(&told(checked, path));
 }
 
 fn told(checked: &[Checked<'_>], path: &Path) -> String {

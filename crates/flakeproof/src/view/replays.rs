@@ -8,10 +8,8 @@ use flakeproof_core::{Failure, Isolation, Tally, TestId};
 use flakeproof_detect::replay::Replay;
 use flakeproof_report::words;
 
-use super::flaky_test::{shortened, typeable};
-use super::predictions::count;
-use super::printed;
-use super::styles::{BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
+use super::known::{shortened, typeable};
+use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG, count};
 
 /// All replays of an order.
 #[derive(Debug)]
@@ -79,7 +77,7 @@ impl Replays {
     }
 
     fn print(&self, text: &str) {
-        let _ = if self.is_stdout_taken { printed::err(text) } else { printed::out(text) };
+        let _ = if self.is_stdout_taken { terminal::err(text) } else { terminal::out(text) };
     }
 }
 

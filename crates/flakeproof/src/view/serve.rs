@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use flakeproof_web::Token;
 
-use super::styles::{DIM, STRONG};
+use super::terminal::{DIM, STRONG};
 
 /// Where a report can be seen, and by whom.
 pub(crate) struct Served {

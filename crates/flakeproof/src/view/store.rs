@@ -1,15 +1,14 @@
-//! What the history holds, and what was forgotten.
+//! What the history holds, what was forgotten, and where a report of it was written.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 
+use flakeproof_core::{Overview, Standing};
 use flakeproof_store::{Pruned, StoreStats};
 use serde_json::json;
 
-use super::predictions::count;
-use super::printed;
-use super::styles::{DIM, STRONG};
+use super::terminal::{self, DIM, STRONG, count};
 
 /// What pruning would win.
 pub(crate) struct PruneOutlook {
@@ -24,7 +23,7 @@ pub(crate) struct PruneOutlook {
 /// Print what the history holds, for people.
 pub(crate) fn store_statistics(stats: &StoreStats, outlook: &PruneOutlook, days: u32) {
     let text = statistics(stats, outlook, days);
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Print what the history holds, for programs.
@@ -50,13 +49,13 @@ pub(crate) fn store_statistics_json(stats: &StoreStats) {
 /// Say what pruning would win.
 pub(crate) fn prune_outlook(outlook: &PruneOutlook) {
     let text = format!("{}\n{DIM}nothing was changed{DIM:#}\n", would_go(outlook));
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Say what was forgotten.
 pub(crate) fn pruned(pruned: &Pruned, before: u64, after: u64, is_compact: bool) {
     let text = forgotten(pruned, before, after, is_compact);
-    let _ = printed::out(&text);
+    let _ = terminal::out(&text);
 }
 
 /// Say that a table was written.
@@ -173,6 +172,20 @@ fn size(bytes: u64) -> String {
         || format!("{bytes} B"),
         |(unit, name)| format!("{:.1} {name}", bytes as f64 / unit as f64),
     )
+}
+
+/// Say that a report was written.
+pub(crate) fn report_written(overview: &Overview, path: &Path) {
+    let flaky = overview.scores.standing(Standing::Flaky).count();
+    let broken = overview.scores.standing(Standing::Broken).count();
+    let tests = count(overview.scores.tests.len(), "test");
+    let runs = count(overview.timeline.runs.len(), "run");
+    let mut err = anstream::stderr().lock();
+    let _ = writeln!(
+        err,
+        "{STRONG}{}{STRONG:#} {DIM}{tests} in {runs}: {flaky} flaky, {broken} broken{DIM:#}",
+        path.display()
+    );
 }
 
 #[cfg(test)]

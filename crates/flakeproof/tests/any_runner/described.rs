@@ -2,7 +2,7 @@
 
 use flakeproof_testkit::Project;
 
-use super::scene::{flakeproof, project, run};
+use crate::{flakeproof, project, run};
 
 /// A runner of a few lines: it runs the named tests, or all, in one shell, and prints TAP.
 /// `pollute` makes `victim` fail when it ran before in the same process.

@@ -2,7 +2,7 @@
 
 use flakeproof_testkit::Project;
 
-use super::scene::{flakeproof, has, project, run};
+use crate::{flakeproof, has, project, run};
 
 fn module() -> Project {
     project().file("go.mod", "module example.com/m\n\ngo 1.20\n")

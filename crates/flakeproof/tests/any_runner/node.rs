@@ -4,7 +4,7 @@ use std::process::Command;
 
 use flakeproof_testkit::{Project, skipped};
 
-use super::scene::{has, project, run};
+use crate::{has, project, run};
 
 #[test]
 fn node_test_with_suites_subtests_and_a_broken_file() {

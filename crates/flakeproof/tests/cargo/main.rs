@@ -9,24 +9,15 @@
 #[path = "../pytest_orders/claims.rs"]
 mod claims;
 mod dependencies;
-mod hunted;
 mod orders;
 mod outcomes;
 mod projects;
 mod scene;
-mod trouble;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     flakeproof_runner::process::become_guard_if_asked();
-    let claims = [
-        dependencies::CLAIMS,
-        hunted::CLAIMS,
-        orders::CLAIMS,
-        outcomes::CLAIMS,
-        projects::CLAIMS,
-        trouble::CLAIMS,
-    ];
+    let claims = [dependencies::CLAIMS, orders::CLAIMS, outcomes::CLAIMS, projects::CLAIMS];
     claims::run(&claims.concat())
 }

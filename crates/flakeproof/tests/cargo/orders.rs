@@ -1,7 +1,8 @@
-//! What tests of a binary share, and in which orders they run.
+//! What tests of a binary share, in which orders they run, and what a hunt finds by it.
 
 use flakeproof_core::{Isolation, Outcome};
 use flakeproof_runner::{Adapter, Error, Orders, Probe, Then};
+use serde_json::Value;
 
 use crate::claims::Claim;
 use crate::scene::{Crate, Scene, outcomes};
@@ -12,6 +13,7 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     an_order_that_the_harness_would_not_run_is_refused,
     two_orders_one_after_the_other_are_one,
     commands_name_the_test_as_cargo_knows_it,
+    a_hunt_finds_victims_of_the_suites_own_order,
 ];
 
 const SHARED: &str = r#"
@@ -103,4 +105,47 @@ fn commands_name_the_test_as_cargo_knows_it() {
     assert_eq!(scene.adapter.command_for_order(&[b.clone(), a.clone()]), None);
     assert_eq!(scene.adapter.command_for_order(&[a.clone(), works.clone()]), None);
     assert_eq!(scene.adapter.command_to_list(), Some(format!("{start} -- --list")));
+}
+
+const SUITE: &str = r#"
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    static SHARED: Mutex<Option<u32>> = Mutex::new(None);
+    fn shared() -> std::sync::MutexGuard<'static, Option<u32>> {
+        SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    #[test] fn a_bystander() {}
+    #[test] fn b_polluter() { *shared() = Some(1); }
+    #[test] fn c_bystander() {}
+    #[test] fn d_victim() { let seen = shared().is_none(); assert!(seen); }
+    #[test] fn e_brittle() { let seen = shared().is_some(); assert!(seen); }
+    #[test] fn f_broken() { panic!("always") }
+}
+"#;
+
+fn a_hunt_finds_victims_of_the_suites_own_order() {
+    let project = Crate::new(SUITE);
+    let report = project.path().join("hunt.json");
+    let reporter = format!("json={}", report.display());
+    let options =
+        ["hunt", "--runs", "3", "--max-reruns", "3", "--steer", "off", "--reporter", &reporter];
+    let output = project.flakeproof(&options, &["--lib"]).output().expect("the program starts");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let json = std::fs::read(&report).unwrap_or_else(|_| panic!("no report\n{text}"));
+    let json: Value = serde_json::from_slice(&json).expect("a report");
+    let tests = json["tests"].as_array().cloned().unwrap_or_default();
+    let of = |name: &str| {
+        let id = format!("demo::tests::{name}");
+        tests.iter().find(|test| test["id"] == id.as_str()).cloned().unwrap_or(Value::Null)
+    };
+    assert_eq!(of("d_victim")["kind"], "victim", "{text}");
+    assert_eq!(of("d_victim")["polluters"], serde_json::json!([["demo::tests::b_polluter"]]));
+    assert_eq!(of("e_brittle")["kind"], "brittle", "{text}");
+    assert_eq!(of("e_brittle")["setters"], serde_json::json!([["demo::tests::b_polluter"]]));
+    for steady in ["a_bystander", "b_polluter", "c_bystander", "f_broken"] {
+        assert!(of(steady)["kind"].is_null(), "{steady}\n{text}");
+    }
+    assert!(text.contains("own order"), "{text}");
 }

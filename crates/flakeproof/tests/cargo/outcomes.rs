@@ -1,9 +1,10 @@
-//! How tests can end, as the program reports it.
+//! How tests can end, as the program reports it, and what is said when there is nothing to run.
 
 use flakeproof_core::{Outcome, Phase};
+use flakeproof_runner::{Blame, Error};
 
 use crate::claims::Claim;
-use crate::scene::Crate;
+use crate::scene::{Crate, manifest};
 
 pub(crate) const CLAIMS: &[Claim] = claims![
     every_end_of_a_test_is_told,
@@ -11,6 +12,11 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     a_failure_has_its_place_and_text,
     a_chance_a_victim_and_a_race_get_their_verdicts,
     a_process_that_dies_after_its_last_test_fails_the_run,
+    code_that_does_not_compile_is_shown,
+    a_command_that_selects_nothing_says_so,
+    a_runner_of_the_projects_own_is_not_passed_over,
+    a_folder_without_a_project_is_explained,
+    the_program_takes_a_cargo_project_by_itself,
 ];
 
 const ENDS: &str = r#"
@@ -165,4 +171,52 @@ mod tests {
     let scene = project.found(&[]);
     assert_eq!(scene.alone("a_leaves_a_bomb").outcome, Outcome::Crashed);
     assert_eq!(scene.alone("b_passes").outcome, Outcome::Passed);
+}
+
+fn explained(error: Error) -> (Blame, String, String) {
+    match error {
+        Error::Explained { blame, what, details, .. } => (blame, what, details),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn code_that_does_not_compile_is_shown() {
+    let project = Crate::new("fn broken() -> u8 { \"a\" }\n");
+    let (blame, what, details) = explained(project.refusal(&[]));
+    assert_eq!(blame, Blame::Runner);
+    assert!(what.contains("do not compile"), "{what}");
+    assert!(details.contains("mismatched types") && details.contains("src/lib.rs:1"), "{details}");
+}
+
+fn a_command_that_selects_nothing_says_so() {
+    let project = Crate::new("#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n");
+    assert_eq!(explained(project.refusal(&["--lib", "nobody"])).0, Blame::NoTests);
+    assert_eq!(explained(project.refusal(&["--no-such-option"])).0, Blame::Usage);
+    assert_eq!(explained(project.refusal(&["--test", "nobody"])).0, Blame::Usage);
+    assert_eq!(explained(project.refusal(&["--", "--list"])).0, Blame::Usage);
+}
+
+fn a_runner_of_the_projects_own_is_not_passed_over() {
+    let library = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n";
+    let project =
+        Crate::new(library).file(".cargo/config.toml", "[target.'cfg(unix)']\nrunner = \"nice\"\n");
+    let (blame, what, _) = explained(project.refusal(&[]));
+    assert_eq!(blame, Blame::Usage);
+    assert!(what.contains("runner"), "{what}");
+}
+
+fn a_folder_without_a_project_is_explained() {
+    let (blame, what, _) = explained(Crate::empty().refusal(&[]));
+    assert_eq!(blame, Blame::Usage);
+    assert!(what.contains("cargo"), "{what}");
+}
+
+fn the_program_takes_a_cargo_project_by_itself() {
+    let library = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n";
+    let project = Crate::empty().file("Cargo.toml", &manifest("demo")).file("src/lib.rs", library);
+    let run = project.run(&[], &["--lib"]);
+    assert_eq!(run.code, Some(0), "{}", run.text);
+    assert_eq!(run.told("demo::tests::one")[0], "passed");
+    let broken = project.run(&[], &["--test", "nobody"]);
+    assert_eq!(broken.code, Some(2), "{}", broken.text);
 }

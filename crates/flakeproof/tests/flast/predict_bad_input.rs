@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use flakeproof_testkit::{Project, Ran, skipped};
 
-use crate::program::{assert_refuses, assert_says, flakeproof, ids, predict, project};
+use crate::{assert_refuses, assert_says, flakeproof, ids, predict, project};
 
 /// A file of each language whose name alone says that it holds tests.
 const PATHS: [&str; 10] = [

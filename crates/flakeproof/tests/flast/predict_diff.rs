@@ -4,7 +4,7 @@ use std::fs;
 
 use flakeproof_testkit::Project;
 
-use crate::program::{assert_refuses, assert_says, finish, flakeproof, ids, predict, project};
+use crate::{assert_refuses, assert_says, finish, flakeproof, ids, predict, project};
 
 const THREE: &str = "\
 def test_a():

@@ -3,7 +3,7 @@
 use flakeproof_testkit::Project;
 use serde_json::Value;
 
-use crate::program::{ids, predict, project, tests};
+use crate::{ids, predict, project, tests};
 
 /// The sample of each language, where it would stand in a project, and its tests:
 /// id, first line, last line.

@@ -6,7 +6,7 @@ use flakeproof_testkit::{Project, Ran};
 use serde_json::Value;
 
 use crate::labelled::{PURE, SUSPECT};
-use crate::program::{assert_says, finish, flakeproof, model, project, stdout};
+use crate::{assert_says, finish, flakeproof, model, project, stdout};
 
 fn suspicious() -> Project {
     project().file("sub/QueueTest.java", SUSPECT).file("sub/TextTest.java", PURE)

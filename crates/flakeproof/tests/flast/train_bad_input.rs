@@ -2,8 +2,7 @@
 
 use flakeproof_testkit::{Project, Ran};
 
-use crate::labelled;
-use crate::program::{assert_refuses, flakeproof, project};
+use crate::{assert_refuses, flakeproof, labelled, project};
 
 /// Train on this file, with these options.
 fn train(data: &str, options: &[&str]) -> Ran {

@@ -6,10 +6,8 @@ use std::fs;
 use flakeproof_testkit::Project;
 use serde_json::Value;
 
-use crate::program::{
-    assert_refuses, assert_says, cannier, flakeproof, project, project_with, stdout,
-};
 use crate::tables::{PROJECTS, Tables};
+use crate::{assert_refuses, assert_says, cannier, flakeproof, project, project_with, stdout};
 
 /// Small forests, once: enough to see that it works.
 const QUICK: [&str; 6] = ["--trees", "10", "--repeats", "1", "--folds", "5"];

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::program::{assert_refuses, assert_says, evaluate, project_with, stdout};
 use crate::tables::{PROJECTS, Tables};
+use crate::{assert_refuses, assert_says, evaluate, project_with, stdout};
 
 #[test]
 fn the_table_has_a_line_for_each_project_and_one_for_all() {

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use flakeproof_testkit::Project;
 
-use crate::program::{assert_says, finish, flakeproof, project, train};
 use crate::tables::Tables;
+use crate::{assert_says, finish, flakeproof, project, train};
 
 const SUITE: &str = "import pytest\n\
     @pytest.mark.parametrize('n', [1, 2])\n\

@@ -2,7 +2,7 @@
 
 use flakeproof_testkit::Project;
 
-use crate::program::{assert_refuses, assert_says, finish, flakeproof, project};
+use crate::{assert_refuses, assert_says, finish, flakeproof, project};
 
 /// Six tests, of which one fails every second time. It counts in a file that git ignores, so that
 /// the code stays the same.

@@ -1,11 +1,17 @@
-//! `flakeproof train forest`: from tables to a model.
+//! `flakeproof train forest`: from tables to a model. With few tests of one kind SMOTE makes do with the
+//! neighbours there are, or says that it cannot. A forest that is not what was written is refused when
+//! `explain` reads it.
 
 use std::fs;
+use std::path::PathBuf;
 
-use crate::program::{
-    assert_refuses, assert_says, finish, flakeproof, project, project_with, train,
-};
+use flakeproof_testkit::Project;
+
+use crate::explain::{give_forest, measured};
 use crate::tables::{PROJECTS, Tables};
+use crate::{
+    assert_refuses, assert_says, evaluate, finish, flakeproof, project, project_with, train,
+};
 
 #[test]
 fn a_forest_lies_where_explain_looks_and_out_of_gits_sight() {
@@ -142,4 +148,134 @@ fn training_without_data_says_what_data_there_is() {
     assert_refuses(&ran, &["nothing to learn from", "--features CSV --outcomes CSV", "--history"]);
     let ran = flakeproof(&project(), &["train", "forest", "--problem", "nod", "--history"]);
     assert_refuses(&ran, &["there is no history at", "flakeproof features"]);
+}
+
+#[test]
+fn fewer_positives_than_neighbours_are_enough() {
+    let project = project_with(&Tables::of(&PROJECTS[..1], 40).with_nod_at(&[1, 7, 30]));
+    for balance in ["smote", "smote-enn", "smote-tomek"] {
+        let options = ["--trees", "5", "--balance", balance];
+        assert_says(&train(&project, "nod", &options), 0, &["3 NOD flaky of 40", "3 random folds"]);
+    }
+    let ran = evaluate(&project, "nod", &["--folds", "3", "--repeats", "1"]);
+    assert_says(&ran, 0, &["all "]);
+}
+
+#[test]
+fn two_positives_can_be_learned_from_but_not_measured() {
+    let project = project_with(&Tables::of(&PROJECTS[..1], 40).with_nod_at(&[1, 7]));
+    assert_says(&train(&project, "nod", &[]), 0, &["2 NOD flaky of 40", "nobody knows what it is"]);
+    let ran = evaluate(&project, "nod", &["--folds", "2", "--repeats", "1"]);
+    assert_refuses(&ran, &["the smaller class has 1 rows", "--balance none"]);
+}
+
+#[test]
+fn one_positive_cannot_be_balanced_but_can_be_learned_from() {
+    let project = project_with(&Tables::of(&PROJECTS[..1], 40).with_nod_at(&[7]));
+    for balance in ["smote", "smote-enn", "smote-tomek"] {
+        let ran = train(&project, "nod", &["--balance", balance]);
+        assert_refuses(&ran, &["the smaller class has 1 rows", "`--balance none`"]);
+    }
+    let ran = train(&project, "nod", &["--balance", "none"]);
+    assert_says(&ran, 0, &["1 NOD flaky of 40", "nobody knows what it is"]);
+}
+
+#[test]
+fn balancing_that_drops_every_test_is_told_from_one_that_drops_none() {
+    let mut features = String::from("test,run_time\n");
+    let mut outcomes = String::from("test,baseline_runs,baseline_failures\n");
+    for number in 0..4 {
+        features += &format!("t{number},{number}\n");
+        outcomes += &format!("t{number},3,{}\n", number % 2);
+    }
+    let project = project().file("features.csv", &features).file("outcomes.csv", &outcomes);
+    let ran = train(&project, "nod", &["--balance", "smote-enn"]);
+    assert_refuses(&ran, &["balancing dropped too many tests", "--balance smote"]);
+    assert_says(&train(&project, "nod", &["--balance", "smote"]), 0, &[]);
+}
+
+#[test]
+fn a_project_that_holds_nearly_all_positives_does_not_keep_a_forest_from_growing() {
+    // With the first project held out there is one left, which SMOTE has no neighbour for.
+    let project = project_with(&Tables::usual().with_nod_at(&[1, 7, 9, 30, 50]));
+    let ran = train(&project, "nod", &["--trees", "5"]);
+    assert_says(&ran, 0, &["5 NOD flaky of 240", "5 random folds"]);
+}
+
+#[test]
+fn positives_of_one_project_alone_do_not_keep_a_forest_from_growing() {
+    let project = project_with(&Tables::usual().with_nod_at(&[1, 7, 9, 30]));
+    let ran = train(&project, "nod", &["--trees", "5"]);
+    assert_says(&ran, 0, &["4 NOD flaky of 240", "4 random folds"]);
+}
+
+/// A project with a forest and features, the place of the forest, and its bytes.
+fn whole() -> (Project, PathBuf, Vec<u8>) {
+    let project = measured();
+    give_forest(&project, "nod");
+    let path = project.path().join(".flakeproof/nod.forest");
+    let bytes = fs::read(&path).expect("the forest was trained");
+    (project, path, bytes)
+}
+
+/// Asserts that `explain` refuses the project's forest in these words.
+#[track_caller]
+fn assert_is_refused(project: &Project, words: &[&str]) {
+    let ran = flakeproof(project, &["explain", "test_one"]);
+    let said = ["nod.forest cannot be used", "next: ", "flakeproof train forest"];
+    assert_says(&ran, 2, &said);
+    assert_says(&ran, 2, words);
+}
+
+#[test]
+fn a_forest_that_is_cut_off_is_refused() {
+    let (project, path, bytes) = whole();
+    for end in [1, 7, 8, 100, bytes.len() / 2, bytes.len() - 1] {
+        fs::write(&path, &bytes[..end]).expect("it is written");
+        assert_is_refused(&project, &["cut off"]);
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_noticed() {
+    let (project, path, bytes) = whole();
+    for at in [0, 3, 8, 60, bytes.len() / 3, bytes.len() / 2, bytes.len() - 1] {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 4;
+        fs::write(&path, damaged).expect("it is written");
+        assert_is_refused(&project, &[]);
+    }
+}
+
+#[test]
+fn an_empty_file_and_a_text_are_no_forests() {
+    let (project, path, _) = whole();
+    fs::write(&path, "").expect("it is written");
+    assert_is_refused(&project, &[]);
+    fs::write(&path, "This is no forest, but a letter.\n".repeat(9)).expect("it is written");
+    assert_is_refused(&project, &["no model"]);
+}
+
+#[test]
+fn a_model_of_another_kind_is_named_as_such() {
+    let (project, path, bytes) = whole();
+    let mut lines = String::new();
+    for number in 0..40 {
+        let flaky = number % 4 == 0;
+        let body = if flaky { "time.sleep(1)" } else { "parse(text)" };
+        lines += &format!(
+            "{{\"source\": \"def test_{number}(): {body}\", \"flaky\": {flaky}, \
+             \"project\": \"p{}\"}}\n",
+            number % 5
+        );
+    }
+    project.write("tests.jsonl", &lines);
+    let train = ["train", "flast", "--data", "tests.jsonl", "-o", ".flakeproof/nod.forest"];
+    assert_says(&flakeproof(&project, &train), 0, &[]);
+    assert_is_refused(&project, &["a model of kind `flast`, not `forest`"]);
+
+    fs::remove_file(&path).expect("it was there");
+    fs::write(project.path().join(".flakeproof/flast.model"), bytes).expect("it is written");
+    let ran = flakeproof(&project, &["explain", "test_one"]);
+    assert_says(&ran, 2, &["a model of kind `forest`, not `flast`", "next: "]);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::program::{assert_refuses, graph, graph_json, list, project, sample, stdout};
+use crate::{assert_refuses, graph, graph_json, list, project, sample, stdout};
 
 #[test]
 fn an_unknown_test_is_told_where_ids_are_listed() {
@@ -104,7 +104,7 @@ fn code_that_does_not_parse_is_drawn_as_far_as_it_goes() {
     assert_eq!(ran.code(), Some(0), "{}", ran.text());
     assert!(stdout(&ran).contains("through half"), "{}", ran.text());
     let own = "def test_a():\n    x = f(3)\n    assert x == 4\n\ndef test_b(:\n    assert ((\n";
-    let project = crate::program::project().file("test_a.py", own);
+    let project = crate::project().file("test_a.py", own);
     let ran = graph(&project, &["test_a"]);
     assert_eq!(ran.code(), Some(0), "{}", ran.text());
     assert!(stdout(&ran).contains("x = f(3)"), "{}", ran.text());

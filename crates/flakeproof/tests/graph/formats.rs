@@ -1,6 +1,7 @@
-//! The same graph for Graphviz, as a picture and as JSON, on stdout and in files.
+//! The same graph for Graphviz, as a picture and as JSON, on stdout and in files; and its paths through
+//! set-up, fixtures, helpers and the code under test, in every language that has graphs.
 
-use crate::program::{graph, graph_json, list, sample, stdout};
+use crate::{graph, graph_json, list, sample, stdout};
 
 const TEST: &str = "BasketTest#expiresInAnHour";
 
@@ -83,4 +84,36 @@ fn the_guide_shows_what_the_program_says() {
         assert!(said.contains(part.trim()), "{part}\nis not in\n{said}");
     }
     assert_eq!(guide("graph.svg"), drawn("svg"));
+}
+
+#[track_caller]
+fn shown(language: &str, test: &str) -> String {
+    let ran = graph(&sample(language), &[test, "--show", "100"]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    stdout(&ran)
+}
+
+#[test]
+fn java_goes_through_base_classes_and_before_methods() {
+    insta::assert_snapshot!(shown("java", "BasketTest#expiresInAnHour"));
+}
+
+#[test]
+fn python_goes_through_fixtures_of_conftest() {
+    insta::assert_snapshot!(shown("python", "test_basket.py::test_expires"));
+}
+
+#[test]
+fn typescript_goes_through_before_each() {
+    insta::assert_snapshot!(shown("typescript", "expires in an hour"));
+}
+
+#[test]
+fn go_goes_through_conditions_that_fail_the_test() {
+    insta::assert_snapshot!(shown("go", "TestExpires"));
+}
+
+#[test]
+fn rust_goes_through_macros() {
+    insta::assert_snapshot!(shown("rust", "basket::expires"));
 }

@@ -1,6 +1,6 @@
 //! What cannot be hunted says so, with what was spent.
 
-use super::program::{assert_says, empty, hunt, hunt_as_typed, shop};
+use crate::{assert_says, empty, hunt, hunt_as_typed, shop};
 
 #[test]
 fn a_suite_where_everything_fails_is_told_to_be_mended() {

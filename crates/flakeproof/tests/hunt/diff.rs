@@ -3,7 +3,7 @@
 use flakeproof_testkit::{Project, Ran};
 use serde_json::Value;
 
-use super::program::{assert_says, hunt_as_typed, shop};
+use crate::{assert_says, hunt_as_typed, shop};
 
 /// A test that fails each third time.
 const NEW: &str = "

@@ -3,7 +3,7 @@
 use flakeproof_testkit::Project;
 use serde_json::{Value, json};
 
-use super::program::{SHOP, assert_says, empty, flakeproof, hunt, shop};
+use crate::{SHOP, assert_says, empty, flakeproof, hunt, shop};
 
 /// A project in which a hunt has been.
 fn hunted() -> Project {

@@ -3,7 +3,7 @@
 use flakeproof_testkit::{Project, Ran};
 use serde_json::{Value, json};
 
-use super::program::{ODD, assert_says, empty, flakeproof, hunt_as_typed, shop};
+use crate::{ODD, assert_says, empty, flakeproof, hunt_as_typed, shop};
 
 /// A victim that the suite's own order does not show, and the suite backwards does.
 const ORDERED: &str = "

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use flakeproof_testkit::{Project, Ran};
 use serde_json::{Value, json};
 
-use super::program::{SHOP, assert_says, empty, flakeproof, hunt, shop};
+use crate::{SHOP, assert_says, empty, flakeproof, hunt, shop};
 
 /// A project in which a hunt has been, under git.
 fn hunted() -> Project {

@@ -5,7 +5,7 @@ use flakeproof_store::SqliteHistory;
 use flakeproof_testkit::Project;
 use serde_json::json;
 
-use super::scene::{REVISION, counts, flakeproof, ids, ingested, project, texts};
+use crate::{REVISION, counts, flakeproof, ids, ingested, project, texts};
 
 /// A report of these tests, each with a child of its element or nothing.
 fn report(tests: &[(&str, &str)]) -> String {

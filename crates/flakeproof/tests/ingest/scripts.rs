@@ -2,7 +2,7 @@
 
 use flakeproof_testkit::{Project, node, skipped};
 
-use super::scene::{has, holds, project, ran};
+use crate::{has, holds, project, ran};
 
 const PACKAGES: [&str; 6] = [
     node::JEST,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::scene::{flakeproof, project};
+use crate::{flakeproof, project};
 
 /// What `validate` says is wrong with a report.
 fn problems(name: &str, text: &str) -> Vec<String> {

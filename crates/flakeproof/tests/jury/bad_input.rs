@@ -1,7 +1,6 @@
 //! What is refused, and how.
 
-use crate::program::{assert_refuses, command, finish, project, with_sources};
-use crate::shelf;
+use crate::{assert_refuses, command, finish, project, shelf, with_sources};
 
 #[test]
 fn a_folder_that_is_not_there_is_named() {

@@ -2,8 +2,7 @@
 
 use std::fs;
 
-use crate::program::{assert_says, command, finish, project, with_sources};
-use crate::shelf;
+use crate::{assert_says, command, finish, project, shelf, with_sources};
 
 #[test]
 fn a_jury_is_measured_with_each_of_its_members() {

@@ -2,6 +2,62 @@
 
 mod bad_input;
 mod evaluate;
-mod program;
 mod shelf;
 mod train;
+
+use std::process::Command;
+
+use flakeproof_testkit::{Project, Ran};
+use serde_json::Value;
+
+/// A folder with the small data set.
+pub(crate) fn project() -> Project {
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"));
+    shelf::fill(&project);
+    project
+}
+
+/// Options with which a network learns in no time.
+pub(crate) const QUICK: [&str; 8] =
+    ["--dimension", "8", "--hidden", "8", "--epochs", "2", "--members", "2"];
+
+/// A command on the small data set.
+pub(crate) fn command(project: &Project, verb: &str, model: &str, options: &[&str]) -> Command {
+    let mut arguments = vec![verb, model, "--data", "tests.jsonl"];
+    arguments.extend(options);
+    project.flakeproof(&arguments)
+}
+
+/// Run flakeproof on the small data set and its source.
+pub(crate) fn with_sources(project: &Project, verb: &str, model: &str, options: &[&str]) -> Ran {
+    let mut command = command(project, verb, model, &["--sources", "sources"]);
+    finish(command.args(QUICK).args(options))
+}
+
+/// Run a command to its end; what it prints on stdout is its JSON, where it is some.
+pub(crate) fn finish(command: &mut Command) -> Ran {
+    let output = command.output().expect("flakeproof starts");
+    let json = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    Ran { output, json }
+}
+
+/// It ends with this code and says all of this, with no panic or type of ours.
+#[track_caller]
+pub(crate) fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
+    let text = ran.text();
+    assert_eq!(ran.code(), Some(code), "{text}");
+    for word in words {
+        assert!(text.contains(word), "`{word}` is not in:\n{text}");
+    }
+    for ours in ["panicked at", "RUST_BACKTRACE", "Error {", "Os {"] {
+        assert!(!text.contains(ours), "`{ours}` is in:\n{text}");
+    }
+}
+
+/// It is refused, says all of this, and says what to do next.
+#[track_caller]
+pub(crate) fn assert_refuses(ran: &Ran, words: &[&str]) {
+    assert_says(ran, 2, words);
+    assert_says(ran, 2, &["error: ", "next: "]);
+    assert!(ran.output.stdout.is_empty(), "nothing is data when nothing was found");
+}

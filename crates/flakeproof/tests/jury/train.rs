@@ -4,7 +4,7 @@ use std::fs;
 
 use flakeproof_testkit::Project;
 
-use crate::program::{QUICK, assert_says, command, finish, project, with_sources};
+use crate::{QUICK, assert_says, command, finish, project, with_sources};
 
 fn bytes(project: &Project, file: &str) -> Vec<u8> {
     fs::read(project.path().join(file)).expect("the model is written")

@@ -6,7 +6,6 @@
 #[macro_use]
 mod claims;
 mod continued;
-mod crashes;
 mod looked;
 mod scene;
 mod typed;
@@ -15,6 +14,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     flakeproof_runner::process::become_guard_if_asked();
-    let claims = [continued::CLAIMS, crashes::CLAIMS, looked::CLAIMS, typed::CLAIMS];
+    let claims = [continued::CLAIMS, looked::CLAIMS, typed::CLAIMS];
     claims::run(&claims.concat())
 }

@@ -1,20 +1,148 @@
-//! `flakeproof evaluate cannier`: what can be found for which time.
+//! `flakeproof evaluate forest`: what it is worth on tests it has not learned from, and what each
+//! feature does to its answers, as a picture; and `flakeproof evaluate cannier`: what can be found
+//! for which time when a forest says which tests are worth it.
 
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::ExitCode;
+use flakeproof_core::{ExitCode, Seed};
+use flakeproof_lab::given_tables::{
+    GivenAnswersError, GivenProbability, KnownPair, given_answers, given_suites, read_pairs,
+    read_probabilities, tell_polluters,
+};
 use flakeproof_lab::pairwise::Pairwise;
 use flakeproof_lab::trade::{DelegationPoint, ProjectTrade, Technique};
-use flakeproof_learn::cannier::{Answers, Delegation, Front, MaxReruns, Recheck, Setting};
+use flakeproof_learn::cannier::{
+    self, Answers, AnswersError, Dataset, Delegation, ForestProtocol, ForestValidationParams,
+    Front, KnownTest, LearnError, MaxReruns, MeasuredTest, Pipeline, Recheck, Sample, Setting,
+    Suites, read_outcomes,
+};
+use flakeproof_learn::forest::Table;
+use flakeproof_report::svg::{Beeswarm, Point, Swarm};
 
-use super::super::{current_folder, files};
-use super::answers::Material;
-use crate::cli::{EvaluateCannier, EvaluationFormat, TechniqueName};
+use crate::cli::{
+    CannierData, EvaluateCannier, EvaluateForest, EvaluationFormat, ForestData, TechniqueName,
+};
+use crate::commands::train::cannot_learn;
+use crate::models::forest_data::{self, join, read_tables, tables};
 use crate::problem::Problem;
-use crate::view::{self, CannierTrade, CannierTrades};
+use crate::session::{current_folder, reports};
+use crate::view::{self, CannierTrade, CannierTrades, ForestEvaluation};
 
-/// Run the command.
-pub(super) fn run(typed: &EvaluateCannier) -> Result<ExitCode, Problem> {
+/// `evaluate forest`.
+pub(super) fn evaluate_forest(typed: &EvaluateForest) -> Result<ExitCode, Problem> {
+    let data = forest_data::read(&typed.data, typed.pipeline.problem.into(), &current_folder()?)?;
+    let params = ForestValidationParams {
+        pipeline: typed.pipeline.pipeline(),
+        protocol: typed.protocol.into(),
+        folds: typed.folds,
+        repeats: typed.repeats.max(1),
+        runs: Some(typed.runs.max(1)),
+        seed: typed.pipeline.seed,
+    };
+    check(&data, &params)?;
+    let mut progress = view::Steps::start(params.steps(&data), "folds");
+    let validation =
+        params.run(&data, &mut || progress.step()).map_err(|error| cannot_learn(&error))?;
+    progress.end();
+    let evaluation = ForestEvaluation { params, data: &data, validation };
+    match typed.output_format {
+        EvaluationFormat::Text => view::forest_evaluation(&evaluation),
+        EvaluationFormat::Json => view::data(evaluation.json().as_bytes()),
+    }
+    if let Some(path) = &typed.shap {
+        draw(&data, &params, path, typed.output_format)?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+/// Whether the data can be parted as the protocol wants it.
+pub(super) fn check(data: &Dataset, params: &ForestValidationParams) -> Result<(), Problem> {
+    let positive = data.labels().iter().filter(|label| **label).count();
+    let fewer = positive.min(data.len() - positive);
+    match params.protocol {
+        ForestProtocol::Random if !(2..=fewer).contains(&params.folds) => Err(Problem::usage(
+            format!("{} folds cannot each have one of {fewer} tests", params.folds),
+            "give fewer `--folds`, but at least 2, or more tests of the rarer kind",
+        )),
+        ForestProtocol::Project if data.projects.len() < 2 => Err(Problem::usage(
+            "all tests belong to one project, so none can be left out",
+            "give the tables of several projects, or use `--protocol random`",
+        )),
+        ForestProtocol::Random | ForestProtocol::Project => Ok(()),
+    }
+}
+
+/// The beeswarm of a forest that learned from all tests and all runs, as in the paper (5.2.3).
+fn draw(
+    data: &Dataset,
+    params: &ForestValidationParams,
+    path: &Path,
+    format: EvaluationFormat,
+) -> Result<(), Problem> {
+    let swarm =
+        beeswarm(data, params.pipeline, params.seed).map_err(|error| cannot_learn(&error))?;
+    reports::put(path, swarm.svg().as_bytes())?;
+    if format == EvaluationFormat::Text {
+        view::drawn(&swarm, path);
+    }
+    Ok(())
+}
+
+/// Tests in the picture at the most; more dots would hide each other.
+const MOST_TESTS: usize = 1500;
+
+/// The contributions of all features for the tests of a data set, the strongest feature first.
+pub(super) fn beeswarm(
+    data: &Dataset,
+    pipeline: Pipeline,
+    seed: Seed,
+) -> Result<Beeswarm, LearnError> {
+    let table = data.table(Sample::All)?;
+    let forest = pipeline.fit(&table, &data.labels(), seed)?;
+    let step = data.len().div_ceil(MOST_TESTS).max(1);
+    let rows: Vec<u32> = (0u32..).take(data.len()).step_by(step).collect();
+    let asked = table.select(&rows);
+    let shap = forest.shap(&asked)?;
+    let mut rows: Vec<(f64, Swarm)> = data
+        .features
+        .iter()
+        .enumerate()
+        .map(|(column, feature)| {
+            let levels = levels(&asked, column);
+            let points: Vec<Point> = levels
+                .into_iter()
+                .enumerate()
+                .map(|(row, level)| Point { contribution: shap.row(row)[column], level })
+                .collect();
+            let strength: f64 = points.iter().map(|point| point.contribution.abs()).sum();
+            (strength, Swarm { name: feature.name().to_owned(), points })
+        })
+        .collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let title = format!(
+        "{}: what each feature does to the answer ({} of {} tests)",
+        data.problem.word(),
+        asked.rows(),
+        data.len()
+    );
+    let axis = format!("SHAP value: towards {} on the right", data.problem.positive());
+    Ok(Beeswarm { title, axis, rows: rows.into_iter().map(|(_, swarm)| swarm).collect() })
+}
+
+/// The rank of each value in its column, from 0 to 1; `None` where it is missing.
+fn levels(table: &Table, column: usize) -> Vec<Option<f64>> {
+    let values = &table.columns()[column];
+    let mut sorted: Vec<f32> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    sorted.sort_by(f32::total_cmp);
+    let last = sorted.len().saturating_sub(1).max(1);
+    let rank = |value: &f32| sorted.partition_point(|it| it < value);
+    #[expect(clippy::cast_precision_loss, reason = "ranks are far below 2^52")]
+    let level = |value: &f32| rank(value) as f64 / last as f64;
+    values.iter().map(|value| (!value.is_nan()).then(|| level(value))).collect()
+}
+
+/// `evaluate cannier`.
+pub(super) fn evaluate_cannier(typed: &EvaluateCannier) -> Result<ExitCode, Problem> {
     let material = Material::read(&typed.data, &current_folder()?)?;
     let wants_all = typed.technique == TechniqueName::All;
     let (mut trades, mut skipped) = (Vec::new(), Vec::new());
@@ -36,7 +164,10 @@ pub(super) fn run(typed: &EvaluateCannier) -> Result<ExitCode, Problem> {
     }
     for trade in &trades {
         if let Some(path) = &typed.svg {
-            files::put(&picture(path, trade.technique, wants_all), trade.chart().svg().as_bytes())?;
+            reports::put(
+                &picture(path, trade.technique, wants_all),
+                trade.chart().svg().as_bytes(),
+            )?;
         }
     }
     let trades = CannierTrades {
@@ -162,4 +293,131 @@ fn picture(path: &Path, technique: Technique, is_one_of_several: bool) -> PathBu
     }
     let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
     path.with_extension(format!("{}.{ending}", technique.word()).trim_end_matches('.'))
+}
+
+/// More runs than this the paper did not average over either.
+const MOST_RUNS: usize = 15;
+
+/// What is known about the tests.
+struct Material {
+    pub(super) suites: Suites,
+    pub(super) pairs: Vec<KnownPair>,
+    source: Source,
+}
+
+/// Where probabilities come from.
+enum Source {
+    /// From forests that learn here.
+    Features(Vec<MeasuredTest>, Vec<KnownTest>),
+    /// From a table.
+    Given(Vec<GivenProbability>),
+}
+
+impl Material {
+    /// The tables and the history that were named.
+    pub(super) fn read(typed: &CannierData, folder: &Path) -> Result<Self, Problem> {
+        let pairs = tables(&typed.pairs, read_pairs)?;
+        if typed.probabilities.is_empty() {
+            if typed.features.is_empty() && !typed.history {
+                return Err(nothing_to_learn_from());
+            }
+            let data = ForestData {
+                features: typed.features.clone(),
+                outcomes: typed.outcomes.clone(),
+                history: typed.history,
+                store: typed.store.clone(),
+            };
+            let (measured, mut known) = read_tables(&data, folder)?;
+            add_polluters(&mut known, &pairs);
+            let suites = Suites::of_features(&measured, &known);
+            return Ok(Self { suites, pairs, source: Source::Features(measured, known) });
+        }
+        let given = tables(&typed.probabilities, read_probabilities)?;
+        let mut known = tables(&typed.outcomes, read_outcomes)?;
+        add_polluters(&mut known, &pairs);
+        let suites = given_suites(&given, &known);
+        Ok(Self { suites, pairs, source: Source::Given(given) })
+    }
+
+    /// Whether the probabilities were given, so that nobody knows what they were learned from.
+    fn is_given(&self) -> bool {
+        matches!(self.source, Source::Given(_))
+    }
+
+    /// The answers about a problem, on tests that were not learned from.
+    pub(super) fn answers(
+        &self,
+        question: cannier::Problem,
+        typed: &EvaluateCannier,
+    ) -> Result<Answers, Problem> {
+        match &self.source {
+            Source::Given(given) => {
+                given_answers(question, given, &self.suites).map_err(|it| no_answers(&it))
+            }
+            Source::Features(measured, known) => self.learned(question, (measured, known), typed),
+        }
+    }
+
+    /// Learn and ask, for each number of runs that features can be averaged over.
+    fn learned(
+        &self,
+        question: cannier::Problem,
+        (measured, known): (&[MeasuredTest], &[KnownTest]),
+        typed: &EvaluateCannier,
+    ) -> Result<Answers, Problem> {
+        let data = join(question, measured, known)?;
+        let most = typed.most_runs.unwrap_or(MOST_RUNS).min(data.most_runs());
+        let best = Pipeline::best_for(question);
+        let params = ForestValidationParams {
+            pipeline: Pipeline {
+                trees: typed.trees.unwrap_or(best.trees),
+                balance: typed.balance.into(),
+                ..best
+            },
+            protocol: typed.protocol.into(),
+            folds: typed.folds,
+            repeats: typed.repeats.max(1),
+            runs: None,
+            seed: typed.seed,
+        };
+        check(&data, &params)?;
+        let mut progress = view::Steps::start(most * params.steps(&data), question.word());
+        let mut validations = Vec::new();
+        for (number, runs) in (1u32..).zip(1..=most) {
+            let params = ForestValidationParams { runs: Some(runs), ..params };
+            let validation = params.run(&data, &mut || progress.step());
+            validations.push((number, validation.map_err(|error| cannot_learn(&error))?));
+        }
+        progress.end();
+        Answers::of_validations(&data, &self.suites, &validations)
+            .map_err(|error| no_answers(&error.into()))
+    }
+}
+
+/// Pairs tell who pollutes, but no pairs do not tell that nobody does.
+fn add_polluters(known: &mut [KnownTest], pairs: &[KnownPair]) {
+    if !pairs.is_empty() {
+        tell_polluters(known, pairs);
+    }
+}
+
+fn nothing_to_learn_from() -> Problem {
+    Problem::usage(
+        "there is nothing to learn from",
+        "give `--features CSV --outcomes CSV`, `--probabilities CSV --outcomes CSV` or `--history`",
+    )
+}
+
+fn no_answers(error: &GivenAnswersError) -> Problem {
+    let next = match error {
+        GivenAnswersError::Answers(AnswersError::None { .. }) => {
+            "project and test must be spelled alike in both tables, and `problem` be one that the \
+             outcomes tell"
+        }
+        GivenAnswersError::Answers(AnswersError::OneClass { .. }) => {
+            "add tests of the kind that is missing"
+        }
+        GivenAnswersError::Uneven { .. } => "give every test a probability in every repeat",
+    };
+    Problem::usage(error.to_string(), next)
 }

@@ -1,21 +1,29 @@
-//! `flakeproof evaluate flast`: what it is worth on tests it has not learned from.
+//! `flakeproof evaluate flast`: what it is worth on tests it has not learned from; and `flakeproof
+//! evaluate plan`: what the planner, which is told what FLAST says, finds for the same runs as
+//! others.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use flakeproof_core::ExitCode;
+use flakeproof_core::{ExitCode, Tally};
+use flakeproof_lab::comparison::PlannerComparison;
+use flakeproof_lab::planner_benchmark::{BenchmarkCase, PlannerBenchmark, Subject};
 use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protocol};
+use flakeproof_learn::Chance;
+use flakeproof_learn::cannier::MaxReruns;
 use flakeproof_learn::evaluate::Confusion;
+use flakeproof_learn::flast::Recipe;
 use flakeproof_learn::labelled::LabelledTest;
 
-use super::super::training_data;
-use crate::cli::{EvaluateFlast, EvaluationFormat};
+use crate::cli::{CostName, EvaluateFlast, EvaluatePlan, EvaluationFormat};
+use crate::models::labelled_tests;
 use crate::problem::Problem;
-use crate::view::{self, Evaluation, ProjectLine};
+use crate::session::reports;
+use crate::view::{self, Evaluation, PlanEvaluation, ProjectLine};
 
-/// Run the command.
-pub(super) fn run(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
-    let tests = training_data::of_files(&typed.labelled.data, &typed.labelled.without)?;
+/// `evaluate flast`.
+pub(super) fn evaluate_flast(typed: &EvaluateFlast) -> Result<ExitCode, Problem> {
+    let tests = labelled_tests::of_files(&typed.labelled.data, &typed.labelled.without)?;
     let params = FlastValidationParams {
         recipe: typed.recipe.resolve()?,
         protocol: typed.labelled.protocol.into(),
@@ -124,4 +132,80 @@ fn add(evaluation: &mut Evaluation, validation: FlastValidation, tests: &[Labell
     let line = |(project, confusion): (String, Confusion)| ProjectLine { project, confusion };
     evaluation.projects.extend(validation.by_project(tests).into_iter().map(line));
     evaluation.add(validation);
+}
+
+/// `evaluate plan`.
+pub(super) fn evaluate_plan(typed: &EvaluatePlan) -> Result<ExitCode, Problem> {
+    let mut tests = labelled_tests::of_files(&typed.labelled.data, &typed.labelled.without)?;
+    tests.retain(|test| test.runs.is_some_and(|it| it.runs > 0));
+    let params = FlastValidationParams {
+        recipe: Recipe::rarity(),
+        protocol: typed.labelled.protocol.into(),
+        folds: typed.labelled.folds,
+        seed: typed.seed,
+        with_probabilities: true,
+    };
+    if !tests.iter().any(|test| test.runs.is_some_and(Tally::is_inconsistent)) {
+        return Err(Problem::usage(
+            "no test of the data has both failing and passing runs",
+            "give tests with `failing_runs` and `passing_runs`, counted on unchanged code",
+        ));
+    }
+    check(&tests, &params)?;
+    let max_reruns = MaxReruns::new(typed.max_reruns).ok_or_else(|| {
+        Problem::usage("fewer than two runs show nothing", "give a higher `--max-reruns`")
+    })?;
+    let benchmark = PlannerBenchmark::new(cases(&tests, &params, typed));
+    let comparison =
+        PlannerComparison { benchmark: &benchmark, repeats: typed.repeats, seed: typed.seed };
+    let subjects = benchmark.cases().iter().map(|it| it.subject);
+    let evaluation = PlanEvaluation {
+        protocol: match params.protocol {
+            Protocol::Random => "random folds",
+            Protocol::Class => "folds by class",
+            Protocol::Project => "each project left out",
+        },
+        cost: typed.cost.word(),
+        tests: benchmark.cases().len(),
+        flaky: subjects.filter(|it| it.outcomes.is_inconsistent()).count(),
+        repeats: typed.repeats,
+        max_reruns: typed.max_reruns,
+        result: comparison.run(max_reruns),
+    };
+    match typed.output_format {
+        EvaluationFormat::Text => view::plan_evaluation(&evaluation),
+        EvaluationFormat::Json => view::data(evaluation.json().as_bytes()),
+    }
+    if let Some(path) = &typed.svg {
+        reports::put(path, evaluation.chart().svg().as_bytes())?;
+    }
+    Ok(ExitCode::Clean)
+}
+
+/// Ask a model that has not seen it about each test.
+fn cases(
+    tests: &[LabelledTest],
+    params: &FlastValidationParams,
+    typed: &EvaluatePlan,
+) -> Vec<BenchmarkCase> {
+    let begin = Instant::now();
+    let validation = params.run(tests, &|| begin.elapsed());
+    let mut chance = Chance::new(typed.seed.split("cost"));
+    let asked = validation.asked.iter().map(|asked| {
+        let test = &tests[asked.row as usize];
+        let package = test.class.rsplit_once('.').map_or("", |(package, _)| package);
+        let outcomes = test.runs.unwrap_or_default();
+        let cost = match typed.cost {
+            CostName::Equal => 1.0,
+            // A Pareto number from 1/3 on has mean 1.
+            CostName::HeavyTailed => (1.0 - chance.unit()).powf(-1.0 / 1.5) / 3.0,
+        };
+        BenchmarkCase {
+            kin: vec![test.project.clone(), package.to_owned(), test.class.clone()],
+            fold: asked.fold,
+            probability: asked.probability.unwrap_or_default(),
+            subject: Subject { outcomes, cost },
+        }
+    });
+    asked.collect()
 }

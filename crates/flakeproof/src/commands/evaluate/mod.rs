@@ -1,13 +1,8 @@
 //! `flakeproof evaluate`: what a model is worth on tests it has not learned from.
 
-mod answers;
 mod cannier;
-mod ensemble;
 mod flast;
-mod forest;
 mod held_out;
-mod peeler;
-mod plan;
 
 use flakeproof_core::ExitCode;
 
@@ -17,11 +12,11 @@ use crate::problem::Problem;
 /// Run the command.
 pub(crate) fn run(typed: &EvaluateArguments) -> Result<ExitCode, Problem> {
     match &typed.model {
-        EvaluateModel::Flast(typed) => flast::run(typed),
-        EvaluateModel::Forest(typed) => forest::run(typed),
-        EvaluateModel::Plan(typed) => plan::run(typed),
-        EvaluateModel::Cannier(typed) => cannier::run(typed),
-        EvaluateModel::Peeler(typed) => peeler::run(typed),
-        EvaluateModel::Ensemble(typed) => ensemble::run(typed),
+        EvaluateModel::Flast(typed) => flast::evaluate_flast(typed),
+        EvaluateModel::Forest(typed) => cannier::evaluate_forest(typed),
+        EvaluateModel::Plan(typed) => flast::evaluate_plan(typed),
+        EvaluateModel::Cannier(typed) => cannier::evaluate_cannier(typed),
+        EvaluateModel::Peeler(typed) => held_out::evaluate_peeler(typed),
+        EvaluateModel::Ensemble(typed) => held_out::evaluate_ensemble(typed),
     }
 }

@@ -1,7 +1,16 @@
-//! The suite in its own order, once, whatever crashes on the way.
+//! The suite in its own order, once, whatever crashes on the way, and such runs in the history:
+//! their outcomes are outcomes like any other.
 
-use flakeproof_core::{Execution, Isolation, Notice, Suite};
+use std::time::Instant;
+
+use flakeproof_core::{
+    Attempt, Execution, ExitCode, Features, Findings, Isolation, Notice, Origin, RunFacts,
+    RunRecord, Seed, Stage, Suite, SuiteCounts, Surroundings, TestId, TreeState,
+};
 use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
+
+use crate::cli::FeaturesSettings;
+use crate::session::{Recorder, Start};
 
 /// How a run of the suite ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,5 +84,103 @@ fn stopped(left: usize, reason: &str) -> Notice {
     Notice {
         what: format!("the runner stopped before {left} of the tests: {reason}"),
         next: "run without the option that stops it to measure them all".into(),
+    }
+}
+
+/// The runs of one measurement, each a run of the history.
+pub(super) struct KeptRuns {
+    recorder: Recorder,
+    command: Vec<String>,
+    seed: Seed,
+    tree: TreeState,
+    open: Option<(RunRecord, Instant)>,
+    position: u32,
+    counts: SuiteCounts,
+}
+
+impl KeptRuns {
+    pub(super) fn open(settings: &FeaturesSettings, seed: Seed) -> Self {
+        Self {
+            recorder: Recorder::open(&settings.store),
+            command: settings.command.clone(),
+            seed,
+            tree: TreeState::default(),
+            open: None,
+            position: 0,
+            counts: SuiteCounts::default(),
+        }
+    }
+
+    /// The code that runs.
+    pub(super) fn set_tree(&mut self, tree: TreeState) {
+        self.tree = tree;
+    }
+
+    pub(super) fn begin(&mut self, number: u32, mut surroundings: Surroundings) {
+        // A pass under a trace function proves nothing about a run without one.
+        surroundings.runtime.push("measuring".to_owned());
+        let start = Start::now();
+        let run = RunRecord {
+            id: format!("{}-{number}", start.id()),
+            started: start.at.to_string(),
+            command: self.command.clone(),
+            folder: String::new(),
+            seed: self.seed,
+            tree: self.tree.clone(),
+            surroundings,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin: Origin::Run,
+        };
+        self.recorder.begin(&run);
+        self.open = Some((run, Instant::now()));
+        self.position = 0;
+        self.counts = SuiteCounts::default();
+    }
+
+    pub(super) fn execution(&mut self, execution: Execution) {
+        self.counts.tests += 1;
+        self.counts.add(execution.outcome);
+        let attempt = Attempt {
+            stage: Stage::First,
+            isolation: Isolation::Same,
+            number: 1,
+            position: Some(self.position),
+            execution,
+        };
+        self.position += 1;
+        self.recorder.attempt(&attempt);
+    }
+
+    pub(super) fn features(&mut self, measured: &[(TestId, Features)]) {
+        self.recorder.features(measured);
+    }
+
+    pub(super) fn end(&mut self, runner: &str, end: End) {
+        let Some((run, begin)) = self.open.take() else { return };
+        self.recorder.finish(&Findings {
+            run: RunFacts {
+                id: run.id,
+                command: run.command,
+                runner: runner.to_owned(),
+                started: run.started,
+                duration: begin.elapsed(),
+                seed: run.seed,
+                revision: run.tree.revision,
+                version: run.version,
+            },
+            suite: self.counts,
+            tests: Vec::new(),
+            groups: Vec::new(),
+            notices: Vec::new(),
+            exit: match end {
+                End::Complete => ExitCode::Clean,
+                End::Stopped => ExitCode::Inconclusive,
+                End::Interrupted => ExitCode::Interrupted,
+            },
+        });
+    }
+
+    pub(super) fn notices(&self) -> Option<Notice> {
+        self.recorder.notices()
     }
 }

@@ -1,4 +1,5 @@
-//! From executions to features: one vector per run, and their mean per test.
+//! From executions and source to features: one vector per run, and their mean per test. What the
+//! source tells, without a run, is the same in every run (CANNIER, Table 1, 12 to 18).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use flakeproof_learn::cannier::MeasuredTest;
 use flakeproof_runner::git::Churn;
 use flakeproof_syntax::metrics::StaticFeatures;
 
-use super::from_source;
+use crate::source::source_tests;
 use crate::view::FeatureRow;
 
 /// The features of all tests, built up execution by execution.
@@ -69,7 +70,7 @@ impl Vectors {
         let mut run = std::mem::take(&mut self.current);
         for (test, features) in &mut run {
             if let Some(source) = from_source.get(test) {
-                from_source::set(features, source);
+                set_static(features, source);
             }
         }
         self.runs.push(run);
@@ -182,4 +183,35 @@ fn test_files(suite: &Suite, root: &Path) -> HashSet<PathBuf> {
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn real(count: u64) -> f64 {
     count as f64
+}
+
+/// What the source of each test tells. A test without an entry was not found in its file.
+///
+/// `root` is the folder that the places of the tests are relative to.
+pub(super) fn static_features(suite: &Suite, root: &Path) -> HashMap<TestId, StaticFeatures> {
+    let files = source_tests::files_of(suite, root);
+    // Source that cannot be read leaves features missing; the run itself is measured.
+    let found = source_tests::measure(&files, root).unwrap_or_default();
+    let places = source_tests::places_of(suite, &found.tests);
+    let measured = suite.tests.iter().zip(places).filter_map(|(test, place)| {
+        let source = &found.tests[place?];
+        Some((test.id.clone(), source.features?))
+    });
+    measured.collect()
+}
+
+/// Put what the source tells into a vector.
+pub(super) fn set_static(features: &mut Features, source: &StaticFeatures) {
+    let values = [
+        f64::from(source.depth),
+        f64::from(source.assertions),
+        f64::from(source.external_modules),
+        source.halstead_volume,
+        f64::from(source.cyclomatic_complexity),
+        f64::from(source.lines),
+        source.maintainability,
+    ];
+    for (feature, value) in Feature::ALL[Feature::DYNAMIC..].iter().zip(values) {
+        features.set(*feature, Some(value));
+    }
 }

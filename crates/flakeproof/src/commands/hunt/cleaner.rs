@@ -7,9 +7,10 @@ use flakeproof_core::Notice;
 use flakeproof_runner::git::{CannotTidy, Tidying};
 use flakeproof_runner::{Error, Result};
 
-use super::session::Session;
+use super::kept_hunt::KeptHunt;
+use crate::cli::HuntSettings;
 use crate::problem::Problem;
-use crate::settings::{HuntSettings, Store};
+use crate::settings::Store;
 
 /// Paths that are named; the rest is counted.
 const NAMED: usize = 5;
@@ -23,8 +24,8 @@ pub(super) struct DiskCleaner {
 
 impl DiskCleaner {
     /// Look at what is there, before the first test runs and after all were collected.
-    pub(super) fn of(
-        session: &Session,
+    pub(super) fn prepare(
+        session: &KeptHunt,
         settings: &HuntSettings,
     ) -> std::result::Result<Self, Problem> {
         let kept = match &settings.store {

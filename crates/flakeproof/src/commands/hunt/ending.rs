@@ -6,8 +6,8 @@ use flakeproof_core::{
 use flakeproof_detect::hunt::{HuntSettings, Hunted, Strategy};
 use flakeproof_report::words;
 
-use super::super::run::last_line;
 use super::strategy::ChosenStrategy;
+use crate::problem::last_line;
 use crate::settings::FlakyResult;
 
 /// What decides how a hunt ends.

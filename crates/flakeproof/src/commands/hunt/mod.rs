@@ -1,17 +1,11 @@
 //! `flakeproof hunt`: find the flaky tests, their kinds, and who makes whom fail.
 
-mod by_features;
-mod by_source;
-mod candidates;
 mod cleaner;
 mod ending;
-pub(super) mod fingerprint;
-mod kin;
+pub(super) mod kept_hunt;
+mod opinions;
 mod priors;
-mod reports;
-mod session;
 mod strategy;
-mod targets;
 
 use std::time::Instant;
 
@@ -22,41 +16,38 @@ use flakeproof_runner::{Adapter, Cancel, Error};
 
 use self::cleaner::DiskCleaner;
 use self::ending::Ending;
-use self::fingerprint::Fingerprint;
-use self::session::Session;
+use self::kept_hunt::{Fingerprint, KeptHunt};
 use self::strategy::ChosenStrategy;
-use super::code::{Code, code_in};
-use super::naming;
-use super::run::{Recorder, interrupt, trouble};
-use crate::cli::HuntArguments;
-use crate::problem::Problem;
-use crate::settings::HuntSettings;
+use crate::cli::{HuntArguments, HuntSettings};
+use crate::problem::{self, Problem};
+use crate::session::reports::report_hunt;
+use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts, naming};
 use crate::view::{self, HuntProgress};
 
 /// Run the command.
 pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
     let mut recorder = Recorder::open(&settings.store);
-    let mut session = Session::begin(typed, &settings, &mut recorder)?;
-    let cancel = interrupt::listen();
+    let mut session = KeptHunt::begin(typed, &settings, &mut recorder)?;
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
-    let adapter = adapter_for(&settings, &session, &cancel).map_err(trouble::explain)?;
+    let adapter = adapter_for(&settings, &session, &cancel).map_err(problem::explain)?;
     let mut progress = HuntProgress::start();
     let suite = match adapter.discover() {
         Err(Error::CollectOnly { output }) => {
             view::verbatim(&output);
             return Ok(ExitCode::Clean);
         }
-        other => other.map_err(trouble::explain)?,
+        other => other.map_err(problem::explain)?,
     };
     if suite.tests.is_empty() {
-        return Err(trouble::no_tests(&settings.command));
+        return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
     let chosen = choose_strategy(&settings, &session, &suite, &*adapter, &recorder)?;
-    let fingerprint = Fingerprint::of(&code, &suite, &adapter.surroundings());
+    let fingerprint = Fingerprint::take(&code, &suite, &adapter.surroundings());
     session.on(&fingerprint.with_strategy(&chosen.strategy))?;
     let plan = plan(&settings, &session, &suite, &*adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
@@ -81,7 +72,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
 struct Prepared<'a> {
     typed: &'a HuntArguments,
     settings: &'a HuntSettings,
-    session: &'a Session,
+    session: &'a KeptHunt,
     adapter: &'a dyn Adapter,
     suite: &'a Suite,
     code: &'a Code,
@@ -97,7 +88,7 @@ impl Prepared<'_> {
         cancel: &Cancel,
         mut progress: HuntProgress,
     ) -> Result<ExitCode, Problem> {
-        let cleaner = DiskCleaner::of(self.session, self.settings)?;
+        let cleaner = DiskCleaner::prepare(self.session, self.settings)?;
         let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
         self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
@@ -108,7 +99,7 @@ impl Prepared<'_> {
         let workplace = Workplace { clock: &clock, tidy: cleaner.is_used().then_some(&tidy) };
         let hunted = self.hunt_on(&mut recorder, workplace, cancel, &mut progress);
         progress.end();
-        let explain = |error| trouble::explain_after_start(error, &self.adapter.output());
+        let explain = |error| problem::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
         findings.notices.extend(cleaner.notices());
         recorder.finish_hunt(&self.ending().to_keep(&findings));
@@ -116,14 +107,14 @@ impl Prepared<'_> {
         findings.notices.extend(recorder.hunt_notice());
         let can_go_on = is_kept && findings.end != HuntEnd::Finished;
         let resume = can_go_on.then(|| self.session.resume_command(self.typed));
-        reports::write(&findings, self.settings, self.plan, resume)?;
+        report_hunt(&findings, self.settings, self.plan, resume)?;
         Ok(findings.exit)
     }
 
     /// A pull request that changes no test is reported without running any.
     fn without_targets(&self) -> Result<ExitCode, Problem> {
         let findings = self.ending().without_targets(self.facts());
-        reports::write(&findings, self.settings, self.plan, None)?;
+        report_hunt(&findings, self.settings, self.plan, None)?;
         Ok(findings.exit)
     }
 
@@ -162,7 +153,7 @@ impl Prepared<'_> {
 
 fn adapter_for(
     settings: &HuntSettings,
-    session: &Session,
+    session: &KeptHunt,
     cancel: &Cancel,
 ) -> Result<Box<dyn Adapter>, Error> {
     adapters::open(RunRequest {
@@ -181,7 +172,7 @@ fn adapter_for(
 /// The strategy of the hunt.
 fn choose_strategy(
     settings: &HuntSettings,
-    session: &Session,
+    session: &KeptHunt,
     suite: &Suite,
     adapter: &dyn Adapter,
     recorder: &Recorder,
@@ -189,13 +180,13 @@ fn choose_strategy(
     let folder = &settings.folder;
     let root = adapter.root().unwrap_or_else(|| folder.clone());
     let history = recorder.shared();
-    ChosenStrategy::of(&session.asked, suite, &root, folder, &*history.borrow())
+    ChosenStrategy::choose(&session.asked, suite, &root, folder, &*history.borrow())
 }
 
 /// What the detector is asked for.
 fn plan(
     settings: &HuntSettings,
-    session: &Session,
+    session: &KeptHunt,
     suite: &Suite,
     adapter: &dyn Adapter,
     strategy: hunt::Strategy,

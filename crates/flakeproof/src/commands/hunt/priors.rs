@@ -1,15 +1,15 @@
-//! What is believed about each test before it runs: from models to the forecast of a plan.
+//! What is believed about each test before it runs: from models to the forecast of a plan. Tests
+//! belong together: where one is flaky, its neighbours are more likely to be.
 
 use std::collections::HashMap;
 
 use flakeproof_core::{FlakyKind, KnownFlaky, Suite, TestId};
 use flakeproof_detect::hunt::Forecast;
 use flakeproof_detect::plan::FailureRates;
-use flakeproof_learn::cannier::Problem as Question;
+use flakeproof_learn::cannier;
 
-use super::by_features::{Answer, ByFeatures, ForestSays};
-use super::by_source::BySource;
-use super::kin;
+use super::opinions::{Answer, ByFeatures, BySource, ForestSays};
+use crate::source::source_tests::without_parameters;
 
 /// Of 89,668 tests, 1,015 were victims (CANNIER, Table 3).
 const VICTIMS: f64 = 1_015.0 / 89_668.0;
@@ -32,8 +32,9 @@ pub(super) struct Priors {
 
 impl Priors {
     /// A forest knows a test by what it does, which is better than by its source.
-    pub(super) fn of(by_source: &BySource, by_features: &ByFeatures) -> Self {
-        let (nod, victim) = (by_features.on(Question::Nod), by_features.on(Question::Victim));
+    pub(super) fn from_opinions(by_source: &BySource, by_features: &ByFeatures) -> Self {
+        let (nod, victim) =
+            (by_features.on(cannier::Problem::Nod), by_features.on(cannier::Problem::Victim));
         let likely = |said: Option<&ForestSays>, at: usize| {
             let answer: Answer = (*said?.answers.get(at)?)?;
             Some(answer.probability)
@@ -67,7 +68,7 @@ impl Priors {
         Forecast {
             flaky: self.flaky,
             victim: self.victim,
-            kin: suite.tests.iter().map(|test| kin::of(&test.id)).collect(),
+            kin: suite.tests.iter().map(|test| groups_of(&test.id)).collect(),
             rates: if rates.is_empty() {
                 FailureRates::known()
             } else {
@@ -92,6 +93,19 @@ pub(super) fn known_rates(known: &[KnownFlaky]) -> Vec<f64> {
     if rates.len() >= ENOUGH_RATES { rates } else { Vec::new() }
 }
 
+/// The group of all tests.
+const SUITE: &str = "suite";
+
+/// The groups of a test, the outermost first: suite, folder, file, and class if it has one.
+pub(super) fn groups_of(test: &TestId) -> Vec<String> {
+    let id = without_parameters(test.as_str());
+    let (file, names) = id.split_once("::").unwrap_or((id, ""));
+    let folder = file.rsplit_once('/').map_or(".", |(folder, _)| folder);
+    let mut groups = vec![SUITE.to_owned(), format!("{folder}/"), file.to_owned()];
+    groups.extend(names.rsplit_once("::").map(|(class, _)| format!("{file}::{class}")));
+    groups
+}
+
 #[cfg(test)]
 mod tests {
     use flakeproof_core::{HuntRecord, HuntedTest, SuiteTest, Tally};
@@ -110,7 +124,7 @@ mod tests {
 
     #[test]
     fn without_forests_the_source_speaks_and_victims_are_as_rare_as_elsewhere() {
-        let priors = Priors::of(&by_source(&[0.2, 0.0]), &ByFeatures::default());
+        let priors = Priors::from_opinions(&by_source(&[0.2, 0.0]), &ByFeatures::default());
         assert_eq!(priors.flaky, [0.2, LEAST]);
         assert!(priors.victim.iter().all(|it| (it - 0.0113).abs() < 0.0001), "{priors:?}");
     }
@@ -118,9 +132,9 @@ mod tests {
     #[test]
     fn a_forest_replaces_the_source_of_tests_that_were_measured() {
         let forests = ByFeatures::default()
-            .with(Question::Nod, &[Some(0.9), None])
-            .with(Question::Victim, &[None, Some(1.0)]);
-        let priors = Priors::of(&by_source(&[0.2, 0.3]), &forests);
+            .with(cannier::Problem::Nod, &[Some(0.9), None])
+            .with(cannier::Problem::Victim, &[None, Some(1.0)]);
+        let priors = Priors::from_opinions(&by_source(&[0.2, 0.3]), &forests);
         assert_eq!(priors.flaky, [0.9, 0.3]);
         assert_eq!(priors.victim, [VICTIMS, MOST]);
     }
@@ -153,10 +167,23 @@ mod tests {
     fn who_was_flaky_before_is_expected_to_be() {
         let test = |id: &str| SuiteTest { id: id.into(), location: None };
         let suite = Suite { tests: ["a", "b", "c"].map(test).to_vec(), problems: Vec::new() };
-        let mut priors = Priors::of(&by_source(&[0.9, 0.1, 0.1]), &ByFeatures::default());
+        let mut priors =
+            Priors::from_opinions(&by_source(&[0.9, 0.1, 0.1]), &ByFeatures::default());
         let hunted = [known("a", FlakyKind::Nod, 1), known("c", FlakyKind::Brittle, 1)];
         priors.recall(&suite, &hunted);
         assert_eq!(priors.flaky, [0.9, 0.1, 0.1]);
         assert_eq!(priors.victim, [VICTIMS, VICTIMS, KNOWN]);
+    }
+
+    #[test]
+    fn a_test_stands_in_its_class_its_file_its_folder_and_the_suite() {
+        let groups = groups_of(&"tests/a/test_x.py::TestA::test_b[1::2]".into());
+        let class = "tests/a/test_x.py::TestA";
+        assert_eq!(groups, ["suite", "tests/a/", "tests/a/test_x.py", class]);
+    }
+
+    #[test]
+    fn a_test_without_a_class_stands_in_its_file() {
+        assert_eq!(groups_of(&"test_x.py::test_b".into()), ["suite", "./", "test_x.py"]);
     }
 }

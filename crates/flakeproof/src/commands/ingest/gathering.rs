@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use flakeproof_core::{Attempt, IdRules, Isolation, Outcome, TestId};
 use flakeproof_runner::reports::{Identity, Places, ReportedTest, attempts};
 
-use super::told::{Remarks, TestCounts};
+use super::{Remarks, TestCounts};
 
 /// So many tests whose ids were rewritten wait for the end of the run; more keep their ids.
 const MOST_HELD: usize = 100_000;

@@ -10,9 +10,8 @@ use flakeproof_runner::Cancel;
 use flakeproof_runner::reports::{Format, Places, read_each};
 
 use super::gathering::Gathering;
-use super::inputs::unreadable;
-use super::looked_at::Report;
-use super::told::{Remarks, TestCounts};
+use super::report_files::{Report, unreadable};
+use super::{Remarks, TestCounts};
 use crate::problem::Problem;
 use crate::view;
 

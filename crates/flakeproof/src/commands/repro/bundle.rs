@@ -5,7 +5,7 @@ use std::path::Path;
 use flakeproof_core::{Failure, FlakyKind, Notice, Seed, Surroundings, Tally, TestId, TreeState};
 use serde::{Deserialize, Serialize};
 
-use super::case::Case;
+use super::Case;
 use crate::problem::Problem;
 use crate::view::Replays;
 

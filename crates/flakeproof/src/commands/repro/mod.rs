@@ -1,36 +1,36 @@
 //! `flakeproof repro`: replay the order in which a test was seen to fail.
 
 mod bundle;
-mod case;
 
 use std::path::Path;
 use std::time::Instant;
 
-use flakeproof_core::{ExitCode, Isolation, Notice, Suite, TestId, foreign_text};
+use flakeproof_core::{
+    ExitCode, Failure, FlakyKind, Isolation, KnownFlaky, Notice, Seed, Suite, TestId, foreign_text,
+};
 use flakeproof_detect::replay::replay;
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
 use self::bundle::Bundle;
-use self::case::Case;
-use super::code::code_in;
-use super::files;
-use super::run::{entropy, interrupt, trouble};
 use crate::cli::ReproArguments;
-use crate::problem::Problem;
+use crate::problem::{self, Problem};
+use crate::session::{
+    Start, code_in, current_folder, history, listen_for_interrupts, naming, reports,
+};
 use crate::settings::{ConfigurationFile, Isolate};
 use crate::view::{self, Replays};
 
 /// Run the command.
 pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let (case, from) = case_of(typed, &folder)?;
-    let cancel = interrupt::listen();
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
     let adapter = adapter_for(typed, &case, &folder, &cancel)?;
-    let suite = adapter.discover().map_err(trouble::explain)?;
+    let suite = adapter.discover().map_err(problem::explain)?;
     all_collected(&case, &suite)?;
     let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
     let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
@@ -50,7 +50,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
                 replays.add(one);
             }
             Err(flakeproof_runner::Error::Cancelled) => is_interrupted = true,
-            Err(error) => return Err(trouble::explain_after_start(error, &adapter.output())),
+            Err(error) => return Err(problem::explain_after_start(error, &adapter.output())),
         }
         if is_interrupted || cancel.is_cancelled() {
             is_interrupted = true;
@@ -60,7 +60,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     replays.time = begin.elapsed();
     view::replays_end(&replays);
     if let Some(path) = &typed.bundle {
-        files::put(path, &here.with(&replays).bytes()?)?;
+        reports::put(path, &here.with(&replays).bytes()?)?;
     }
     Ok(match (is_interrupted, replays.tally()) {
         (true, _) => ExitCode::Interrupted,
@@ -113,19 +113,18 @@ fn adapter_for(
     folder: &Path,
     cancel: &Cancel,
 ) -> Result<Box<dyn Adapter>, Problem> {
-    let now = jiff::Timestamp::now();
     adapters::open(RunRequest {
         command: case.command.clone(),
         folder: folder.to_path_buf(),
         adapter: typed.adapter.clone(),
         timeout: typed.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
-        run: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), entropy(&now) >> 40),
+        run: Start::now().id(),
         seed: typed.seed.unwrap_or(case.seed),
         is_output_shown: typed.show_runner,
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         cancel: cancel.clone(),
     })
-    .map_err(trouble::explain)
+    .map_err(problem::explain)
 }
 
 /// Every test of the order must still be there.
@@ -160,5 +159,66 @@ pub(super) fn isolation_of(
             Isolation::Spawn
         }
         (isolation, _) => isolation,
+    }
+}
+
+/// A failure to show again.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    pub(super) test: TestId,
+    pub(super) kind: Option<FlakyKind>,
+    /// The tests, the failing one last.
+    pub(super) order: Vec<TestId>,
+    /// The command that runs the suite.
+    pub(super) command: Vec<String>,
+    /// The command that shows the failure without flakeproof.
+    pub(super) shell_command: Option<String>,
+    pub(super) seed: Seed,
+    /// The failure as it was first seen.
+    pub(super) failure: Option<Failure>,
+    /// The code that it was seen on, if that is known.
+    pub(super) revision: Option<String>,
+}
+
+impl Case {
+    /// What the last hunt found about this test.
+    pub(super) fn of_history(
+        typed: &str,
+        store: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Self, Problem> {
+        let known = history::flaky_tests(store, folder)?;
+        if known.is_empty() {
+            let next = "`flakeproof hunt -- pytest` looks for them";
+            return Err(Problem::usage("no flaky test is known in this project", next));
+        }
+        let ids: Vec<&TestId> = known.iter().map(|it| &it.test.id).collect();
+        let list = "`flakeproof list` shows the flaky tests that are known";
+        let at = naming::the_one(typed, &ids, list)?;
+        Self::of_known(&known[at])
+    }
+
+    fn of_known(known: &KnownFlaky) -> Result<Self, Problem> {
+        let test = &known.test;
+        let Some(reproduction) = &test.reproduction else {
+            return Err(Problem::usage(
+                format!("no order in which `{}` fails is on record", test.id),
+                format!("`flakeproof hunt --victim {}` looks for one", test.id),
+            ));
+        };
+        let seed =
+            known.hunt.seed.parse().map_err(|_| {
+                Problem::broken("the record of the hunt cannot be read", "hunt again")
+            })?;
+        Ok(Self {
+            test: test.id.clone(),
+            kind: test.kind,
+            order: reproduction.order.clone(),
+            command: known.hunt.command.clone(),
+            shell_command: Some(reproduction.command.clone()),
+            seed,
+            failure: test.failure.clone(),
+            revision: None,
+        })
     }
 }

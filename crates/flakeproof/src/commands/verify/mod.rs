@@ -1,48 +1,50 @@
 //! `flakeproof verify`: prove that a flaky test is mended.
+//!
+//! A test that is proven to be mended leaves the list of known flaky tests, as it does after a hunt
+//! that finds nothing. If nothing changed since the hunt that found it, nothing can have been
+//! mended: then it stays, and the reader is told.
 
-mod mended;
 mod subject;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, KnownFlaky, RunFacts, Seed,
+    ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, HuntCost, HuntEnd,
+    HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Notice, RunFacts, Seed, Suite, Surroundings,
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
-use flakeproof_report::{Json, Renderer};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};
 
-use self::mended::Since;
 use self::subject::Subject;
-use super::code::code_in;
-use super::files::{cannot_render, put};
-use super::forest_data;
-use super::naming;
+use super::hunt::kept_hunt::Fingerprint;
 use super::repro::isolation_of;
-use super::run::{entropy, interrupt, trouble};
 use crate::cli::VerifyArguments;
-use crate::problem::Problem;
-use crate::settings::{ConfigurationFile, ReporterKind};
-use crate::view::{self, VerifyProgress};
+use crate::problem::{self, Problem};
+use crate::session::reports::report_fix;
+use crate::session::{
+    Code, Recorder, Start, code_in, current_folder, history, listen_for_interrupts, naming,
+};
+use crate::settings::{ConfigurationFile, ReporterKind, Store};
+use crate::view::VerifyProgress;
 
 /// Run the command.
 pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     only_json(typed)?;
-    let folder = super::current_folder()?;
+    let folder = current_folder()?;
     let known = subject::known(typed, &folder)?;
     let was = subject::former_rate(typed, known.as_ref())?;
     let facts = facts(typed, known.as_ref(), &folder)?;
-    let cancel = interrupt::listen();
+    let cancel = listen_for_interrupts();
     let code = code_in(&folder);
     let mut progress = VerifyProgress::start();
     let adapter = adapter_for(typed, &facts, &folder, &cancel)?;
-    let suite = adapter.discover().map_err(trouble::explain)?;
+    let suite = adapter.discover().map_err(problem::explain)?;
     let list = naming::how_to_list(&*adapter);
-    let mut subject = Subject::of(&typed.test, known.as_ref(), &suite, &list)?;
-    let since = Since::of(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
+    let mut subject = Subject::find(&typed.test, known.as_ref(), &suite, &list)?;
+    let since = Since::compare(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
     subject.notices.extend(since.notice.clone());
     let claim = claim(typed, was, &mut subject, &*adapter);
 
@@ -52,7 +54,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let verified = verify(&*adapter, &claim, &clock, &cancel, &mut sink);
     progress.end();
     let verified =
-        verified.map_err(|error| trouble::explain_after_start(error, &adapter.output()))?;
+        verified.map_err(|error| problem::explain_after_start(error, &adapter.output()))?;
     let facts = RunFacts {
         runner: adapter.can().runner,
         revision: since.revision.clone(),
@@ -60,9 +62,9 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
         ..facts
     };
     let mut findings = findings(typed, (was, claim), subject, verified, facts, &*adapter);
-    let store = forest_data::place(typed.store.as_deref(), &folder)?;
+    let store = history::place(typed.store.as_deref(), &folder)?;
     findings.notices.extend(since.keep(&findings, store));
-    report(typed, &findings)?;
+    report_fix(&findings, &typed.reporter)?;
     Ok(findings.exit)
 }
 
@@ -80,22 +82,21 @@ fn facts(
     known: Option<&KnownFlaky>,
     folder: &Path,
 ) -> Result<RunFacts, Problem> {
-    let now = jiff::Timestamp::now();
-    let chance = entropy(&now);
+    let start = Start::now();
     let seed_of_hunt = known.map(|known| known.hunt.seed.parse()).transpose();
     let damaged = |_| Problem::broken("the record of the hunt cannot be read", "hunt again");
     let seed: Option<Seed> = typed.seed.or(seed_of_hunt.map_err(damaged)?);
     Ok(RunFacts {
-        id: format!("{}-{:06x}", now.strftime("%Y%m%d-%H%M%S"), chance >> 40),
+        id: start.id(),
         command: match (typed.command.as_slice(), known) {
             ([], Some(known)) => known.hunt.command.clone(),
             ([], None) => adapters::usual_command(folder),
             (command, _) => command.to_vec(),
         },
         runner: String::new(),
-        started: now.to_string(),
+        started: start.at.to_string(),
         duration: Duration::ZERO,
-        seed: seed.unwrap_or(Seed(chance % 1_000_000_000)),
+        seed: seed.unwrap_or(start.seed()),
         revision: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     })
@@ -118,7 +119,7 @@ fn adapter_for(
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         cancel: cancel.clone(),
     })
-    .map_err(trouble::explain)
+    .map_err(problem::explain)
 }
 
 /// What the detector is asked to prove.
@@ -181,15 +182,80 @@ fn exit_of(verdict: Option<FixVerdict>, end: FixEnd) -> ExitCode {
     }
 }
 
-/// Show the verdict and write what was asked for. The terminal comes first: a report that cannot be
-/// written loses nothing.
-fn report(typed: &VerifyArguments, findings: &FixFindings) -> Result<(), Problem> {
-    view::fix(findings, typed.reporter.iter().any(|it| it.path == Path::new("-")));
-    for reporter in &typed.reporter {
-        let bytes = Json.render(findings).map_err(|error| cannot_render(&error))?;
-        put(&reporter.path, &bytes)?;
+/// What is here now, beside what a hunt had before it.
+struct Since {
+    now: Fingerprint,
+    /// The revision checked out.
+    pub(super) revision: Option<String>,
+    /// Whether a hunt found the test, and something changed since.
+    has_changed: bool,
+    /// What to say if nothing did, or nobody knows.
+    pub(super) notice: Option<Notice>,
+}
+
+impl Since {
+    /// Compare what is about to run with what the hunt ran.
+    pub(super) fn compare(
+        known: Option<&KnownFlaky>,
+        code: Code,
+        suite: &Suite,
+        surroundings: &Surroundings,
+    ) -> Self {
+        let now = Fingerprint::take(&code, suite, surroundings);
+        let is_same = |known: &KnownFlaky| now.changed_since(&known.hunt.fingerprint).is_none();
+        let notice = known.filter(|it| is_same(it)).map(|_| Notice {
+            what: match &code.repository {
+                Ok(_) => "neither code nor packages changed since the hunt that found it".into(),
+                Err(why) => format!("whether the code changed since the hunt is not known: {why}"),
+            },
+            next: "it stays in `flakeproof list` until a hunt finds it sound".into(),
+        });
+        let has_changed = known.is_some() && notice.is_none();
+        Self { now, revision: code.tree.revision, has_changed, notice }
     }
-    Ok(())
+
+    /// Keep that a test is mended, if it is; gives what went wrong with that.
+    pub(super) fn keep(&self, findings: &FixFindings, store: PathBuf) -> Option<Notice> {
+        if !self.has_changed || findings.verdict != Some(FixVerdict::Fixed) {
+            return None;
+        }
+        let mut recorder = Recorder::open(&Store::File(store));
+        let run = &findings.run;
+        recorder.begin_hunt(&HuntRecord {
+            id: run.id.clone(),
+            started: run.started.clone(),
+            command: run.command.clone(),
+            fingerprint: self.now.text(),
+            seed: run.seed.to_string(),
+            settings: "verify".to_owned(),
+            version: run.version.clone(),
+        });
+        recorder.finish_hunt(&as_hunt(findings));
+        recorder.hunt_notice().map(|notice| Notice {
+            what: notice.what,
+            next: "the verdict stands; `flakeproof list` shows the test until the next hunt".into(),
+        })
+    }
+}
+
+/// A hunt that looked at one test and found it sound.
+fn as_hunt(findings: &FixFindings) -> HuntFindings {
+    let mut test = HuntedTest::new(findings.test.clone(), None);
+    if findings.orders.iter().all(|order| order.len() == 1) {
+        test.alone = findings.runs.tally();
+    } else {
+        test.shuffled = findings.runs.tally();
+    }
+    let (executions, time) = (findings.executions, findings.run.duration);
+    HuntFindings {
+        run: findings.run.clone(),
+        tests: vec![test],
+        cost: HuntCost { executions, time, ..HuntCost::default() },
+        end: HuntEnd::Finished,
+        hidden: None,
+        notices: Vec::new(),
+        exit: ExitCode::Clean,
+    }
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use flakeproof_core::{
 };
 use flakeproof_report::words;
 
-use super::super::{known, naming};
 use crate::cli::VerifyArguments;
 use crate::problem::Problem;
+use crate::session::{history, naming};
 
 /// The test that was mended, and the orders in which it used to fail.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Subject {
 
 /// What hunts know about the test; `None` if they do not know it.
 pub(super) fn known(typed: &VerifyArguments, folder: &Path) -> Result<Option<KnownFlaky>, Problem> {
-    let mut known = known::flaky_tests(typed.store.as_deref(), folder)?;
+    let mut known = history::flaky_tests(typed.store.as_deref(), folder)?;
     if !known.iter().any(|it| it.test.id.as_str().ends_with(&typed.test)) {
         return Ok(None);
     }
@@ -56,7 +56,7 @@ pub(super) fn former_rate(
 
 impl Subject {
     /// The test in the suite as it is now.
-    pub(super) fn of(
+    pub(super) fn find(
         typed: &str,
         known: Option<&KnownFlaky>,
         suite: &Suite,

@@ -1,0 +1,301 @@
+//! What is done with the history and the flaky tests in it, as it is typed: `flakeproof list`,
+//! `repro`, `verify`, `report`, `store`, `ingest`, and `validate` for the files that `ingest`
+//! reads.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use flakeproof_core::Seed;
+use jiff::civil::Date;
+
+use crate::settings::{Confidence, HumanDuration, Isolate, Reporter, Was};
+
+/// List the flaky tests of this project, by what hunts and runs have shown.
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: ListFormat,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// How to print a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Show a failure of a known flaky test again: replay the order in which a hunt saw it.
+///
+/// Every replay has an environment of its own. Exits with 1 if the test failed at least once, and
+/// with 0 if it never did.
+#[derive(Debug, Args)]
+pub(crate) struct ReproArguments {
+    /// The test, by its id or the end of it.
+    #[arg(value_name = "TEST", required_unless_present = "from", conflicts_with = "from")]
+    pub(crate) test: Option<String>,
+    /// How often to replay the order.
+    #[arg(short = 'n', long, value_name = "N", default_value = "10",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs: u32,
+    /// How fresh environments are made.
+    #[arg(long, value_name = "HOW", default_value = "spawn")]
+    pub(crate) isolation: Isolate,
+    /// Also write all that another machine needs to replay it to this file; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bundle: Option<PathBuf>,
+    /// Replay what a bundle holds, and say what differs here.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+    /// Run the command of the bundle without asking: you know who made it.
+    #[arg(long, requires = "from")]
+    pub(crate) yes: bool,
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    pub(crate) adapter: Option<String>,
+    /// Kill a test that runs longer than this.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
+    pub(crate) timeout: Option<HumanDuration>,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Also show what the test runner itself prints.
+    #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
+    pub(crate) show_runner: bool,
+    /// The seed that tests see [default: that of the hunt].
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
+    pub(crate) seed: Option<Seed>,
+
+    /// The command that runs your tests [default: that of the hunt].
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// Prove that a flaky test is mended: run it until clean runs or a failure decide.
+///
+/// The test runs as it used to fail: a victim after its polluters, a brittle test alone, each time
+/// in a fresh environment. How many clean runs that takes follows from how often it failed before,
+/// and is said at the start. Exits with 0 if it is fixed, with 1 if it failed, with 5 if neither
+/// can be said, and with 4 if there is no such test.
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// The test, by its id or the end of it.
+    #[arg(value_name = "TEST")]
+    pub(crate) test: String,
+    /// How often it failed before: `3%`, `0.03` or `1/30` [default: what the last hunt saw].
+    #[arg(long, value_name = "RATE")]
+    pub(crate) was: Option<Was>,
+    /// How sure the verdict must be.
+    #[arg(long, value_name = "N%", default_value = "95%")]
+    pub(crate) confidence: Confidence,
+    /// Stop after this time, with what can be said so far.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET")]
+    pub(crate) budget: Option<HumanDuration>,
+    /// How fresh environments are made; what forks say is confirmed in new processes.
+    #[arg(long, value_name = "HOW", default_value = "fork")]
+    pub(crate) isolation: Isolate,
+    /// The adapter that runs the tests [default: what the command says].
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
+    pub(crate) adapter: Option<String>,
+    /// Kill a test that runs longer than this.
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
+    pub(crate) timeout: Option<HumanDuration>,
+    /// Write a report: `json=FILE`; `-` is stdout. Repeatable.
+    #[arg(long, value_name = "TYPE=PATH")]
+    pub(crate) reporter: Vec<Reporter>,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Also show what the test runner itself prints.
+    #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
+    pub(crate) show_runner: bool,
+    /// The seed that tests see [default: that of the hunt].
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
+    pub(crate) seed: Option<Seed>,
+
+    /// The command that runs your tests [default: that of the hunt, else pytest].
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// Tell what is flaky now and what it costs, from the history of runs.
+///
+/// Without a file to write, the report is one HTML page in `.flakeproof/report.html`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Write one self-contained HTML page; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write Markdown for a comment on a pull request; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write Markdown for a comment on a merge request of GitLab; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gitlab_note: Option<PathBuf>,
+    /// Write a code quality report for GitLab; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gitlab_quality: Option<PathBuf>,
+    /// Write all of it for programs; `-` is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+    /// Do not ask models about the source of flaky tests.
+    #[arg(long)]
+    pub(crate) no_source: bool,
+}
+
+/// Look after the history: its size, what to forget, its tables for other programs.
+#[derive(Debug, Args)]
+pub(crate) struct StoreArguments {
+    #[command(subcommand)]
+    pub(crate) action: StoreAction,
+}
+
+/// What to do with the history.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreAction {
+    Stats(StoreStatistics),
+    Prune(StorePrune),
+    Export(StoreExport),
+}
+
+/// Tell what the history holds and how much room it takes.
+#[derive(Debug, Args)]
+pub(crate) struct StoreStatistics {
+    /// How to print the result.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: ListFormat,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// Forget the details of old runs, and make the file smaller.
+///
+/// How each test fared in each run stays, and so do scores; the texts of failures, the evidence of
+/// verdicts, measured features and the trials of finished hunts go. The latest pass of each test always
+/// stays: what changed since then shows whether a failure can be real.
+#[derive(Debug, Args)]
+pub(crate) struct StorePrune {
+    /// Forget what is older than so many days.
+    #[arg(long, value_name = "N", required_unless_present = "before", conflicts_with = "before",
+          value_parser = clap::value_parser!(u32).range(0..=36500))]
+    pub(crate) keep_days: Option<u32>,
+    /// Forget what started before this day (in UTC).
+    #[arg(long, value_name = "DAY")]
+    pub(crate) before: Option<Date>,
+    /// Forget old runs wholly, also in scores, with tests that only they knew.
+    #[arg(long)]
+    pub(crate) runs: bool,
+    /// Tell what would go, and change nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// Write a table of the history for other programs.
+#[derive(Debug, Args)]
+pub(crate) struct StoreExport {
+    /// The file to write; `-` is stdout.
+    #[arg(value_name = "OUT")]
+    pub(crate) out: PathBuf,
+    /// How to write it [default: what the file's ending says, else CSV].
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<ExportFormat>,
+    /// What to write.
+    #[arg(long, value_name = "TABLE", default_value = "executions")]
+    pub(crate) table: ExportTable,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// How to write a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Comma-separated values, with the names of columns in the first line.
+    Csv,
+    /// Parquet.
+    Parquet,
+}
+
+/// What to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportTable {
+    /// Each attempt at each test in each run.
+    Executions,
+    /// Each run.
+    Runs,
+    /// Each test with its scores.
+    Tests,
+    /// Each verdict on a failure, with its evidence.
+    Findings,
+}
+
+/// Read the reports of a CI run into the history: JUnit XML in every dialect, CTRF, TAP, TRX, and
+/// the JSON of go, jest, vitest and RSpec.
+///
+/// All files of one call are one run, such as the shards of a job. Revision, branch, job, attempt
+/// and time come from the environment of the common CI systems; what you name wins. Reading the
+/// same reports again adds nothing.
+#[derive(Debug, Args)]
+pub(crate) struct IngestArguments {
+    /// Reports, folders to search for them, patterns such as `**/TEST-*.xml`; `-` is stdin.
+    #[arg(value_name = "FILES", required_unless_present = "rules")]
+    pub(crate) files: Vec<String>,
+    /// The revision that ran. Without one, failures and passes of these reports prove nothing.
+    #[arg(long, value_name = "REV", env = "FLAKEPROOF_REVISION")]
+    pub(crate) revision: Option<String>,
+    /// The branch that ran.
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_BRANCH")]
+    pub(crate) branch: Option<String>,
+    /// The job that ran; runs of different jobs are not compared with each other.
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_JOB")]
+    pub(crate) job: Option<String>,
+    /// When it started, as RFC 3339 or seconds since 1970 [default: what the reports say].
+    #[arg(long, value_name = "TIME")]
+    pub(crate) started: Option<String>,
+    /// Make every file a run of its own.
+    #[arg(long, conflicts_with = "attempts")]
+    pub(crate) each: bool,
+    /// The files are attempts at the same tests, on the same code and the same kind of machine.
+    #[arg(long)]
+    pub(crate) attempts: bool,
+    /// Keep ids as they are, with addresses, ports and dates in their parameters.
+    #[arg(long)]
+    pub(crate) raw_ids: bool,
+    /// Show what would be kept, and which ids are rewritten, and keep nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print the rules by which ids are rewritten, and end.
+    #[arg(long)]
+    pub(crate) rules: bool,
+    /// How to print the result.
+    #[arg(long, alias = "output-format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: ListFormat,
+    /// The database of all runs [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<PathBuf>,
+}
+
+/// Say what is wrong with reports: cut, miscounted, unreadable, without names or times.
+///
+/// Exits with 0 if nothing is, and with 1 if something is.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArguments {
+    /// Reports, folders to search for them, patterns such as `**/TEST-*.xml`; `-` is stdin.
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<String>,
+    /// How to print the result.
+    #[arg(long, alias = "output-format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: ListFormat,
+}

@@ -1,0 +1,366 @@
+//! Labelled tests, from wherever they are, with all that can be read of them: their text, the code
+//! around them, and the paths of their graphs.
+//!
+//! The source of each project lies in a folder of its own, named as in the data. Projects are read
+//! one after another, so that only one is in memory at a time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use flakeproof_core::{History, Notice};
+use flakeproof_learn::ensemble::{Reading, Readings, SourceReader};
+use flakeproof_learn::labelled::{self, LabelledTest};
+use flakeproof_learn::network::{Methods, PathCorpus, PathWriter};
+use flakeproof_store::SqliteHistory;
+use flakeproof_syntax::Language;
+use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
+use flakeproof_syntax::project::Project;
+use rayon::prelude::*;
+
+use crate::cli::LabelledSourcesArguments;
+use crate::problem::Problem;
+use crate::session::{current_folder, history};
+use crate::source::files::FOR_TRAINING;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests;
+use crate::view;
+
+/// The first bytes of a Zstandard frame.
+const ZSTANDARD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The labelled tests of JSON Lines files, without those of some projects.
+pub(crate) fn of_files(
+    paths: &[PathBuf],
+    without: &[String],
+) -> Result<Vec<LabelledTest>, Problem> {
+    let mut tests = Vec::new();
+    for path in paths {
+        let text = text_of(path)?;
+        tests.extend(labelled::read_json_lines(&text).map_err(|error| {
+            Problem::usage(
+                format!("{}: {error}", path.display()),
+                "each line is one JSON object: {\"source\": \"…\", \"flaky\": true, …}",
+            )
+        })?);
+    }
+    for project in without {
+        if !tests.iter().any(|test| test.project == *project) {
+            let mut known: Vec<&str> = tests.iter().map(|test| test.project.as_str()).collect();
+            known.sort_unstable();
+            known.dedup();
+            return Err(Problem::usage(
+                format!("no test belongs to the project `{project}`"),
+                format!("the projects are: {}", known.join(", ")),
+            ));
+        }
+    }
+    tests.retain(|test| !without.contains(&test.project));
+    Ok(tests)
+}
+
+fn text_of(path: &Path) -> Result<String, Problem> {
+    let unreadable = |cause: &dyn std::fmt::Display| {
+        Problem::usage(
+            format!("{} cannot be read: {cause}", path.display()),
+            "name a file of JSON Lines, plain or compressed with Zstandard (.zst)",
+        )
+    };
+    let mut bytes = std::fs::read(path).map_err(|error| unreadable(&error))?;
+    if bytes.starts_with(&ZSTANDARD) {
+        let mut plain = Vec::new();
+        // What the decoder says is about its own insides.
+        let damaged = || unreadable(&"its compressed data is damaged or cut off");
+        ruzstd::decoding::StreamingDecoder::new(&bytes[..])
+            .map_err(|_| damaged())?
+            .read_to_end(&mut plain)
+            .map_err(|_| damaged())?;
+        bytes = plain;
+    }
+    String::from_utf8(bytes).map_err(|_| unreadable(&"it is not UTF-8"))
+}
+
+/// One test for each file of two folders.
+pub(crate) fn of_folders(flaky: &Path, stable: &Path) -> Result<Vec<LabelledTest>, Problem> {
+    let mut tests = Vec::new();
+    for (folder, is_flaky) in [(flaky, true), (stable, false)] {
+        let cannot = |error: std::io::Error| {
+            Problem::usage(
+                format!("the folder {} cannot be read: {error}", folder.display()),
+                "name a folder with one test in each file",
+            )
+        };
+        let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+            .map_err(cannot)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.is_file())
+            .collect();
+        files.sort();
+        for path in files {
+            let bytes = std::fs::read(&path).map_err(cannot)?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            tests.push(LabelledTest {
+                id: name.clone(),
+                name,
+                flaky: is_flaky,
+                comments: Language::of_path(&path.to_string_lossy())
+                    .map(Into::into)
+                    .unwrap_or_default(),
+                source: String::from_utf8_lossy(&bytes).into_owned(),
+                ..LabelledTest::default()
+            });
+        }
+    }
+    Ok(tests)
+}
+
+/// The tests in the source of a folder, as the history of its runs knows them: flaky if they ever
+/// were, not flaky if they only ever passed. All others are left out.
+pub(crate) fn of_history(
+    store: Option<&Path>,
+    folder: &Path,
+) -> Result<Vec<LabelledTest>, Problem> {
+    let path = history::place(store, folder)?;
+    if !path.is_file() {
+        return Err(Problem::usage(
+            format!("there is no history at {}", path.display()),
+            "run your tests with `flakeproof run` some times first, or name it with `--store`",
+        ));
+    }
+    let records = SqliteHistory::open(&path)
+        .and_then(|history| Ok(history.timeline()?.track_records()))
+        .map_err(|error| {
+            Problem::usage(error.to_string(), "name the history with `--store`, or use `--data`")
+        })?;
+    let found = source_tests::read(&[PathBuf::from(".")], folder)?;
+    let mut labels: HashMap<&str, bool> = HashMap::new();
+    for (test, record) in &records {
+        // Parameters are part of an id, but not of the source: one flaky case makes it flaky.
+        let id = test.as_str().split('[').next().unwrap_or_default();
+        let is_flaky = record.flaky > 0;
+        if is_flaky || record.failures == 0 && record.passes > 0 {
+            *labels.entry(id).or_insert(false) |= is_flaky;
+        }
+    }
+    let project = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(found
+        .tests
+        .into_iter()
+        .filter_map(|test| {
+            let flaky = *labels.get(test.id.as_str())?;
+            Some(LabelledTest {
+                id: test.id.to_string(),
+                project: project.clone(),
+                class: test.class,
+                name: String::new(),
+                flaky,
+                category: None,
+                runs: None,
+                comments: test.language.into(),
+                source: test.source,
+            })
+        })
+        .collect())
+}
+
+/// Of so many tests at a time the graphs are drawn; more would only fill the memory.
+const TOGETHER: usize = 512;
+
+/// Labelled tests with what was read of them.
+pub(crate) struct LabelledSources {
+    /// The tests, sorted by project.
+    pub(crate) readings: Readings,
+    /// How many of them were found in the source of their projects.
+    pub(crate) found: usize,
+    /// How many of them have a path.
+    pub(crate) with_path: usize,
+    /// How long reading took.
+    pub(crate) time: Duration,
+}
+
+/// The tests that are meant.
+pub(crate) fn chosen(
+    typed: &LabelledSourcesArguments,
+    tests: Vec<LabelledTest>,
+) -> Result<Vec<LabelledTest>, Problem> {
+    match &typed.only_ids {
+        Some(file) => only(tests, file),
+        None => Ok(tests),
+    }
+}
+
+/// Read what there is of tests, and say on the terminal what was found. Of `texts` only their own
+/// text is read, whatever the sources are.
+pub(crate) fn read_sources(
+    typed: &LabelledSourcesArguments,
+    mut tests: Vec<LabelledTest>,
+    texts: Vec<LabelledTest>,
+) -> Result<LabelledSources, Problem> {
+    let begin = Instant::now();
+    tests.sort_by(|a, b| a.project.cmp(&b.project));
+    let root = match &typed.sources {
+        Some(folder) => Some(checked(folder, &tests)?),
+        None => None,
+    };
+    let mut gathered = Gathered::default();
+    let projects: Vec<&[LabelledTest]> = tests.chunk_by(|a, b| a.project == b.project).collect();
+    let mut progress = view::Steps::start(projects.len(), "projects read");
+    for tests in &projects {
+        gathered.add(tests, root.as_deref())?;
+        progress.step();
+    }
+    progress.end();
+    drop(projects);
+    gathered.add_texts(&texts);
+    tests.extend(texts);
+    if let Some(folder) = &typed.sources {
+        gathered.notices.extend(missing(&gathered.missing, folder));
+    }
+    view::notices(&gathered.notices);
+    let read = gathered.finish(tests, begin)?;
+    view::read_sources(read.readings.tests().len(), read.found, read.with_path, read.time);
+    Ok(read)
+}
+
+/// The tests whose ids stand in a file, one a line.
+fn only(mut tests: Vec<LabelledTest>, file: &Path) -> Result<Vec<LabelledTest>, Problem> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let what = format!("{} cannot be read: {error}", file.display());
+        Problem::usage(what, "name a file with the id of a test on each line")
+    })?;
+    let wanted: BTreeSet<&str> = text.lines().map(str::trim).filter(|id| !id.is_empty()).collect();
+    tests.retain(|test| wanted.contains(test.id.as_str()));
+    if tests.is_empty() {
+        return Err(Problem::usage(
+            format!("none of the {} ids in {} is in the data", wanted.len(), file.display()),
+            "write ids as the data has them, one a line",
+        ));
+    }
+    Ok(tests)
+}
+
+/// The folder with the projects, if it has one at all.
+fn checked(folder: &Path, tests: &[LabelledTest]) -> Result<PathBuf, Problem> {
+    let next = "name a folder that has a folder for each project, named as in the data";
+    let root = current_folder()?.join(folder);
+    if !root.is_dir() {
+        return Err(Problem::usage(format!("there is no folder {}", folder.display()), next));
+    }
+    let is_there = tests.iter().any(|test| folder_of(&root, &test.project).is_some());
+    let nothing = || {
+        let what = format!("{} has no folder for a project of the data", folder.display());
+        Problem::usage(what, next)
+    };
+    is_there.then_some(root).ok_or_else(nothing)
+}
+
+/// Where a project is. A name that leads elsewhere is not followed.
+fn folder_of(root: &Path, project: &str) -> Option<PathBuf> {
+    let mut parts = Path::new(project).components();
+    let is_a_name = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+    let folder = root.join(project);
+    (is_a_name && folder.is_dir()).then_some(folder)
+}
+
+fn missing(projects: &[String], folder: &Path) -> Option<Notice> {
+    (!projects.is_empty()).then(|| Notice {
+        what: format!(
+            "{} has no folder for {}: of those tests only their own text is read",
+            folder.display(),
+            projects.join(", ")
+        ),
+        next: "add the source of these projects, in folders named as in the data".to_owned(),
+    })
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Gathered {
+    readings: Vec<Reading>,
+    paths: PathCorpus,
+    methods: BTreeMap<String, Methods>,
+    found: usize,
+    missing: Vec<String>,
+    notices: Vec<Notice>,
+}
+
+impl Gathered {
+    /// Read the tests of one project, in their order.
+    fn add(&mut self, tests: &[LabelledTest], root: Option<&Path>) -> Result<(), Problem> {
+        let Some(name) = tests.first().map(|test| &test.project) else { return Ok(()) };
+        let folder = root.and_then(|root| folder_of(root, name));
+        let Some(folder) = folder else {
+            self.missing.push(if name.is_empty() { "(no name)".into() } else { name.clone() });
+            self.add_texts(tests);
+            return Ok(());
+        };
+        let source = ProjectSource::read_within(FOR_TRAINING, &[PathBuf::from(".")], &folder)?;
+        let notices = source.notices.into_iter();
+        self.notices
+            .extend(notices.map(|it| Notice { what: format!("{name}: {}", it.what), ..it }));
+        self.draw(tests, &source.project);
+        self.methods.entry(name.clone()).or_default().push_project(&source.project);
+        Ok(())
+    }
+
+    /// Read the text of tests, and nothing around it.
+    fn add_texts(&mut self, tests: &[LabelledTest]) {
+        for test in tests {
+            self.readings.push(of_text(test));
+            self.paths.push_test::<[_; 0]>([]);
+        }
+    }
+
+    /// Read the tests of a project whose source is there.
+    fn draw(&mut self, tests: &[LabelledTest], project: &Project) {
+        let reader = SourceReader::new(project);
+        let mut writer = PathWriter::new(project);
+        for tests in tests.chunks(TOGETHER) {
+            let read: Vec<TestRead> =
+                tests.par_iter().map(|test| TestRead::read(test, project, &reader)).collect();
+            for test in read {
+                self.found += usize::from(test.is_found);
+                self.readings.push(test.reading);
+                writer.push(&test.graph, &test.paths);
+            }
+        }
+        self.paths.append(&writer.into_corpus());
+    }
+
+    fn finish(self, tests: Vec<LabelledTest>, begin: Instant) -> Result<LabelledSources, Problem> {
+        let count = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
+        let with_path = (0..count).filter(|test| self.paths.path_count(*test) > 0).count();
+        let readings = Readings::new(tests, self.readings, self.paths, self.methods)
+            .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
+        Ok(LabelledSources { readings, found: self.found, with_path, time: begin.elapsed() })
+    }
+}
+
+/// What was read of one test of a project.
+struct TestRead {
+    reading: Reading,
+    is_found: bool,
+    graph: Graph,
+    paths: Vec<ContextualPath>,
+}
+
+impl TestRead {
+    fn read(test: &LabelledTest, project: &Project, reader: &SourceReader<'_>) -> Self {
+        let Some(declared) = project.find_method(&test.class, &test.name) else {
+            let reading = of_text(test);
+            return Self { reading, is_found: false, graph: Graph::default(), paths: Vec::new() };
+        };
+        let graph = Graph::new(project, declared, Some(&test.class));
+        Self {
+            reading: reader.read(declared, &test.class, &test.source, test.comments),
+            is_found: true,
+            paths: graph.paths(project, &PathLimits::default()),
+            graph,
+        }
+    }
+}
+
+fn of_text(test: &LabelledTest) -> Reading {
+    Reading::of_text(&test.source, &test.class, test.comments)
+}

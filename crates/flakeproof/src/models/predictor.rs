@@ -1,0 +1,446 @@
+//! What a model predicts of tests. For an ensemble: what is read of each in its project's source,
+//! and what score that comes to.
+
+use flakeproof_core::{
+    DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, Reason, SimilarTest,
+};
+use flakeproof_learn::ensemble::{BaseModel, Ensemble, EnsembleScore, Reading, SourceReader};
+use flakeproof_learn::flast::{HoldOut, Level, Neighbourhood, Opinion, SharedTerm, TermField};
+use flakeproof_learn::knn::Neighbour;
+use flakeproof_learn::network::PathWriter;
+use flakeproof_syntax::Language;
+use flakeproof_syntax::dependence::{ContextualPath, EdgeId, Graph, NodeId, PathLimits};
+use flakeproof_syntax::flow::Declared;
+use flakeproof_syntax::project::Project;
+use flakeproof_syntax::smells::SmellReader;
+use rayon::prelude::*;
+
+use super::model::{Model, ModelSource};
+use crate::cli::ThresholdChoice;
+use crate::problem::Problem;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests::SourceTest;
+
+/// Neighbours told of each test, flaky or not, and flaky ones told of each suspect.
+const NEAREST: usize = 3;
+const NEAREST_FLAKY: usize = 5;
+/// Words told of each neighbour.
+const WORDS: usize = 12;
+
+/// Of which tests the flaky neighbours and shared words are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Only of those called flaky: thousands of others would drown them.
+    OfSuspects,
+    /// Of all.
+    OfEveryTest,
+}
+
+/// What the model says about the tests, in their order. `project` reads the source around them,
+/// which not every model needs.
+///
+/// # Errors
+/// When the source is needed and cannot be read.
+pub(crate) fn predict(
+    source: &ModelSource,
+    model: &Model<'_>,
+    tests: &[SourceTest],
+    choice: ThresholdChoice,
+    detail: Detail,
+    project: impl FnOnce() -> Result<ProjectSource, Problem>,
+) -> Result<Predictions, Problem> {
+    let known = model.neighbourhood();
+    let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
+    let opinions = known.ask_tests(&texts);
+    let threshold = Threshold::choose(model, choice);
+    let predictor = Predictor { model, known: &known, threshold: &threshold, detail };
+    let mut notices: Vec<Notice> = Vec::new();
+    let scored: Vec<ScoredTest> = match model {
+        Model::Flast(_) => {
+            opinions.iter().map(|opinion| ScoredTest::from_score(opinion.flaky_share)).collect()
+        }
+        Model::Ensemble(ensemble) => {
+            let project = project()?;
+            let deserves = |score: f64| predictor.is_told(score);
+            let scored = ensemble_scores(ensemble, &project, tests, &opinions, &deserves);
+            notices.extend(project.notices);
+            scored
+        }
+    };
+    let asked = tests.iter().zip(&opinions).zip(scored);
+    let predictions =
+        asked.map(|((test, opinion), scored)| predictor.prediction(test, opinion, scored));
+    let predictions = predictions.collect();
+    notices.splice(0..0, threshold.notice.iter().cloned().chain(foreign(source, tests)));
+    Ok(Predictions {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        tests: predictions,
+        model: facts(source, model, &threshold, choice),
+        notices,
+    })
+}
+
+/// The model inside the program has seen Java only.
+fn foreign(source: &ModelSource, tests: &[SourceTest]) -> Option<Notice> {
+    let mut languages: Vec<&str> = tests
+        .iter()
+        .map(|test| test.language)
+        .filter(|language| !matches!(language, Language::Java | Language::Kotlin))
+        .map(Language::name)
+        .collect();
+    languages.sort_unstable();
+    languages.dedup();
+    (source.is_shipped() && !languages.is_empty()).then(|| Notice {
+        what: format!(
+            "the model inside flakeproof learned from Java; nobody measured it on {}",
+            languages.join(", ")
+        ),
+        next: "take its suspects as hints, and train a model on your own tests".to_owned(),
+    })
+}
+
+/// Where "flaky" begins.
+struct Threshold {
+    level: Option<Level>,
+    /// The lowest probability, where that was asked for.
+    probability: Option<f64>,
+    notice: Option<Notice>,
+}
+
+impl Threshold {
+    fn choose(model: &Model<'_>, choice: ThresholdChoice) -> Self {
+        let thresholds = model.thresholds();
+        let (level, probability) = match choice {
+            ThresholdChoice::Balanced => (thresholds.balanced, None),
+            ThresholdChoice::Careful => (thresholds.careful, None),
+            ThresholdChoice::Probability(lowest) => (None, Some(lowest)),
+        };
+        let notice = (level.is_none() && probability.is_none()).then(|| Notice {
+            what: match choice {
+                ThresholdChoice::Careful => format!(
+                    "no test is called flaky: on held-out tests, no threshold of this model has \
+                     {:.0} % of its alarms right",
+                    100.0 * thresholds.careful_precision
+                ),
+                ThresholdChoice::Balanced | ThresholdChoice::Probability(_) => {
+                    "no test is called flaky: this model found none of the flaky tests held out"
+                        .to_owned()
+                }
+            },
+            next: "give a probability to `--threshold`, or train on more labelled tests".to_owned(),
+        });
+        Self { level, probability, notice }
+    }
+
+    fn is_flaky(&self, score: f64, probability: f64) -> bool {
+        self.level.is_some_and(|level| score >= level.from)
+            || self.probability.is_some_and(|lowest| probability >= lowest)
+    }
+}
+
+struct Predictor<'q, 'm> {
+    model: &'q Model<'m>,
+    known: &'q Neighbourhood<'q, 'm>,
+    threshold: &'q Threshold,
+    detail: Detail,
+}
+
+impl Predictor<'_, '_> {
+    /// Whether a test with this score is told of in detail.
+    fn is_told(&self, score: f64) -> bool {
+        let probability = self.model.probability(score);
+        self.detail == Detail::OfEveryTest || self.threshold.is_flaky(score, probability)
+    }
+
+    fn prediction(&self, test: &SourceTest, opinion: &Opinion, scored: ScoredTest) -> Prediction {
+        let probability = self.model.probability(scored.score);
+        let flaky = self.threshold.is_flaky(scored.score, probability);
+        let in_detail = flaky || self.detail == Detail::OfEveryTest;
+        let told = self.told(opinion, in_detail);
+        Prediction {
+            id: test.id.clone(),
+            file: test.file.clone(),
+            line: test.first_line,
+            end_line: test.last_line,
+            language: test.language.name().to_owned(),
+            probability,
+            flaky,
+            category: flaky.then(|| self.category(test, opinion)).flatten(),
+            neighbours: told.map(|it| self.similar(test, it, in_detail)).collect(),
+            reasons: scored.reasons,
+            paths: scored.paths,
+        }
+    }
+
+    /// The neighbours worth telling: the nearest, and in detail the nearest flaky ones.
+    fn told<'o>(
+        &self,
+        opinion: &'o Opinion,
+        in_detail: bool,
+    ) -> impl Iterator<Item = &'o Neighbour> {
+        let corpus = self.model.corpus();
+        let mut flaky_told = 0;
+        opinion.neighbours.iter().enumerate().filter_map(move |(rank, neighbour)| {
+            let is_told_as_flaky =
+                in_detail && corpus.is_flaky(neighbour.row) && flaky_told < NEAREST_FLAKY;
+            flaky_told += usize::from(is_told_as_flaky);
+            (rank < NEAREST || is_told_as_flaky).then_some(neighbour)
+        })
+    }
+
+    fn similar(&self, test: &SourceTest, neighbour: &Neighbour, with_words: bool) -> SimilarTest {
+        let corpus = self.model.corpus();
+        let shared = if with_words {
+            self.known.shared_terms(&test.text(), neighbour.row)
+        } else {
+            Vec::new()
+        };
+        SimilarTest {
+            id: corpus.id(neighbour.row).to_owned(),
+            project: corpus.project(neighbour.row).to_owned(),
+            similarity: f64::from(neighbour.similarity).clamp(0.0, 1.0),
+            flaky: corpus.is_flaky(neighbour.row),
+            category: corpus.category(neighbour.row).map(str::to_owned),
+            shared: shared.iter().take(WORDS).map(readable).collect(),
+        }
+    }
+
+    /// The category of its neighbours; where none has one, that of the nearest tests that do.
+    fn category(&self, test: &SourceTest, opinion: &Opinion) -> Option<String> {
+        let near = self.known.category(opinion).map(|(category, _)| category.to_owned());
+        near.or_else(|| {
+            let opinions = self.known.ask_categorised(&[test.text()]);
+            let category = self.known.category(opinions.first()?)?.0.to_owned();
+            Some(category)
+        })
+    }
+}
+
+fn readable(shared: &SharedTerm) -> String {
+    match shared.field {
+        TermField::Source => shared.term.clone(),
+        TermField::Class => format!("{} (class)", shared.term),
+        TermField::Package => format!("{} (package)", shared.term),
+    }
+}
+
+fn facts(
+    source: &ModelSource,
+    model: &Model<'_>,
+    threshold: &Threshold,
+    choice: ThresholdChoice,
+) -> ModelFacts {
+    let (tests, flaky) = model.tests();
+    let (recipe, projects, data) = model.origin();
+    ModelFacts {
+        name: source.name(),
+        kind: model.kind().to_owned(),
+        recipe: recipe.to_owned(),
+        tests,
+        flaky,
+        projects,
+        data: data.to_owned(),
+        held_out: match model.hold_out() {
+            HoldOut::Test => "test",
+            HoldOut::Class => "class",
+            HoldOut::Project => "project",
+        }
+        .to_owned(),
+        precision: threshold.level.and_then(|level| level.precision),
+        recall: threshold.level.and_then(|level| level.recall),
+        threshold: match choice {
+            ThresholdChoice::Balanced => "balanced".to_owned(),
+            ThresholdChoice::Careful => "careful".to_owned(),
+            ThresholdChoice::Probability(lowest) => lowest.to_string(),
+        },
+    }
+}
+
+/// So many tests are read at a time: the graphs of a large suite are many.
+const AT_ONCE: usize = 2000;
+/// Reasons and paths told of a test.
+const REASONS: usize = 5;
+const PATHS: usize = 3;
+/// Longer texts of values are cut.
+const LONGEST_VALUE: usize = 60;
+const LONGEST_LINE: usize = 160;
+
+/// What an ensemble says of a test.
+struct ScoredTest {
+    pub(crate) score: f64,
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) paths: Vec<DataPath>,
+}
+
+impl ScoredTest {
+    /// A score without reasons.
+    fn from_score(score: f64) -> Self {
+        Self { score, reasons: Vec::new(), paths: Vec::new() }
+    }
+}
+
+/// What the ensemble says of the tests, given what their neighbours say. Reasons and paths are told of
+/// those whose score deserves it.
+fn ensemble_scores(
+    ensemble: &Ensemble<'_>,
+    source: &ProjectSource,
+    tests: &[SourceTest],
+    opinions: &[Opinion],
+    deserves: &(dyn Fn(f64) -> bool + Sync),
+) -> Vec<ScoredTest> {
+    let reader = SourceReader::new(&source.project);
+    let names = SmellReader::names();
+    let scorer = EnsembleScorer { ensemble, source, reader, names, deserves };
+    let chunks = tests.chunks(AT_ONCE).zip(opinions.chunks(AT_ONCE));
+    chunks.flat_map(|(tests, opinions)| scorer.chunk(tests, opinions)).collect()
+}
+
+struct EnsembleScorer<'h, 'm> {
+    ensemble: &'h Ensemble<'m>,
+    source: &'h ProjectSource,
+    reader: SourceReader<'h>,
+    names: Vec<String>,
+    deserves: &'h (dyn Fn(f64) -> bool + Sync),
+}
+
+/// A test with its graph and the paths in it.
+struct Drawn {
+    graph: Graph,
+    paths: Vec<ContextualPath>,
+}
+
+impl EnsembleScorer<'_, '_> {
+    fn chunk(&self, tests: &[SourceTest], opinions: &[Opinion]) -> Vec<ScoredTest> {
+        let declared: Vec<Option<Declared>> =
+            tests.iter().map(|test| self.source.find(&test.id)).collect();
+        let drawn: Vec<Option<Drawn>> =
+            declared.par_iter().map(|declared| declared.map(|it| self.draw(it))).collect();
+        let attention = self.attention(&drawn);
+        (0..tests.len())
+            .into_par_iter()
+            .map(|at| {
+                let reading = self.read(&tests[at], declared[at]);
+                let paths = attention[at].as_ref();
+                let said = self.ensemble.score(&opinions[at], &reading, paths.map(|it| it.score));
+                let told = (self.deserves)(said.score);
+                let drawn = drawn[at].as_ref().zip(paths).filter(|_| told);
+                ScoredTest {
+                    score: said.score,
+                    reasons: if told { self.reasons(&said, &reading) } else { Vec::new() },
+                    paths: drawn.map_or_else(Vec::new, |(drawn, opinion)| {
+                        self.paths(drawn, &opinion.attention)
+                    }),
+                }
+            })
+            .collect()
+    }
+
+    fn draw(&self, declared: Declared) -> Drawn {
+        let graph = Graph::new(&self.source.project, declared, None);
+        let paths = graph.paths(&self.source.project, &PathLimits::default());
+        Drawn { graph, paths }
+    }
+
+    /// What the network says of each test that has a path.
+    fn attention(
+        &self,
+        drawn: &[Option<Drawn>],
+    ) -> Vec<Option<flakeproof_learn::network::NetworkOpinion>> {
+        let Some(network) = self.ensemble.network() else {
+            return vec![None; drawn.len()];
+        };
+        let mut writer = PathWriter::new(&self.source.project);
+        let written: Vec<Option<u32>> = drawn
+            .iter()
+            .map(|drawn| drawn.as_ref().filter(|drawn| !drawn.paths.is_empty()))
+            .map(|drawn| drawn.map(|drawn| writer.push(&drawn.graph, &drawn.paths)))
+            .collect();
+        let corpus = writer.into_corpus();
+        let asked: Vec<u32> = written.iter().flatten().copied().collect();
+        let mut said = network.ask_all(&corpus, &asked).into_iter();
+        written.into_iter().map(|test| test.and_then(|_| said.next())).collect()
+    }
+
+    fn read(&self, test: &SourceTest, declared: Option<Declared>) -> Reading {
+        let comments = test.language.into();
+        match declared {
+            Some(declared) => self.reader.read(declared, &test.class, &test.source, comments),
+            None => Reading::of_text(&test.source, &test.class, comments),
+        }
+    }
+
+    /// What smells the most, as far as the ensemble listens to who smells it.
+    fn reasons(&self, said: &EnsembleScore, reading: &Reading) -> Vec<Reason> {
+        if said.shares.iter().all(|(member, share)| *member != BaseModel::Smells || *share <= 0.0) {
+            return Vec::new();
+        }
+        let smells = self.ensemble.smells(reading);
+        let mut reasons: Vec<Reason> = self
+            .names
+            .iter()
+            .zip(smells)
+            .filter(|(_, weight)| *weight > 0.05)
+            .map(|(what, weight)| Reason { what: what.clone(), weight })
+            .collect();
+        reasons.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        reasons.truncate(REASONS);
+        reasons
+    }
+
+    /// The paths with the highest attention.
+    fn paths(&self, drawn: &Drawn, attention: &[f32]) -> Vec<DataPath> {
+        let mut order: Vec<(f32, &ContextualPath)> =
+            attention.iter().copied().zip(&drawn.paths).collect();
+        order.sort_by(|a, b| b.0.total_cmp(&a.0));
+        order
+            .into_iter()
+            .take(PATHS)
+            .map(|(attention, path)| DataPath {
+                attention: f64::from(attention),
+                steps: steps(&drawn.graph, &self.source.project, path),
+            })
+            .collect()
+    }
+}
+
+fn steps(graph: &Graph, project: &Project, path: &ContextualPath) -> Vec<DataStep> {
+    let step = |(node, edge): &(NodeId, Option<EdgeId>)| {
+        let at = graph.node(*node)?;
+        let edge = edge.and_then(|edge| graph.edge(edge));
+        let unit = project.units().get(at.unit as usize)?;
+        Some(DataStep {
+            file: unit.path.clone(),
+            line: at.span.line,
+            code: line_around(&unit.text, at.span.start as usize),
+            value: short(graph.node_text(project, *node)),
+            operation: edge
+                .map(|edge| edge.operation.texts(project).collect::<Vec<_>>().join(" "))
+                .filter(|operation| !operation.is_empty()),
+            declared: edge.and_then(|edge| edge.code).and_then(|code| place_of(project, code)),
+        })
+    };
+    path.steps.iter().filter_map(step).collect()
+}
+
+fn place_of(project: &Project, code: Declared) -> Option<String> {
+    let (unit, function) = (project.unit(code)?, project.function(code)?);
+    Some(format!("{}:{}", unit.path, function.span.line))
+}
+
+/// The line around a place of a text, without the blanks around it.
+fn line_around(text: &str, at: usize) -> String {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = at + after.find('\n').unwrap_or(after.len());
+    let line = text.get(start..end).unwrap_or_default().trim();
+    line.chars().take(LONGEST_LINE).collect()
+}
+
+/// One line, and not too long.
+fn short(text: &str) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST_VALUE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,11 @@
+//! What several commands share when they run tests or look at what was run: how they start, where
+//! the history is, what is kept while tests run, and how what was found is reported.
+
+pub(crate) mod history;
+pub(crate) mod naming;
+pub(crate) mod overview;
+pub(crate) mod reports;
+mod start;
+
+pub(crate) use history::Recorder;
+pub(crate) use start::{Code, Start, code_in, current_folder, listen_for_interrupts};

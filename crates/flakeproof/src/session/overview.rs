@@ -1,0 +1,228 @@
+//! All that is known about the project's tests, for reports and pages: their history, their
+//! quarantine, and what models say about the source and the measured features of flaky tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use flakeproof_core::{
+    Features, History, HistoryError, MeanFeatures, Overview, QuarantineEntry, Reason, Scores,
+    Standing, TestDetail, TestId,
+};
+use flakeproof_learn::cannier;
+use flakeproof_store::SqliteHistory;
+
+use super::history;
+use crate::cli::{QuarantineFile, ThresholdChoice};
+use crate::models::forest_data;
+use crate::models::model::{self, ModelSource};
+use crate::models::predictor::{self, Detail};
+use crate::problem::Problem;
+use crate::settings::ConfigurationFile;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests::{self, SourceTest};
+
+/// Whether models are asked about the source of tests that are not steady.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Explain {
+    /// They are.
+    Suspects,
+    /// They are not: the source is not here, or there is no time.
+    Nothing,
+}
+
+/// Reads what is known about a project's tests.
+#[derive(Debug, Clone)]
+pub(crate) struct OverviewReader {
+    store: PathBuf,
+    folder: PathBuf,
+    explain: Explain,
+}
+
+impl OverviewReader {
+    /// A reader of the project's history, or of the one that was named. The file is brought up to
+    /// date, and nothing is written after that.
+    pub(crate) fn open(
+        store: Option<&Path>,
+        folder: &Path,
+        explain: Explain,
+    ) -> Result<Self, Problem> {
+        let place = history::place(store, folder)?;
+        if !place.is_file() {
+            return Err(Problem::usage(
+                format!("there is no history at {}", place.display()),
+                "run your tests with `flakeproof run -- COMMAND`, or read reports of your CI with \
+                 `flakeproof ingest FILES`",
+            ));
+        }
+        SqliteHistory::open(&place)
+            .and_then(|history| history.make_digests())
+            .map_err(|error| unreadable(&error))?;
+        Ok(Self { store: place, folder: folder.to_path_buf(), explain })
+    }
+
+    /// The folder of the history, where reports may lie.
+    pub(crate) fn folder_of_history(&self) -> PathBuf {
+        self.store.parent().unwrap_or(&self.folder).to_path_buf()
+    }
+
+    /// The files that what is known comes from: the history, what was written to it lately, and the
+    /// project's quarantine.
+    #[cfg(feature = "serve")]
+    pub(crate) fn files(&self) -> Result<[PathBuf; 3], Problem> {
+        let mut log = self.store.clone().into_os_string();
+        log.push("-wal");
+        let project = ConfigurationFile::find(None, &self.folder)?.project;
+        Ok([self.store.clone(), log.into(), QuarantineFile::read(&project)?.path])
+    }
+
+    /// The history, for looking only.
+    #[cfg(feature = "serve")]
+    pub(crate) fn history(&self) -> Result<SqliteHistory, Problem> {
+        SqliteHistory::look(&self.store).map_err(|error| unreadable(&error))
+    }
+
+    /// All that is known now.
+    pub(crate) fn read(&self) -> Result<Overview, Problem> {
+        let mut overview = self.of_history().map_err(|error| unreadable(&error))?;
+        let project = ConfigurationFile::find(None, &self.folder)?.project;
+        add_quarantine(&mut overview, &QuarantineFile::read(&project)?.entries);
+        if self.explain == Explain::Suspects {
+            add_explanations(&mut overview, &self.folder)?;
+        }
+        Ok(overview)
+    }
+
+    fn of_history(&self) -> Result<Overview, HistoryError> {
+        let history = SqliteHistory::look(&self.store)?;
+        let known = history.known_flaky()?;
+        let timeline = history.timeline()?;
+        let mut scores = Scores::from_timeline(&timeline);
+        scores.add_hunted(&known);
+        let mut details: BTreeMap<TestId, TestDetail> = BTreeMap::new();
+        for (test, findings) in history.past_findings()? {
+            details.entry(test).or_default().findings = findings;
+        }
+        for (test, failures) in history.past_failures()? {
+            details.entry(test).or_default().failures = failures;
+        }
+        for it in known {
+            let detail = details.entry(it.test.id.clone()).or_default();
+            detail.reproduce = it.test.reproduction.as_ref().map(|it| it.command.clone());
+            detail.hunted = Some(it.test);
+        }
+        let name = self.folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        Ok(Overview {
+            project: name.unwrap_or_else(|| "this project".to_owned()),
+            made: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            timeline,
+            scores,
+            details,
+            hunt: history.latest_hunt()?,
+            notices: Vec::new(),
+        })
+    }
+}
+
+fn add_quarantine(overview: &mut Overview, entries: &[QuarantineEntry]) {
+    for entry in entries {
+        let covered = overview.scores.tests.iter().filter(|score| entry.covers(&score.test));
+        for score in covered {
+            let detail = overview.details.entry(score.test.clone()).or_default();
+            detail.quarantine = Some(entry.clone());
+        }
+    }
+}
+
+/// The tests that a reader wants explained, the dearest first.
+fn suspects(overview: &Overview) -> Vec<TestId> {
+    let mut tests: Vec<_> = overview.scores.standing(Standing::Flaky).collect();
+    tests.sort_by(|one, other| {
+        other.cost.cmp(&one.cost).then(other.proven.failures.cmp(&one.proven.failures))
+    });
+    tests.into_iter().map(|score| score.test.clone()).collect()
+}
+
+fn unreadable(error: &HistoryError) -> Problem {
+    Problem::usage(error.to_string(), "name another history with `--store`")
+}
+
+/// So many tests are explained; nobody reads more.
+const MOST: usize = 200;
+
+/// Add what models say about the flaky tests whose source is in the folder.
+fn add_explanations(overview: &mut Overview, folder: &Path) -> Result<(), Problem> {
+    let tests: BTreeSet<TestId> = suspects(overview).into_iter().take(MOST).collect();
+    if tests.is_empty() {
+        return Ok(());
+    }
+    add_predictions(overview, &tests, folder)?;
+    add_features(overview, &tests, folder)
+}
+
+fn add_predictions(
+    overview: &mut Overview,
+    tests: &BTreeSet<TestId>,
+    folder: &Path,
+) -> Result<(), Problem> {
+    let paths = [PathBuf::from(".")];
+    let wanted: BTreeSet<&str> = tests.iter().map(without_parameters).collect();
+    let mut found = source_tests::read(&paths, folder)?.tests;
+    found.retain(|test: &SourceTest| wanted.contains(test.id.as_str()));
+    if found.is_empty() {
+        return Ok(());
+    }
+    let source = ModelSource::choose(None, folder)?;
+    let model = source.open()?;
+    let project = || ProjectSource::read(&paths, folder);
+    let threshold = ThresholdChoice::Balanced;
+    let said =
+        predictor::predict(&source, &model, &found, threshold, Detail::OfEveryTest, project)?;
+    let by_id: BTreeMap<&str, _> = said.tests.iter().map(|it| (it.id.as_str(), it)).collect();
+    for test in tests {
+        if let Some(prediction) = by_id.get(without_parameters(test)) {
+            overview.details.entry(test.clone()).or_default().prediction =
+                Some((*prediction).clone());
+        }
+    }
+    Ok(())
+}
+
+/// A test made of parameters is written once.
+fn without_parameters(test: &TestId) -> &str {
+    test.as_str().split_once('[').map_or(test.as_str(), |(name, _)| name)
+}
+
+/// What the project's forest says about measured features, if it has one.
+fn add_features(
+    overview: &mut Overview,
+    tests: &BTreeSet<TestId>,
+    folder: &Path,
+) -> Result<(), Problem> {
+    let in_project = |question| model::forest_in(question, folder);
+    let Some(path) = cannier::Problem::ALL.into_iter().find_map(in_project) else { return Ok(()) };
+    if !history::place(None, folder)?.is_file() {
+        return Ok(());
+    }
+    let mut means: BTreeMap<TestId, MeanFeatures> = BTreeMap::new();
+    for record in forest_data::features_of(None, folder)? {
+        if tests.contains(&record.test) {
+            means.entry(record.test).or_default().add(&record.features);
+        }
+    }
+    let model = model::open_forest(&path)?;
+    for (test, mean) in means {
+        let features: Features = mean.mean();
+        // A test that lacks what this forest needs is left without bars.
+        let Ok(explanation) = model.explain(&features) else { continue };
+        let reasons = explanation.contributions.into_iter().map(|(feature, value, weight)| {
+            let what = match value {
+                Some(value) => format!("{} = {value:.4}", feature.name()),
+                None => format!("{} is not known", feature.name()),
+            };
+            Reason { what, weight }
+        });
+        overview.details.entry(test).or_default().features = reasons.collect();
+    }
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! What every command that runs tests starts with: the folder, a time and a chance of its own, the
+//! code under test as git knows it, and an ear for Ctrl-C.
+
+use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+
+use flakeproof_core::{Seed, TreeState};
+use flakeproof_runner::git::Repository;
+use flakeproof_runner::{Cancel, process};
+use jiff::Timestamp;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::problem::Problem;
+use crate::view;
+
+/// When something begins, and a chance that nothing else has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    pub(crate) at: Timestamp,
+    chance: u64,
+}
+
+impl Start {
+    /// It begins now.
+    pub(crate) fn now() -> Self {
+        let at = Timestamp::now();
+        Self { at, chance: entropy(&at) }
+    }
+
+    /// The id of a run that begins like this.
+    pub(crate) fn id(&self) -> String {
+        format!("{}-{:06x}", self.at.strftime("%Y%m%d-%H%M%S"), self.chance >> 40)
+    }
+
+    /// The seed where nobody gives one.
+    pub(crate) fn seed(&self) -> Seed {
+        Seed(self.chance % 1_000_000_000)
+    }
+}
+
+/// The code under test, as git knows it.
+pub(crate) struct Code {
+    pub(crate) repository: Result<Repository, String>,
+    pub(crate) tree: TreeState,
+}
+
+impl Code {
+    fn unknown(why: String) -> Self {
+        Self { repository: Err(why), tree: TreeState::default() }
+    }
+}
+
+/// An answer that git gives while something else goes on.
+pub(crate) struct CodeSoon(JoinHandle<Code>);
+
+impl CodeSoon {
+    /// Wait for the answer.
+    pub(crate) fn wait(self) -> Code {
+        self.0.join().unwrap_or_else(|_| Code::unknown("git could not be asked".to_owned()))
+    }
+}
+
+/// Ask git while the tests are being collected.
+pub(crate) fn code_in(folder: &Path) -> CodeSoon {
+    let folder = folder.to_path_buf();
+    CodeSoon(std::thread::spawn(move || match Repository::containing(&folder) {
+        Ok(repository) => {
+            let tree = repository.tree_state();
+            Code { repository: Ok(repository), tree }
+        }
+        Err(why) => Code::unknown(why.to_string()),
+    }))
+}
+
+/// Listen for interrupts until the program ends.
+pub(crate) fn listen_for_interrupts() -> Cancel {
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return Cancel::never() };
+    let (canceller, cancel) = Cancel::new();
+    std::thread::spawn(move || {
+        let mut is_second = false;
+        for _ in signals.forever() {
+            if is_second {
+                process::kill_everything_below();
+                std::process::exit(130);
+            }
+            view::interrupted();
+            canceller.cancel();
+            is_second = true;
+        }
+    });
+    cancel
+}
+
+/// The folder the program was started in.
+pub(crate) fn current_folder() -> Result<PathBuf, Problem> {
+    std::env::current_dir().map_err(|error| {
+        Problem::broken(
+            format!("the current folder cannot be read: {error}"),
+            "change to a folder that exists",
+        )
+    })
+}
+
+/// A number that no other run has.
+fn entropy(now: &Timestamp) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&now.as_nanosecond().to_le_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    let mut first = [0; 8];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(first)
+}
