@@ -100,3 +100,44 @@ impl Color {
         .write_global();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn documents_below(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("the book is there");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        let below = |path: PathBuf| if path.is_dir() { documents_below(&path) } else { vec![path] };
+        paths.flat_map(below).filter(|it| it.extension().is_some_and(|it| it == "md")).collect()
+    }
+
+    /// The commands of ours that a document shows, without what others make of their output.
+    fn commands_in(document: &str) -> Vec<String> {
+        let whole = document.replace("\\\n", " ");
+        let typed = whole.lines().filter_map(|line| line.strip_prefix("$ "));
+        let ours = typed.filter(|command| command.starts_with("flakeproof "));
+        ours.map(|command| command.split(" | ").next().unwrap_or(command).to_owned()).collect()
+    }
+
+    #[test]
+    fn every_command_in_the_book_is_understood() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut documents = documents_below(&root.join("docs"));
+        documents.push(root.join("README.md"));
+        let mut understood = 0;
+        for document in documents {
+            let text = std::fs::read_to_string(&document).expect("a text");
+            for command in commands_in(&text) {
+                let words = shlex::split(&command).expect("its quotes are closed");
+                if let Err(why) = Cli::try_parse_from(words) {
+                    panic!("{}: `{command}`\n{why}", document.display());
+                }
+                understood += 1;
+            }
+        }
+        assert!(understood > 50, "only {understood} commands were found");
+    }
+}

@@ -19,8 +19,8 @@ use crate::view;
 pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let explain = if typed.no_source { Explain::Nothing } else { Explain::Suspects };
-    let reader = OverviewReader::open(typed.store.as_deref(), &folder, explain)?;
-    let overview = reader.read()?;
+    let (reader, history) = OverviewReader::open(typed.store.as_deref(), &folder, explain)?;
+    let overview = reader.read(&history)?;
     for (path, form) in wanted(typed, &reader.folder_of_history()) {
         put(&path, &form.render(&overview)?)?;
         if path != Path::new("-") {

@@ -28,10 +28,10 @@ use crate::view;
 pub(crate) fn run(typed: &ServeArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let store = typed.store.as_deref();
-    let reader = OverviewReader::open(store, &folder, Explain::Nothing)?;
+    let (reader, _) = OverviewReader::open(store, &folder, Explain::Nothing)?;
     let source = LiveHistory::new(reader)?;
     if !typed.no_source {
-        source.explain_later(OverviewReader::open(store, &folder, Explain::Suspects)?);
+        source.explain_later(OverviewReader::open(store, &folder, Explain::Suspects)?.0);
     }
     let (token, is_made) = choose_token(typed)?;
     let settings =
@@ -132,7 +132,8 @@ impl LiveHistory {
         let explained = Arc::clone(&self.explained);
         std::thread::spawn(move || {
             // Without it, pages lack an explanation; what else is wrong, requests will tell.
-            let Ok(overview) = reader.read() else { return };
+            let read = reader.history().and_then(|history| reader.read(&history));
+            let Ok(overview) = read else { return };
             let said = overview.details.into_iter().filter_map(|(test, detail)| {
                 let is_there = detail.prediction.is_some() || !detail.features.is_empty();
                 is_there.then_some((test, (detail.prediction, detail.features)))
@@ -161,7 +162,8 @@ impl Source for LiveHistory {
     fn overview(&self) -> Result<Overview, SourceError> {
         // Looked at first: what comes while the history is read has another stamp.
         let explained = self.explained.get();
-        let mut overview = self.reader.read().map_err(told)?;
+        let history = self.reader.history().map_err(told)?;
+        let mut overview = self.reader.read(&history).map_err(told)?;
         for (test, (prediction, features)) in explained.into_iter().flatten() {
             let detail = overview.details.entry(test.clone()).or_default();
             detail.prediction.clone_from(prediction);

@@ -1,7 +1,6 @@
 //! `flakeproof validate`: what is wrong with reports.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -11,7 +10,7 @@ use flakeproof_runner::reports::{
     Counts, Format, Identity, Issue, Places, ReportedTest, Severity, declared_otherwise, read_each,
 };
 
-use super::ingest::report_files;
+use super::ingest::report_files::{self, Input};
 use crate::cli::{ListFormat, ValidateArguments};
 use crate::problem::Problem;
 use crate::view::{self, Position, ReportProblem, ValidatedReport};
@@ -24,7 +23,7 @@ pub(crate) fn run(typed: &ValidateArguments) -> Result<ExitCode, Problem> {
     let found = report_files::find(&typed.files)?;
     let mut reports = Vec::with_capacity(found.files.len());
     for input in &found.files {
-        let validated = validated(&input.path);
+        let validated = validated(input);
         let unreadable = |error| report_files::unreadable(Path::new(&input.name), &error);
         reports
             .push(ValidatedReport { name: input.name.clone(), ..validated.map_err(unreadable)? });
@@ -37,8 +36,8 @@ pub(crate) fn run(typed: &ValidateArguments) -> Result<ExitCode, Problem> {
     Ok(if is_clean { ExitCode::Clean } else { ExitCode::Failures })
 }
 
-fn validated(path: &Path) -> io::Result<ValidatedReport> {
-    let open = || File::open(path).map(|file| BufReader::with_capacity(AT_ONCE, file));
+fn validated(input: &Input) -> io::Result<ValidatedReport> {
+    let open = || input.open().map(|file| BufReader::with_capacity(AT_ONCE, file));
     let format = Format::of(open()?.fill_buf()?);
     let mut looked = Looked::default();
     let issues = read_each(open()?, None, &mut |test| looked.look(&test))?;

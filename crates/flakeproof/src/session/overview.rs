@@ -39,13 +39,13 @@ pub(crate) struct OverviewReader {
 }
 
 impl OverviewReader {
-    /// A reader of the project's history, or of the one that was named. The file is brought up to
-    /// date, and nothing is written after that.
+    /// A reader of the project's history, or of the one that was named, and that history. The file is
+    /// brought up to date, and nothing is written after that.
     pub(crate) fn open(
         store: Option<&Path>,
         folder: &Path,
         explain: Explain,
-    ) -> Result<Self, Problem> {
+    ) -> Result<(Self, SqliteHistory), Problem> {
         let place = history::place(store, folder)?;
         if !place.is_file() {
             return Err(Problem::usage(
@@ -54,10 +54,9 @@ impl OverviewReader {
                  `flakeproof ingest FILES`",
             ));
         }
-        SqliteHistory::open(&place)
-            .and_then(|history| history.make_digests())
-            .map_err(|error| unreadable(&error))?;
-        Ok(Self { store: place, folder: folder.to_path_buf(), explain })
+        let history = SqliteHistory::open(&place).map_err(|error| unreadable(&error))?;
+        history.make_digests().map_err(|error| unreadable(&error))?;
+        Ok((Self { store: place, folder: folder.to_path_buf(), explain }, history))
     }
 
     /// The folder of the history, where reports may lie.
@@ -75,15 +74,15 @@ impl OverviewReader {
         Ok([self.store.clone(), log.into(), QuarantineFile::read(&project)?.path])
     }
 
-    /// The history, for looking only.
+    /// The history as it is now, for looking only.
     #[cfg(feature = "serve")]
     pub(crate) fn history(&self) -> Result<SqliteHistory, Problem> {
         SqliteHistory::look(&self.store).map_err(|error| unreadable(&error))
     }
 
-    /// All that is known now.
-    pub(crate) fn read(&self) -> Result<Overview, Problem> {
-        let mut overview = self.of_history().map_err(|error| unreadable(&error))?;
+    /// All that is known by a history.
+    pub(crate) fn read(&self, history: &SqliteHistory) -> Result<Overview, Problem> {
+        let mut overview = self.of_history(history).map_err(|error| unreadable(&error))?;
         let project = ConfigurationFile::find(None, &self.folder)?.project;
         add_quarantine(&mut overview, &QuarantineFile::read(&project)?.entries);
         if self.explain == Explain::Suspects {
@@ -92,8 +91,7 @@ impl OverviewReader {
         Ok(overview)
     }
 
-    fn of_history(&self) -> Result<Overview, HistoryError> {
-        let history = SqliteHistory::look(&self.store)?;
+    fn of_history(&self, history: &SqliteHistory) -> Result<Overview, HistoryError> {
         let known = history.known_flaky()?;
         let timeline = history.timeline()?;
         let mut scores = Scores::from_timeline(&timeline);

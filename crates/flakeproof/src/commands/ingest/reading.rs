@@ -1,6 +1,5 @@
 //! One run, read from its reports into the history.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -83,7 +82,9 @@ impl Reading<'_> {
         let mut gathering = Gathering::new(self.rules, self.places, self.groups, keep);
         for (number, report) in (0..).zip(self.reports) {
             let name = &report.input.name;
-            let input = File::open(&report.input.path)
+            let input = report
+                .input
+                .open()
                 .map_err(|error| Trouble::File(unreadable(Path::new(name), &error)))?;
             let watched = Watched {
                 input: BufReader::with_capacity(AT_ONCE, input),
@@ -137,7 +138,7 @@ fn keep(batches: Receiver<Vec<Attempt>>, history: &mut dyn History) -> Result<()
 
 /// Input that counts for the progress and ends with an error when the user interrupts.
 struct Watched<'a> {
-    input: BufReader<File>,
+    input: BufReader<Box<dyn io::Read + 'a>>,
     cancel: &'a Cancel,
     progress: &'a view::IngestProgress,
 }

@@ -25,22 +25,61 @@ const ENDINGS: [&str; 5] = ["xml", "json", "tap", "trx", "jsonl"];
 /// Folders that hold other people's reports, or none.
 const FOREIGN: [&str; 4] = [".git", "node_modules", ".flakeproof", ".hg"];
 
+/// The largest file that is kept in memory between a look at it and its reading, and how much all of them
+/// may be.
+const MOST_KEPT: u64 = 4 * 1024 * 1024;
+const ALL_KEPT: u64 = 64 * 1024 * 1024;
+
 /// A file to be read.
 #[derive(Debug)]
 pub(in crate::commands) struct Input {
     /// Where it is.
-    pub(in crate::commands) path: PathBuf,
+    path: PathBuf,
     /// What it is called to people.
     pub(in crate::commands) name: String,
+    /// All of it, where that is not much: then the file is read once.
+    kept: Option<Vec<u8>>,
     /// Keeps what came from stdin until it was read.
     spool: Option<NamedTempFile>,
 }
 
 impl Input {
+    /// A file; what is kept of it is taken from what may be kept of all.
+    fn look(path: PathBuf, may_be_kept: &mut u64) -> Self {
+        let kept = whole(&path, MOST_KEPT.min(*may_be_kept));
+        *may_be_kept -= kept.as_ref().map_or(0, Vec::len) as u64;
+        Self { name: path.display().to_string(), path, kept, spool: None }
+    }
+
     /// Whether it came from stdin.
     fn is_spooled(&self) -> bool {
         self.spool.is_some()
     }
+
+    /// What is in it, from the beginning.
+    pub(in crate::commands) fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(match &self.kept {
+            Some(kept) => Box::new(&kept[..]),
+            None => Box::new(File::open(&self.path)?),
+        })
+    }
+
+    /// Whether it looks like a report of tests, though nobody named it.
+    fn is_report(&self) -> bool {
+        const BEGINNING: u64 = 64 * 1024;
+        let mut beginning = Vec::new();
+        let read = self.open().and_then(|file| file.take(BEGINNING).read_to_end(&mut beginning));
+        read.is_ok() && reports::may_be_report(&beginning)
+    }
+}
+
+/// All of a file that is not larger than this.
+fn whole(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let file = File::open(path).ok()?;
+    let mut bytes = Vec::new();
+    let is_small = file.metadata().ok()?.len() <= most;
+    let read = is_small.then(|| file.take(most + 1).read_to_end(&mut bytes))?.ok()?;
+    (read as u64 <= most).then_some(bytes)
 }
 
 /// What was found, and how many files of folders are no reports.
@@ -54,34 +93,41 @@ pub(in crate::commands) struct Inputs {
 pub(in crate::commands) fn find(typed: &[String]) -> Result<Inputs, Problem> {
     let mut inputs = Inputs::default();
     let mut known = BTreeSet::new();
+    let mut may_be_kept = ALL_KEPT;
     for text in typed {
         let path = Path::new(text);
+        let is_folder = path.is_dir();
         let found = if text == "-" {
             inputs.files.push(stdin()?);
             continue;
-        } else if path.is_dir() {
-            let all = in_folder(path)?;
-            let count = all.len();
-            let reports: Vec<PathBuf> = all.into_iter().filter(|path| is_report(path)).collect();
-            inputs.passed_over += count - reports.len();
-            reports
+        } else if is_folder {
+            in_folder(path)?
         } else if path.exists() || !text.contains(['*', '?', '[', '{']) {
             vec![path.to_path_buf()]
         } else {
             by_pattern(text)?
         };
-        if found.is_empty() {
+        let mut is_any = false;
+        for path in found {
+            let left = may_be_kept;
+            let input = Input::look(path, &mut may_be_kept);
+            if is_folder && !input.is_report() {
+                inputs.passed_over += 1;
+                may_be_kept = left;
+                continue;
+            }
+            is_any = true;
+            let path = &input.path;
+            let real = path.canonicalize().map_err(|error| unreadable(path, &error))?;
+            if known.insert(real) {
+                inputs.files.push(input);
+            }
+        }
+        if !is_any {
             return Err(Problem::usage(
                 format!("there is no report in `{text}`"),
                 "name a file, or a folder that holds reports ending in .xml, .json, .tap or .trx",
             ));
-        }
-        for path in found {
-            let real = path.canonicalize().map_err(|error| unreadable(&path, &error))?;
-            if known.insert(real) {
-                let name = path.display().to_string();
-                inputs.files.push(Input { path, name, spool: None });
-            }
         }
     }
     Ok(inputs)
@@ -104,7 +150,8 @@ fn stdin() -> Result<Input, Problem> {
     };
     let file: NamedTempFile =
         spooled().map_err(|error: io::Error| unreadable(Path::new("stdin"), &error))?;
-    Ok(Input { path: file.path().to_path_buf(), name: "stdin".to_owned(), spool: Some(file) })
+    let path = file.path().to_path_buf();
+    Ok(Input { path, name: "stdin".to_owned(), kept: None, spool: Some(file) })
 }
 
 fn in_folder(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
@@ -159,15 +206,6 @@ fn by_pattern(pattern: &str) -> Result<Vec<PathBuf>, Problem> {
     walked(&WalkBuilder::new(root), |path| rules.matched(path, false).is_whitelist())
 }
 
-/// Whether a file that nobody named looks like a report of tests.
-fn is_report(path: &Path) -> bool {
-    const LOOKED_AT: u64 = 64 * 1024;
-    let mut beginning = Vec::new();
-    let read =
-        std::fs::File::open(path).and_then(|file| file.take(LOOKED_AT).read_to_end(&mut beginning));
-    read.is_ok() && reports::may_be_report(&beginning)
-}
-
 /// A file whose content is known by its digest.
 #[derive(Debug)]
 pub(super) struct Report {
@@ -206,8 +244,11 @@ pub(super) fn inspect(inputs: Vec<Input>, now: Timestamp) -> Result<Vec<Report>,
 
 fn inspected(input: Input, now: Timestamp) -> io::Result<Report> {
     const AT_ONCE: usize = 256 * 1024;
-    let mut file = File::open(&input.path)?;
-    let written = file.metadata()?.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
+    let mut file = input.open()?;
+    let written = std::fs::metadata(&input.path)?
+        .modified()
+        .ok()
+        .and_then(|time| Timestamp::try_from(time).ok());
     let written = written.filter(|_| !input.is_spooled()).unwrap_or(now);
     let mut buffer = vec![0; AT_ONCE];
     let mut hasher = blake3::Hasher::new();
@@ -227,6 +268,7 @@ fn inspected(input: Input, now: Timestamp) -> io::Result<Report> {
         hasher.update(piece);
         size += count as u64;
     }
+    drop(file);
     let ran = ran.filter(|time| is_likely(*time, now));
     Ok(Report { input, size, digest: hasher.finalize(), format, ran, written })
 }
