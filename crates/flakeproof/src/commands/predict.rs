@@ -97,8 +97,16 @@ pub(crate) fn explain(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
             hunted.iter().for_each(view::known_test);
             return Ok(ExitCode::Clean);
         }
-        Err(_) if found.tests.is_empty() => return Err(source_tests::no_tests(&typed.paths)),
-        Err(problem) => return Err(problem),
+        Err(problem) => {
+            return Err(match nearest_word(&typed.test) {
+                Some(word) => Problem {
+                    next: format!("`flakeproof explain {word}` says what that word means"),
+                    ..problem
+                },
+                None if found.tests.is_empty() => source_tests::no_tests(&typed.paths),
+                None => problem,
+            });
+        }
     };
     let one = std::slice::from_ref(test);
     let project = || ProjectSource::read(&typed.paths, &folder);
@@ -214,6 +222,15 @@ pub(super) fn meaning(word: &str) -> Option<String> {
     })
 }
 
+/// The word of the program's that was perhaps meant.
+fn nearest_word(typed: &str) -> Option<&'static str> {
+    const ALIKE: f64 = 0.88;
+    let alike = |word: &str| strsim::jaro_winkler(&word.to_lowercase(), &typed.to_lowercase());
+    let words = rows().flat_map(|(words, _)| words.split(", ")).map(|word| (alike(word), word));
+    let nearest = words.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (nearest.0 >= ALIKE).then_some(nearest.1)
+}
+
 /// The words of each row, which mean the same or belong together, and their meaning.
 fn rows() -> impl Iterator<Item = (&'static str, &'static str)> {
     PAGE.lines().filter_map(|line| {
@@ -273,6 +290,8 @@ mod tests {
         }
         assert_eq!(meaning("nod"), meaning("NOD"));
         assert_eq!(meaning("test_total"), None);
+        assert_eq!(nearest_word("britle"), Some("brittle"));
+        assert_eq!(nearest_word("test_total"), None);
     }
 
     #[test]
