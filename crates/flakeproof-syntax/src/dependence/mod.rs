@@ -14,12 +14,10 @@
 mod assertion;
 mod builder;
 mod call;
-mod environment;
-mod follow;
 mod graph;
-mod path;
 mod statement;
 mod value;
 
-pub use graph::{Assertion, Edge, EdgeId, Graph, Node, NodeId, NodeKind, Words};
-pub use path::{ContextualPath, PathLimits};
+pub use graph::{
+    Assertion, ContextualPath, Edge, EdgeId, Graph, Node, NodeId, NodeKind, PathLimits, Words,
+};

@@ -2,8 +2,7 @@
 
 use super::builder::{Builder, Input, LastCall, Through};
 use super::call::{Passed, span_of_call};
-use super::environment::Variable;
-use super::value::{Nested, transparent};
+use super::value::{Nested, Variable, transparent};
 use crate::flow::{Block, Expression, Operation, Span, Statement};
 
 /// The calls of one block that may raise an exception, at most.

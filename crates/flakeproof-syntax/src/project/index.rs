@@ -4,10 +4,10 @@ use flakeproof_core::TestId;
 use rustc_hash::FxHashMap;
 
 use super::call::CallCache;
-use super::kind::Value;
 use super::names::{Name, Names};
+use super::reach::begin_of_test_code;
 use super::scope::Scope;
-use super::test_code::begin_of_test_code;
+use super::value::Value;
 use crate::Language;
 use crate::flow::{Declared, Field, Function, Role, Span, Unit};
 use crate::words::{self, Comments};
