@@ -1,6 +1,5 @@
 //! Python: pytest and unittest.
 
-mod assertions;
 mod expressions;
 mod flow;
 mod outline;
