@@ -11,7 +11,6 @@
 //! value begins. A literal in an assertion flows into the values it is compared with. A call whose
 //! value is dropped gives a new definition to what it is called on.
 
-mod assertion;
 mod builder;
 mod call;
 mod graph;

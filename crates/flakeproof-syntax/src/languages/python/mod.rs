@@ -3,7 +3,6 @@
 mod expressions;
 mod flow;
 mod outline;
-mod statements;
 
 use crate::language::{Grammar, Rules};
 
