@@ -1,4 +1,4 @@
-//! Exact nearest neighbours by cosine, over an inverted index.
+//! Nearest neighbours among sparse vectors: exact, by cosine, over an inverted index.
 //!
 //! Own code because the nearest-neighbour crates are dense, and the sparse ones have no top-k.
 //!
@@ -15,8 +15,160 @@
 //! A sum runs over the columns in ascending order, so it does not depend on how it was found, and
 //! equal rows are equally similar.
 
-use super::best::{self, Candidate, Neighbour, NeighbourLimit};
-use super::rows::{SparseRow, SparseRows};
+/// Sparse rows, one after another: the columns and weights of row `i` lie between `starts[i]` and
+/// `starts[i + 1]`. Columns are ascending within a row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SparseRows {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    weights: Vec<f32>,
+}
+
+/// One row: its columns, ascending, and their weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseRow<'a> {
+    /// The columns that are not zero, ascending.
+    pub columns: &'a [u32],
+    /// Their weights.
+    pub weights: &'a [f32],
+}
+
+impl SparseRows {
+    /// No row yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { starts: vec![0], columns: Vec::new(), weights: Vec::new() }
+    }
+
+    /// Append a row of (column, weight) pairs with ascending columns, scaled to length one. A row
+    /// without a direction (no entry, or only zeros) stays empty and is similar to nothing.
+    pub fn push_unit(&mut self, entries: &[(u32, f32)]) {
+        debug_assert!(entries.is_sorted_by(|a, b| a.0 < b.0));
+        let length = entries.iter().map(|(_, w)| f64::from(*w).powi(2)).sum::<f64>().sqrt();
+        if length > 0.0 && length.is_finite() {
+            for (column, weight) in entries {
+                self.columns.push(*column);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "weights are single precision"
+                )]
+                self.weights.push((f64::from(*weight) / length) as f32);
+            }
+        }
+        self.starts.push(self.columns.len());
+    }
+
+    /// The rows of several, one after another.
+    #[must_use]
+    pub fn joined(parts: &[Self]) -> Self {
+        let rows = 1 + parts.iter().map(Self::len).sum::<usize>();
+        let entries = parts.iter().map(Self::entries).sum();
+        let mut joined = Self {
+            starts: Vec::with_capacity(rows),
+            columns: Vec::with_capacity(entries),
+            weights: Vec::with_capacity(entries),
+        };
+        joined.starts.push(0);
+        for part in parts {
+            let before = joined.columns.len();
+            joined.starts.extend(part.starts.iter().skip(1).map(|start| before + start));
+            joined.columns.extend_from_slice(&part.columns);
+            joined.weights.extend_from_slice(&part.weights);
+        }
+        joined
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// Whether there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many entries all rows have together.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The row with this number.
+    #[must_use]
+    pub fn row(&self, row: usize) -> SparseRow<'_> {
+        let range = self.starts[row]..self.starts[row + 1];
+        SparseRow { columns: &self.columns[range.clone()], weights: &self.weights[range] }
+    }
+
+    /// All rows in their order.
+    pub fn iter(&self) -> impl Iterator<Item = SparseRow<'_>> {
+        (0..self.len()).map(|row| self.row(row))
+    }
+}
+
+/// A row of the training data, and how similar it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbour {
+    /// The row in the training data.
+    pub row: u32,
+    /// The cosine of the angle between the two, 1 for the same direction.
+    pub similarity: f32,
+}
+
+/// How many neighbours are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NeighbourLimit {
+    /// How many in all.
+    pub count: usize,
+    /// How many of one group at most. Rows of a group resemble each other and know the same thing,
+    /// so that without a limit one group can outvote all others.
+    pub of_a_group: usize,
+}
+
+/// A neighbour with a positive similarity as one number: the nearer first, and of two equally near
+/// ones the earlier row. Sorting numbers is quick, and the bits of positive reals sort as they do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate(u64);
+
+impl Candidate {
+    fn new(row: u32, similarity: f32) -> Self {
+        debug_assert!(similarity > 0.0);
+        Self(u64::from(!similarity.to_bits()) << 32 | u64::from(row))
+    }
+
+    fn neighbour(self) -> Neighbour {
+        #[expect(clippy::cast_possible_truncation, reason = "the halves are taken apart")]
+        let (similarity, row) = (!((self.0 >> 32) as u32), self.0 as u32);
+        Neighbour { row, similarity: f32::from_bits(similarity) }
+    }
+}
+
+/// The best of some candidates, taken in their order while their groups have room; one without a
+/// group is passed over.
+fn best_candidates(
+    candidates: &mut [Candidate],
+    wanted: NeighbourLimit,
+    group_of: impl Fn(u32) -> Option<u32>,
+) -> Vec<Neighbour> {
+    candidates.sort_unstable();
+    let mut taken = Vec::with_capacity(wanted.count);
+    // The groups of those taken, apart so that counting one is quick.
+    let mut groups = Vec::with_capacity(wanted.count);
+    for neighbour in candidates.iter().map(|candidate| candidate.neighbour()) {
+        if taken.len() == wanted.count {
+            break;
+        }
+        let Some(group) = group_of(neighbour.row) else { continue };
+        if groups.iter().filter(|of| **of == group).count() < wanted.of_a_group {
+            taken.push(neighbour);
+            groups.push(group);
+        }
+    }
+    taken
+}
 
 /// Rows of length one that can be searched by cosine.
 #[derive(Debug, Clone)]
@@ -124,8 +276,9 @@ impl SearchIndex {
         in_columns(queries, |column, weights| self.add_list(column, weights, &mut scratch.sums));
         scratch.highest.clear();
         scratch.highest.extend(scratch.sums.chunks(BLOCK).map(highest));
-        let found =
-            std::array::from_fn(|lane| best(lane, wanted, &|row| group_of(lane, row), scratch));
+        let found = std::array::from_fn(|lane| {
+            best_in_lane(lane, wanted, &|row| group_of(lane, row), scratch)
+        });
         scratch.sums.fill([0.0; LANES]);
         found
     }
@@ -169,7 +322,7 @@ fn in_columns<const LANES: usize>(
 }
 
 /// The best rows of a lane by their sums. Blocks whose highest sum is too low are passed over.
-fn best<const LANES: usize>(
+fn best_in_lane<const LANES: usize>(
     lane: usize,
     wanted: NeighbourLimit,
     group_of: &impl Fn(u32) -> Option<u32>,
@@ -191,7 +344,7 @@ fn best<const LANES: usize>(
         }
         if candidates.len() >= MANY {
             // The best of all are among the best of these and the rest.
-            let best = best::best(candidates, wanted, group_of);
+            let best = best_candidates(candidates, wanted, group_of);
             candidates.clear();
             candidates.extend(best.iter().map(|it| Candidate::new(it.row, it.similarity)));
             if let [.., last] = &best[..]
@@ -208,7 +361,7 @@ fn best<const LANES: usize>(
             }
         }
     }
-    let best = best::best(candidates, wanted, group_of);
+    let best = best_candidates(candidates, wanted, group_of);
     found.clear();
     found.extend(best.iter().map(|neighbour| neighbour.row));
     best
@@ -280,6 +433,50 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn rows_have_length_one_and_empty_ones_stay_empty() {
+        let mut rows = SparseRows::new();
+        rows.push_unit(&[(2, 3.0), (5, 4.0)]);
+        rows.push_unit(&[]);
+        rows.push_unit(&[(1, 0.0)]);
+        assert_eq!(rows.row(0), SparseRow { columns: &[2, 5], weights: &[0.6, 0.8] });
+        assert!(rows.row(1).columns.is_empty());
+        assert!(rows.row(2).columns.is_empty());
+        assert_eq!(rows.len(), 3);
+        let joined = SparseRows::joined(&[rows.clone(), SparseRows::new(), rows.clone()]);
+        assert_eq!((joined.len(), joined.row(3)), (6, rows.row(0)));
+    }
+
+    proptest! {
+        #[test]
+        fn candidates_sort_as_neighbours_do(
+            all in proptest::collection::vec((1e-5f32..1.1, 0u32..9), 0..40),
+        ) {
+            let mut candidates: Vec<Candidate> =
+                all.iter().map(|(similarity, row)| Candidate::new(*row, *similarity)).collect();
+            candidates.sort_unstable();
+            let mut neighbours = all;
+            neighbours.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            let found: Vec<(f32, u32)> = candidates
+                .iter()
+                .map(|it| it.neighbour())
+                .map(|it| (it.similarity, it.row))
+                .collect();
+            prop_assert_eq!(found, neighbours);
+        }
+    }
+
+    #[test]
+    fn a_full_group_and_rows_without_one_leave_their_place_to_others() {
+        let mut candidates: Vec<Candidate> =
+            (0u8..6).map(|row| Candidate::new(row.into(), 1.0 - f32::from(row) / 10.0)).collect();
+        let group_of = |row: u32| (row != 1).then_some(row / 4);
+        let wanted = NeighbourLimit { count: 3, of_a_group: 2 };
+        let rows: Vec<u32> =
+            best_candidates(&mut candidates, wanted, group_of).iter().map(|it| it.row).collect();
+        assert_eq!(rows, [0, 2, 4]);
+    }
+
     const COLUMNS: usize = 64;
 
     /// What the search must equal: every row scored and offered.
@@ -301,7 +498,7 @@ mod tests {
                 candidates.push(Candidate::new(row, similarity));
             }
         }
-        best::best(&mut candidates, wanted, |row| Some(row % 5))
+        best_candidates(&mut candidates, wanted, |row| Some(row % 5))
     }
 
     fn some_rows() -> impl Strategy<Value = SparseRows> {
