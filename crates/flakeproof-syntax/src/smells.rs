@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::Declared;
 use crate::project::{Project, ReachLimits};
-use crate::words::{Comments, Token, parts, tokens};
+use crate::words::{CodeToken, Comments, parts, tokens};
 
 macro_rules! smells {
     ($($(#[doc = $doc:literal])+ $smell:ident $name:literal: $words:literal;)+) => {
@@ -393,8 +393,8 @@ struct Outer {
 
 fn names(text: &str, comments: Comments) -> impl Iterator<Item = &str> {
     tokens(text, comments).filter_map(|token| match token {
-        Token::Name(name) => Some(name),
-        Token::Number(_) | Token::Text(_) | Token::Symbol(_) => None,
+        CodeToken::Name(name) => Some(name),
+        CodeToken::Number(_) | CodeToken::Text(_) | CodeToken::Symbol(_) => None,
     })
 }
 
@@ -416,7 +416,7 @@ impl Counts {
     fn new(text: &str, comments: Comments) -> Self {
         let mut counts = Self::default();
         for token in tokens(text, comments) {
-            if let Token::Name(text) | Token::Text(text) = token {
+            if let CodeToken::Name(text) | CodeToken::Text(text) = token {
                 parts(text).for_each(|word| counts.see(word));
             }
         }

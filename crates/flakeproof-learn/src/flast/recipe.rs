@@ -3,7 +3,7 @@
 //! (the paper's sigma, chosen as section 6 says).
 
 use flakeproof_syntax::words;
-use flakeproof_syntax::words::{Comments, Token};
+use flakeproof_syntax::words::{CodeToken, Comments};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluate::HeldOut;
@@ -230,8 +230,8 @@ impl Cut {
             Self::Parts => {
                 for token in words::tokens(test.source, test.comments) {
                     match token {
-                        Token::Name(text) | Token::Text(text) => take(text),
-                        Token::Number(_) | Token::Symbol(_) => {}
+                        CodeToken::Name(text) | CodeToken::Text(text) => take(text),
+                        CodeToken::Number(_) | CodeToken::Symbol(_) => {}
                     }
                 }
             }
