@@ -148,12 +148,12 @@ impl Table {
 }
 
 /// Whoever takes the rows.
-pub(crate) type Take<'t, E> = &'t mut dyn FnMut(&[Cell<'_>]) -> Result<(), E>;
+type Take<'t, E> = &'t mut dyn FnMut(&[Cell<'_>]) -> Result<(), E>;
 
 /// What goes wrong on the way of a row.
-pub(crate) type Way<E> = Result<(), Trouble<E>>;
+type Way<E> = Result<(), Trouble<E>>;
 
-pub(crate) enum Trouble<E> {
+enum Trouble<E> {
     Reading(rusqlite::Error),
     Taking(E),
 }
@@ -230,7 +230,7 @@ fn rows<E>(connection: &Connection, query: &str, take: Take<'_, E>) -> Way<E> {
     Ok(())
 }
 
-pub(crate) fn cell<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cell<'r>> {
+fn cell<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cell<'r>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null | ValueRef::Blob(_) => Cell::Empty,
         ValueRef::Integer(number) => Cell::Whole(number),
@@ -239,7 +239,7 @@ pub(crate) fn cell<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Cell
     })
 }
 
-pub(crate) fn optional(text: Option<&str>) -> Cell<'_> {
+fn optional(text: Option<&str>) -> Cell<'_> {
     text.map_or(Cell::Empty, Cell::Text)
 }
 
@@ -290,7 +290,7 @@ struct Kept {
 
 /// Every execution, from its row or else from its run's digest. Runs and executions come in the order of
 /// runs, so that one run at a time is in memory.
-pub(crate) fn executions<E>(connection: &Connection, take: Take<'_, E>) -> Way<E> {
+fn executions<E>(connection: &Connection, take: Take<'_, E>) -> Way<E> {
     let names = names(connection)?;
     let mut runs = connection.prepare(DIGESTED)?;
     let mut runs = runs.query([])?;

@@ -87,7 +87,7 @@ impl HistoryFile {
     }
 
     /// The history is damaged, or is none.
-    pub(crate) fn unreadable(&self, cause: impl Display) -> HistoryError {
+    fn unreadable(&self, cause: impl Display) -> HistoryError {
         HistoryError::Unreadable { place: self.to_string(), cause: cause.to_string() }
     }
 
@@ -198,11 +198,11 @@ const MIGRATIONS: [&str; 5] = [
 
 /// The version of a schema, 0 in an empty file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SchemaVersion(u32);
+struct SchemaVersion(u32);
 
 impl SchemaVersion {
     /// The newest version this program knows.
-    pub(crate) const KNOWN: Self = Self(MIGRATIONS.len() as u32);
+    const KNOWN: Self = Self(MIGRATIONS.len() as u32);
 
     /// The version of an open file. Changes nothing in it.
     ///
@@ -229,7 +229,7 @@ impl SchemaVersion {
 ///
 /// # Errors
 /// When the file cannot be written, or is not a history that this program knows.
-pub(crate) fn migrate(connection: &mut Connection, file: &HistoryFile) -> Result<(), HistoryError> {
+fn migrate(connection: &mut Connection, file: &HistoryFile) -> Result<(), HistoryError> {
     if SchemaVersion::read(connection, file)? == SchemaVersion::KNOWN {
         return Ok(());
     }

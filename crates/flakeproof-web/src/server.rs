@@ -240,7 +240,7 @@ fn talk<S: Source>(
 
 /// Room for a number of clients.
 #[derive(Debug)]
-pub(crate) struct Room {
+struct Room {
     places: Arc<Semaphore>,
     /// Those who are there, the first first.
     clients: VecDeque<Arc<Client>>,
@@ -248,7 +248,7 @@ pub(crate) struct Room {
 
 /// A client, as long as it has a place.
 #[derive(Debug, Default)]
-pub(crate) struct Client {
+struct Client {
     /// Requests that are being answered.
     answering: AtomicUsize,
     cut: Notify,
@@ -256,7 +256,7 @@ pub(crate) struct Client {
 
 /// Held as long as a request is being answered.
 #[derive(Debug)]
-pub(crate) struct Answering<'a>(&'a Client);
+struct Answering<'a>(&'a Client);
 
 impl Room {
     /// An empty room with so many places.
@@ -265,7 +265,7 @@ impl Room {
     }
 
     /// A place, at once if somebody there can be cut off.
-    pub(crate) async fn enter(&mut self) -> (Option<OwnedSemaphorePermit>, Arc<Client>) {
+    async fn enter(&mut self) -> (Option<OwnedSemaphorePermit>, Arc<Client>) {
         // Those who left are known here only.
         self.clients.retain(|client| Arc::strong_count(client) > 1);
         let permit = match Arc::clone(&self.places).try_acquire_owned() {
@@ -292,13 +292,13 @@ impl Room {
 
 impl Client {
     /// Note that a request is being answered.
-    pub(crate) fn answering(&self) -> Answering<'_> {
+    fn answering(&self) -> Answering<'_> {
         self.answering.fetch_add(1, Ordering::Relaxed);
         Answering(self)
     }
 
     /// Wait until somebody else needs the place.
-    pub(crate) async fn is_cut(&self) {
+    async fn is_cut(&self) {
         self.cut.notified().await;
     }
 

@@ -289,7 +289,7 @@ impl<'a> Texts<'a> {
 /// A map from texts would own a copy of each, in a place of its own. Here the texts lie one after
 /// another, and the table holds numbers only.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Numbered<'a> {
+struct Numbered<'a> {
     texts: Texts<'a>,
     hashes: Vec<u64>,
     table: HashTable<u32>,

@@ -248,7 +248,7 @@ impl Forest {
     }
 
     /// The forest of these trees, if they make sense.
-    pub(super) fn of_checked_trees(trees: Vec<Tree>, features: usize) -> Result<Self, String> {
+    fn of_checked_trees(trees: Vec<Tree>, features: usize) -> Result<Self, String> {
         if trees.is_empty() {
             return Err("there is no tree".to_owned());
         }

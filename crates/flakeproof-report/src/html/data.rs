@@ -304,7 +304,7 @@ const AT_MOST: usize = 25;
 
 /// What is known about a test besides its runs.
 #[derive(Default, Serialize)]
-pub(super) struct Detail<'a> {
+struct Detail<'a> {
     location: Option<String>,
     unexplained: Option<String>,
     hunted: Option<Hunted<'a>>,

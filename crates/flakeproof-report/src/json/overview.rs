@@ -139,7 +139,7 @@ impl<'a> OutageDocument<'a> {
 
 /// What is known about one test, in short.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct TestRow<'a> {
+struct TestRow<'a> {
     /// Its id, as its framework writes it.
     id: &'a TestId,
     /// What the history and the latest hunt come to; `null` if it ran to an end in neither.

@@ -36,7 +36,7 @@ impl Go<'_, '_> {
     }
 
     /// `type Order struct { Base; total int }`.
-    pub(super) fn type_spec(&mut self, spec: Node<'_>) {
+    fn type_spec(&mut self, spec: Node<'_>) {
         let (Some(name), Some(kind)) =
             (spec.child_by_field_name("name"), spec.child_by_field_name("type"))
         else {

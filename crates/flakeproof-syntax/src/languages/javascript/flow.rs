@@ -377,7 +377,7 @@ impl Script<'_, '_> {
     }
 
     /// `export { a } from "./b"` and `export * from "./b"`.
-    pub(super) fn export_from(&mut self, node: Node<'_>, source: Node<'_>) {
+    fn export_from(&mut self, node: Node<'_>, source: Node<'_>) {
         let module = self.module(source);
         match child_of_kind(node, &["export_clause"]) {
             Some(clause) => self.named_members(&module, clause),

@@ -170,7 +170,7 @@ impl Python<'_, '_> {
     }
 
     /// `from .a import b as c`.
-    pub(super) fn import_from(&mut self, node: Node<'_>) {
+    fn import_from(&mut self, node: Node<'_>) {
         let Some(module) = node.child_by_field_name("module_name") else { return };
         let base = self.absolute(module);
         for import in parts(node).into_iter().filter(|part| *part != module) {

@@ -240,7 +240,7 @@ impl Rust<'_, '_> {
     }
 
     /// What a macro makes.
-    pub(super) fn macro_value(&mut self, node: Node<'_>) -> Expression {
+    fn macro_value(&mut self, node: Node<'_>) -> Expression {
         let Some(called) = macro_name(node) else { return gathered(node) };
         let arguments = self.macro_arguments(node);
         match self.form.text(called) {

@@ -128,7 +128,7 @@ pub(super) fn operand(node: Node<'_>, text: &str, margin: Margin<'_>) -> Operand
 }
 
 /// What stands in parentheses, which the tree of Python does not keep; likewise types.
-pub(super) fn inside_parentheses(node: Node<'_>) -> Node<'_> {
+fn inside_parentheses(node: Node<'_>) -> Node<'_> {
     let mut node = node;
     while matches!(node.kind(), "parenthesized_expression" | "type") {
         let Some(inner) = operands_of(node).next() else { break };
@@ -198,7 +198,7 @@ pub(super) enum Number {
 }
 
 impl Number {
-    pub(super) const ZERO: Self = Self::Whole(Vec::new());
+    const ZERO: Self = Self::Whole(Vec::new());
 
     pub(super) fn one() -> Self {
         Self::Whole(vec![1])
