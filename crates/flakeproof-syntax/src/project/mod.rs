@@ -6,7 +6,6 @@
 //! looked up, and what one function calls is resolved once and kept.
 
 mod call;
-mod chain;
 mod index;
 mod names;
 mod reach;
