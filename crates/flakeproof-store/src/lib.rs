@@ -2,18 +2,16 @@
 //!
 //! [`SqliteHistory`] keeps it in a file that several processes may write at the same time and that
 //! a killed process leaves intact. [`MemoryHistory`] stands in where nothing can be written. Both
-//! are a [`flakeproof_core::History`] and pass the same tests (`tests/contract.rs`).
+//! are a [`flakeproof_core::History`] and pass the same tests (`tests/contract`).
 //!
 //! All SQL of flakeproof is in this crate, as text that can be pasted into the `sqlite3` shell.
 
 mod digests;
 mod export;
-mod exported_executions;
 mod history_file;
 mod hunts;
 mod marks;
 mod memory;
-mod migrations;
 mod past;
 mod prune;
 mod runs;

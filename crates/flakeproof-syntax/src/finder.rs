@@ -14,8 +14,7 @@ use crate::flow::Unit;
 use crate::language::Grammar;
 use crate::languages::{Lowering, Pieces};
 use crate::metrics::{MeasuredTests, of_tests};
-use crate::outline::{Function, Outline, Reading, Role};
-use crate::reach::Reach;
+use crate::outline::{Function, Outline, Reach, Reading, Role};
 use crate::tree::{first_error, line};
 use crate::{Found, Helper, Issue, IssueKind, Language, Layout, SourceFile, TestSource};
 

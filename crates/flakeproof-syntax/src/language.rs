@@ -1,9 +1,9 @@
 //! The languages in which tests are found, and what there is to know about each.
 
 use crate::flow::Unit;
-use crate::languages::{self, Lowering};
-use crate::outline::{Outline, Reading};
-use crate::reach::CallReader;
+use crate::languages;
+use crate::languages::Lowering;
+use crate::outline::{CallReader, Outline, Reading};
 
 /// A language in which tests are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,11 +10,9 @@ mod finder;
 pub mod flow;
 mod language;
 mod languages;
-mod layout;
 pub mod metrics;
 mod outline;
 pub mod project;
-mod reach;
 pub mod smells;
 mod source;
 mod tree;
@@ -22,5 +20,4 @@ pub mod words;
 
 pub use finder::{Effort, Finder, Lowered};
 pub use language::{Language, may_hold_tests};
-pub use layout::Layout;
-pub use source::{Found, Helper, Issue, IssueKind, SourceFile, TestSource};
+pub use source::{Found, Helper, Issue, IssueKind, Layout, SourceFile, TestSource};

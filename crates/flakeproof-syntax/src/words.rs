@@ -45,7 +45,7 @@ impl From<Language> for Comments {
 
 /// A token of code, comments and white space left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Token<'a> {
+pub enum CodeToken<'a> {
     /// A name or a keyword.
     Name(&'a str),
     /// A number, with its suffix.
@@ -57,7 +57,7 @@ pub enum Token<'a> {
 }
 
 /// The tokens of a piece of code. What is not closed ends with the code.
-pub fn tokens(code: &str, comments: Comments) -> impl Iterator<Item = Token<'_>> {
+pub fn tokens(code: &str, comments: Comments) -> impl Iterator<Item = CodeToken<'_>> {
     let mut rest = code;
     std::iter::from_fn(move || {
         loop {
@@ -78,15 +78,15 @@ pub fn tokens(code: &str, comments: Comments) -> impl Iterator<Item = Token<'_>>
         let first = rest.chars().next()?;
         let (token, length) = if is_name_start(first) {
             let name = leading_name(rest);
-            (Token::Name(name), name.len())
+            (CodeToken::Name(name), name.len())
         } else if first.is_numeric() {
             let number = leading_name(rest);
-            (Token::Number(number), number.len())
+            (CodeToken::Number(number), number.len())
         } else if matches!(first, '"' | '\'' | '`') {
             let (text, length) = quoted(rest, first);
-            (Token::Text(text), length)
+            (CodeToken::Text(text), length)
         } else {
-            (Token::Symbol(first), first.len_utf8())
+            (CodeToken::Symbol(first), first.len_utf8())
         };
         rest = &rest[length..];
         Some(token)
@@ -112,8 +112,10 @@ pub fn parts(name: &str) -> impl Iterator<Item = &str> {
 pub fn of_code(code: &str, comments: Comments) -> impl Iterator<Item = &str> {
     tokens(code, comments)
         .filter_map(|token| match token {
-            Token::Name(text) | Token::Number(text) | Token::Text(text) => Some(parts(text)),
-            Token::Symbol(_) => None,
+            CodeToken::Name(text) | CodeToken::Number(text) | CodeToken::Text(text) => {
+                Some(parts(text))
+            }
+            CodeToken::Symbol(_) => None,
         })
         .flatten()
 }
@@ -218,9 +220,9 @@ mod tests {
 
     #[test]
     fn tokens_leave_comments_out_and_open_texts() {
-        use Token::{Name, Number, Symbol, Text};
+        use CodeToken::{Name, Number, Symbol, Text};
         let code = "a /* no */ = 0x1F; // no\n say(\"it\\\"s\", 'c')";
-        let found: Vec<Token<'_>> = tokens(code, Comments::Slashes).collect();
+        let found: Vec<CodeToken<'_>> = tokens(code, Comments::Slashes).collect();
         let expected = [
             Name("a"),
             Symbol('='),
@@ -239,10 +241,10 @@ mod tests {
     #[test]
     fn a_text_in_triple_quotes_spans_lines_and_others_end_with_theirs() {
         let code = "x = \"\"\"a\nb\"\"\" # no\ny = 'open\nz";
-        let found: Vec<Token<'_>> = tokens(code, Comments::Hash).collect();
-        assert!(found.contains(&Token::Text("a\nb")));
-        assert!(found.contains(&Token::Text("open")));
-        assert_eq!(found.last(), Some(&Token::Name("z")));
+        let found: Vec<CodeToken<'_>> = tokens(code, Comments::Hash).collect();
+        assert!(found.contains(&CodeToken::Text("a\nb")));
+        assert!(found.contains(&CodeToken::Text("open")));
+        assert_eq!(found.last(), Some(&CodeToken::Name("z")));
     }
 
     #[test]
@@ -256,7 +258,7 @@ mod tests {
         fn any_text_has_tokens_and_parts(code in any::<String>()) {
             for comments in [Comments::Slashes, Comments::Hash] {
                 for token in tokens(&code, comments) {
-                    if let Token::Name(name) = token {
+                    if let CodeToken::Name(name) = token {
                         prop_assert!(parts(name).all(|part| !part.is_empty()));
                     }
                 }

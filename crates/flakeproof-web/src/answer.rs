@@ -14,7 +14,7 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde_json::json;
 
-use crate::encoding;
+use crate::request;
 use crate::source::SourceError;
 
 /// Below this, packing saves no packet.
@@ -55,10 +55,10 @@ impl Answer {
     /// and the packed body if it can unpack it.
     pub(crate) fn response(self, asked: &HeaderMap) -> Response<Full<Bytes>> {
         let body = &self.body;
-        let is_packed = body.packed.is_some() && encoding::takes_gzip(asked);
+        let is_packed = body.packed.is_some() && request::takes_gzip(asked);
         // Bytes that differ have different names, and packed ones differ.
         let tag = format!("\"{}{}\"", body.tag, if is_packed { "-gzip" } else { "" });
-        let is_known = self.status == StatusCode::OK && encoding::has_tag(asked, &body.tag);
+        let is_known = self.status == StatusCode::OK && request::has_tag(asked, &body.tag);
         let bytes = match (&body.packed, is_packed) {
             _ if is_known => Bytes::new(),
             (Some(packed), true) => packed.clone(),

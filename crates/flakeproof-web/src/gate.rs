@@ -11,7 +11,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, StatusCode};
 
 use crate::answer::{Answer, Problem};
-use crate::{Route, Token, encoding};
+use crate::{Route, Token, request};
 
 /// Who may ask.
 #[derive(Debug)]
@@ -143,12 +143,12 @@ fn bearer(value: &str) -> Option<&str> {
 
 /// The token in the query, and the address without it.
 fn given_in_query(request: &Parts) -> Option<(String, String)> {
-    let pairs = encoding::pairs(request.uri.query()?)?;
+    let pairs = request::pairs(request.uri.query()?)?;
     let (_, given) = pairs.iter().find(|(name, _)| name == "token")?.clone();
     let rest: Vec<String> = pairs
         .iter()
         .filter(|(name, _)| name != "token")
-        .map(|(name, value)| format!("{}={}", encoding::encoded(name), encoding::encoded(value)))
+        .map(|(name, value)| format!("{}={}", request::encoded(name), request::encoded(value)))
         .collect();
     // A path that is not known, such as `//elsewhere.example`, could lead away from here.
     let path = request.uri.path();

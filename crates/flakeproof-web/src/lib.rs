@@ -10,12 +10,10 @@
 //! table: the description of the API cannot miss one.
 
 mod answer;
-mod encoding;
 mod gate;
 mod listing;
 mod open_api;
-mod responder;
-mod room;
+mod request;
 mod route;
 mod server;
 mod source;

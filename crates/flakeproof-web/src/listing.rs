@@ -6,7 +6,7 @@ use flakeproof_core::Standing;
 use serde_json::{Value, json};
 
 use crate::answer::Problem;
-use crate::encoding;
+use crate::request;
 
 /// Tests on a page if nothing else is asked for.
 const LIMIT: usize = 100;
@@ -129,7 +129,7 @@ fn id(row: &Value) -> &str {
 impl Choice {
     /// The choice that a query means.
     pub(crate) fn parse(query: &str) -> Result<Self, Problem> {
-        let pairs = encoding::pairs(query)
+        let pairs = request::pairs(query)
             .ok_or_else(|| Problem::bad_request("the query is no UTF-8", NEXT))?;
         let mut choice = Self::default();
         for (name, value) in &pairs {
@@ -197,11 +197,11 @@ impl Choice {
             parts.push(format!("standing={}", words.join(",")));
         }
         if !self.words.is_empty() {
-            parts.push(format!("q={}", encoding::encoded(&self.words.join(" "))));
+            parts.push(format!("q={}", request::encoded(&self.words.join(" "))));
         }
         parts.push(format!("sort={}", self.sort.word()));
         parts.push(format!("limit={}", self.limit.unwrap_or(LIMIT)));
-        parts.push(format!("after={}", encoding::encoded(after)));
+        parts.push(format!("after={}", request::encoded(after)));
         parts.join("&")
     }
 }

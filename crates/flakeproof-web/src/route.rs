@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::{encoding, listing};
+use crate::{listing, request};
 
 /// The name of the only parameter that is part of a path.
 pub(crate) const ID: &str = "id";
@@ -75,7 +75,7 @@ impl Route {
         let named = |route: &Self| {
             let start = route.path().strip_suffix("{id}")?;
             let id = path.strip_prefix(start).filter(|id| !id.is_empty())?;
-            Some((*route, Some(encoding::decoded(id)?)))
+            Some((*route, Some(request::decoded(id)?)))
         };
         let plain = Self::ALL.iter().find(|route| route.path() == path);
         plain.map(|route| (*route, None)).or_else(|| Self::ALL.iter().find_map(named))
@@ -211,7 +211,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_id_is_found_again(id in ".+") {
-            let path = format!("/api/v1/tests/{}", encoding::encoded(&id));
+            let path = format!("/api/v1/tests/{}", request::encoded(&id));
             prop_assert_eq!(Route::parse(&path), Some((Route::Test, Some(id.into()))));
         }
     }

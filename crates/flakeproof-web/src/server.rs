@@ -1,10 +1,16 @@
 //! The server: listens, cuts off who takes too much, and ends when it is told to, by a thread such
 //! as one that waits for Ctrl-C.
+//!
+//! It has room for a number of clients, in which nobody can sit and keep others out. A client that
+//! is not being answered, because it has not finished its request, says nothing, or does not read,
+//! gives its place to the next one when all places are taken: the one that came first goes first.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -12,11 +18,10 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::gate::Gate;
-use crate::responder::Responder;
-use crate::room::{Client, Room};
+use crate::request::Responder;
 use crate::{Source, Token};
 
 /// The most bytes that the head of a request may have.
@@ -231,4 +236,79 @@ fn talk<S: Source>(
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEAD_LINES)
         .serve_connection(TokioIo::new(stream), service)
+}
+
+/// Room for a number of clients.
+#[derive(Debug)]
+struct Room {
+    places: Arc<Semaphore>,
+    /// Those who are there, the first first.
+    clients: VecDeque<Arc<Client>>,
+}
+
+/// A client, as long as it has a place.
+#[derive(Debug, Default)]
+struct Client {
+    /// Requests that are being answered.
+    answering: AtomicUsize,
+    cut: Notify,
+}
+
+/// Held as long as a request is being answered.
+#[derive(Debug)]
+struct Answering<'a>(&'a Client);
+
+impl Room {
+    /// An empty room with so many places.
+    pub(crate) fn new(places: usize) -> Self {
+        Self { places: Arc::new(Semaphore::new(places)), clients: VecDeque::new() }
+    }
+
+    /// A place, at once if somebody there can be cut off.
+    async fn enter(&mut self) -> (Option<OwnedSemaphorePermit>, Arc<Client>) {
+        // Those who left are known here only.
+        self.clients.retain(|client| Arc::strong_count(client) > 1);
+        let permit = match Arc::clone(&self.places).try_acquire_owned() {
+            Ok(permit) => Some(permit),
+            Err(_) => {
+                self.cut_the_first();
+                // The semaphore is never closed, so there is always a permit in the end.
+                Arc::clone(&self.places).acquire_owned().await.ok()
+            }
+        };
+        let client = Arc::new(Client::default());
+        self.clients.push_back(Arc::clone(&client));
+        (permit, client)
+    }
+
+    fn cut_the_first(&mut self) {
+        if let Some(at) = self.clients.iter().position(|client| !client.is_answered())
+            && let Some(client) = self.clients.remove(at)
+        {
+            client.cut.notify_one();
+        }
+    }
+}
+
+impl Client {
+    /// Note that a request is being answered.
+    fn answering(&self) -> Answering<'_> {
+        self.answering.fetch_add(1, Ordering::Relaxed);
+        Answering(self)
+    }
+
+    /// Wait until somebody else needs the place.
+    async fn is_cut(&self) {
+        self.cut.notified().await;
+    }
+
+    fn is_answered(&self) -> bool {
+        self.answering.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl Drop for Answering<'_> {
+    fn drop(&mut self) {
+        self.0.answering.fetch_sub(1, Ordering::Relaxed);
+    }
 }

@@ -2,30 +2,25 @@
 //! without cause in the order, a victim, or a polluter; and from those probabilities to what it
 //! costs to find the flaky tests when only the doubtful ones are rerun.
 
-mod answers;
 mod dataset;
-mod delegation;
 mod front;
 mod model;
 mod pipeline;
 mod prices;
 mod problem;
-mod suites;
 mod tables;
 
-pub use answers::{Answers, AnswersError, AskedTest};
 pub use dataset::{Dataset, DatasetError, Sample};
-pub use delegation::Delegation;
 pub use front::{
-    Front, GridPoint, LAST_STEP, Pins, Setting, UNREACHED_STEP, step_of, threshold_of,
+    Delegation, Front, GridPoint, LAST_STEP, Pins, Setting, UNREACHED_STEP, step_of, threshold_of,
 };
 pub use model::{AboutForest, Explanation, ForestModel, ForestModelParams, Worth};
 pub use pipeline::{
-    ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline, ProjectScores,
+    Answers, AnswersError, AskedTest, ForestProtocol, ForestValidation, ForestValidationParams,
+    LearnError, Pipeline, ProjectScores,
 };
-pub use prices::{MaxReruns, Recheck, exact};
+pub use prices::{CostSource, CostedTest, MaxReruns, Recheck, Suites, TimedTest, exact};
 pub use problem::{Label, Problem, TestOutcomes};
-pub use suites::{CostSource, CostedTest, Suites, TimedTest};
 pub use tables::{
     CsvError, KnownTest, MeasuredTest, TableColumns, read_features, read_outcomes, write_features,
 };

@@ -7,16 +7,13 @@
 use flakeproof_core::{Feature, Features, Seed, Thresholds};
 use serde::{Deserialize, Serialize};
 
-use super::answers::Answers;
 use super::dataset::{Dataset, Sample, single};
-use super::delegation::Delegation;
-use super::front::{Front, LAST_STEP, Setting, step_of, threshold_of};
+use super::front::{Delegation, Front, LAST_STEP, Setting, step_of, threshold_of};
 use super::pipeline::{
-    ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline,
+    Answers, ForestProtocol, ForestValidation, ForestValidationParams, LearnError, Pipeline,
 };
-use super::prices::{MaxReruns, Recheck};
+use super::prices::{MaxReruns, Recheck, Suites};
 use super::problem::Problem;
-use super::suites::Suites;
 use crate::balance::Balance;
 use crate::evaluate::{HeldOut, Isotonic};
 use crate::forest::{Forest, Table};

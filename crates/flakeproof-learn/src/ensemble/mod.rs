@@ -9,16 +9,11 @@
 //! other members than one for a project that it knows.
 
 mod base_model;
-mod blend;
 mod model;
-mod params;
 mod readings;
-mod sibling_model;
 mod siblings;
 
-pub use base_model::{BaseModel, BaseModels};
-pub use blend::Blend;
-pub use model::{AboutEnsemble, Ensemble, EnsembleScore, KIND};
-pub use params::{EnsembleError, EnsembleParams};
+pub use base_model::{BaseModel, BaseModels, Blend};
+pub use model::{AboutEnsemble, Ensemble, EnsembleError, EnsembleParams, EnsembleScore, KIND};
 pub use readings::{Reading, Readings, SourceReader};
 pub use siblings::SiblingPosition;

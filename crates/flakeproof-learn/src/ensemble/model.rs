@@ -1,20 +1,274 @@
-//! An ensemble that has learned, and what it says.
+//! What an ensemble is to be like, how it learns, and what it says once it has learned.
 
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use flakeproof_core::Seed;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::base_model::{BaseModel, BaseModels, odds};
-use super::blend::Blend;
-use super::readings::Reading;
-use super::sibling_model::SiblingModel;
-use crate::boost::Boosted;
-use crate::evaluate::Isotonic;
-use crate::flast::{Corpus, HoldOut, Neighbourhood, Opinion, Recipe, Space, ThresholdLevels};
-use crate::linear::Linear;
+use super::base_model::{BaseModel, BaseModels, Blend, importance, odds};
+use super::readings::{Reading, Readings};
+use super::siblings::{SiblingModel, around};
+use crate::boost::{BoostParams, Boosted};
+use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
+use crate::flast::{
+    Aim, Corpus, HoldOut, Level, Neighbourhood, Opinion, Recipe, Space, ThresholdLevels,
+};
+use crate::labelled;
+use crate::linear::{Linear, LinearParams};
 use crate::model_file::{Aligned, Arrays, ModelFile, ModelFileError};
-use crate::network::Network;
+use crate::network::{Embeddings, Network, NetworkParams, PretrainParams, TrainingSet};
+
+/// What an ensemble is to be like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EnsembleParams {
+    /// What is held out to learn what each member's word is worth.
+    pub hold_out: HoldOut,
+    /// In how many parts.
+    pub parts: usize,
+    /// How neighbours are found.
+    pub recipe: Recipe,
+    /// How words are weighed.
+    pub linear: LinearParams,
+    /// How smells are weighed.
+    pub boost: BoostParams,
+    /// How paths are read; without it nobody does.
+    pub network: Option<NetworkParams>,
+    /// The vectors of words that the network begins with; without them it learns its own from the
+    /// methods of the projects.
+    pub embeddings: Option<Embeddings>,
+    /// The precision of the careful threshold.
+    pub careful_precision: f64,
+    /// The seed of all chance.
+    pub seed: Seed,
+}
+
+/// Why no ensemble can be trained.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EnsembleError {
+    /// There are too few tests, classes or projects, or too few flaky ones.
+    #[error("{tests} tests, {flaky} of them flaky, are too few to learn from and to hold out")]
+    TooFew {
+        /// How many tests there are.
+        tests: usize,
+        /// How many of them are flaky.
+        flaky: usize,
+    },
+}
+
+/// The members that learn in seconds: all but the network.
+const CHEAP: usize = 3;
+
+/// What members said of tests that they had not seen.
+pub(super) struct HeldOutWords {
+    pub(super) said: Vec<Vec<f64>>,
+    pub(super) rows: Vec<u32>,
+    /// What was known around each of them.
+    pub(super) around: Vec<Vec<f32>>,
+}
+
+impl EnsembleParams {
+    /// The ensemble that does best on held-out parts of the labelled tests.
+    #[must_use]
+    pub fn new(hold_out: HoldOut, seed: Seed) -> Self {
+        Self {
+            hold_out,
+            parts: 5,
+            recipe: Recipe::rarity(),
+            linear: LinearParams { cost: 0.3, fewest: 2, seed },
+            boost: BoostParams::new(seed),
+            network: Some(NetworkParams::new(seed)),
+            embeddings: None,
+            careful_precision: 0.9,
+            seed,
+        }
+    }
+
+    /// Learn from labelled tests.
+    ///
+    /// # Errors
+    /// When there are too few of them.
+    pub fn fit(&self, readings: &Readings, name: &str) -> Result<Ensemble<'static>, EnsembleError> {
+        let corpus = Corpus::of_tests(&readings.tests, self.recipe.cut);
+        let all: Vec<u32> = (0..u32::try_from(readings.tests.len()).unwrap_or(u32::MAX)).collect();
+        let (members, about) = self.fit_rows(readings, &corpus, &all, name)?;
+        Ok(Ensemble::new(about, members, corpus))
+    }
+
+    /// Learn from some of the tests, whose corpus is that of all.
+    ///
+    /// # Errors
+    /// When there are too few of them.
+    pub fn fit_rows(
+        &self,
+        readings: &Readings,
+        corpus: &Corpus<'_>,
+        rows: &[u32],
+        name: &str,
+    ) -> Result<(BaseModels, AboutEnsemble), EnsembleError> {
+        let flaky = rows.iter().filter(|row| readings.tests[**row as usize].flaky).count();
+        let too_few = EnsembleError::TooFew { tests: rows.len(), flaky };
+        let mut held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
+        let with_source = readings.with_source(rows);
+        let network = self.network(readings, &with_source);
+        if let Some((_, scores)) = &network {
+            held_out.said.push(held_out.rows.iter().map(|row| odds(scores[row])).collect());
+        }
+        let company = match self.hold_out {
+            HoldOut::Test => SiblingModel::fit(readings, &held_out, rows, self.parts, self.seed),
+            HoldOut::Class | HoldOut::Project => None,
+        };
+        let company = company.map(|(company, scores)| {
+            held_out.said.push(scores);
+            company
+        });
+        let labels: Vec<bool> =
+            held_out.rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
+        let weights = match self.hold_out {
+            HoldOut::Project => importance(readings, &held_out.rows),
+            HoldOut::Test | HoldOut::Class => vec![1.0; labels.len()],
+        };
+        let blend = Blend::fit(&held_out.said, &labels, &weights);
+        let scored: Vec<(f64, bool)> = labels
+            .iter()
+            .enumerate()
+            .map(|(at, flaky)| {
+                let said: Vec<Option<f64>> =
+                    held_out.said.iter().map(|scores| Some(scores[at])).collect();
+                (blend.ask(&said).0, *flaky)
+            })
+            .collect();
+        let others = labels.iter().filter(|flaky| !**flaky).count();
+        let scored = HeldOut::new(scored, others);
+        let mut members = BaseModels::fit(self, readings, &with_source).ok_or(too_few)?;
+        members.paths = network.map(|(network, _)| network);
+        members.company = company;
+        let tests: Vec<_> = rows.iter().map(|row| readings.tests[*row as usize].clone()).collect();
+        let mut projects: Vec<String> = tests.iter().map(|test| test.project.clone()).collect();
+        projects.sort();
+        projects.dedup();
+        let about = AboutEnsemble {
+            name: name.to_owned(),
+            recipe: self.recipe.clone(),
+            seed: self.seed,
+            tests: rows.len(),
+            flaky,
+            projects,
+            data: labelled::digest(&tests),
+            hold_out: self.hold_out,
+            members: members.names(),
+            average_precision: scored.average_precision(),
+            thresholds: self.thresholds(&scored),
+            calibration: Isotonic::fit(&scored),
+            blend,
+        };
+        Ok((members, about))
+    }
+
+    fn thresholds(&self, held_out: &HeldOut) -> ThresholdLevels {
+        let level = |aim: Aim| aim.threshold(held_out).map(|from| Level::at(from, held_out));
+        ThresholdLevels {
+            balanced: level(Aim::Balance),
+            careful: level(Aim::Precision(self.careful_precision)),
+            careful_precision: self.careful_precision,
+        }
+    }
+
+    /// Ask each part of the tests about members that learned from the other parts.
+    fn hold_out(
+        &self,
+        readings: &Readings,
+        corpus: &Corpus<'_>,
+        rows: &[u32],
+    ) -> Option<HeldOutWords> {
+        let parts = self.inner_folds(readings, rows);
+        let heard: Vec<Option<HeldOutWords>> = parts
+            .par_iter()
+            .map(|part| {
+                let rows_at = |places: &[u32]| -> Vec<u32> {
+                    places.iter().map(|place| rows[*place as usize]).collect()
+                };
+                let (train, test) = (rows_at(&part.train), rows_at(&part.test));
+                let test = readings.with_source(&test);
+                let members = BaseModels::fit(self, readings, &readings.with_source(&train))?;
+                let opinions = self.neighbours(corpus, &train, &test);
+                let said = members.ask_rows(readings, &opinions, &test);
+                let around = self.around(readings, &opinions, &train, &test);
+                Some(HeldOutWords { said, rows: test, around })
+            })
+            .collect();
+        let (said, rows, around) = (vec![Vec::new(); CHEAP], Vec::new(), Vec::new());
+        let mut found = HeldOutWords { said, rows, around };
+        for part in heard {
+            let part = part?;
+            found.said.iter_mut().zip(part.said).for_each(|(all, new)| all.extend(new));
+            found.rows.extend(part.rows);
+            found.around.extend(part.around);
+        }
+        (!found.rows.is_empty()).then_some(found)
+    }
+
+    /// What known tests tell of some others, if siblings of those are among them.
+    fn around(
+        &self,
+        readings: &Readings,
+        opinions: &[Opinion],
+        known: &[u32],
+        test: &[u32],
+    ) -> Vec<Vec<f32>> {
+        if self.hold_out != HoldOut::Test {
+            return Vec::new();
+        }
+        let siblings = readings.siblings(known);
+        let asked = test.iter().zip(opinions);
+        asked.map(|(row, it)| around(&siblings, readings, it, *row)).collect()
+    }
+
+    /// What the neighbours of some tests among known ones say.
+    #[must_use]
+    pub fn neighbours(&self, corpus: &Corpus<'_>, known: &[u32], test: &[u32]) -> Vec<Opinion> {
+        Neighbourhood::of_rows(corpus, known.to_vec(), &self.recipe, self.seed).ask_rows(test)
+    }
+
+    /// The network, and what each of its parts says of the tests that it did not learn from. It parts
+    /// the tests itself, as the ensemble does, so that it need not learn once more for each part.
+    fn network(&self, readings: &Readings, rows: &[u32]) -> Option<(Network, BTreeMap<u32, f64>)> {
+        let params = self.network.as_ref()?;
+        let groups = readings.groups_of(self.hold_out);
+        let pick = |row: &u32| groups[*row as usize];
+        let set = TrainingSet {
+            corpus: &readings.paths,
+            rows,
+            flaky: &rows.iter().map(|row| readings.tests[*row as usize].flaky).collect::<Vec<_>>(),
+            groups: &rows.iter().map(pick).collect::<Vec<_>>(),
+        };
+        let own = self.embeddings.is_none().then(|| {
+            let methods = readings.methods_of(rows);
+            let params = PretrainParams::new(params.dimension, self.seed);
+            (!methods.is_empty()).then(|| params.fit(&methods))
+        });
+        let own = own.flatten();
+        let embeddings = self.embeddings.as_ref().or(own.as_ref());
+        let fitted = params.fit(&set, embeddings, &mut |_| ControlFlow::Continue(()));
+        let fitted = fitted.ok()?;
+        Some((fitted.network, rows.iter().copied().zip(fitted.held_out).collect()))
+    }
+
+    fn inner_folds(&self, readings: &Readings, rows: &[u32]) -> Vec<Fold> {
+        let (projects, classes) = readings.groups();
+        let pick =
+            |groups: &[u32]| -> Vec<u32> { rows.iter().map(|row| groups[*row as usize]).collect() };
+        let flaky: Vec<bool> = rows.iter().map(|row| readings.tests[*row as usize].flaky).collect();
+        let seed = self.seed.split("parts");
+        match self.hold_out {
+            HoldOut::Test => folds::stratified(&flaky, self.parts, seed),
+            HoldOut::Class => folds::grouped(&flaky, &pick(&classes), self.parts, seed),
+            HoldOut::Project => folds::grouped(&flaky, &pick(&projects), self.parts, seed),
+        }
+    }
+}
 
 /// The kind of these model files.
 pub const KIND: &str = "jury";

@@ -1,6 +1,7 @@
-//! How good predictions are.
+//! How good predictions are, and what is learned from the scores of tests that were held out:
+//! thresholds, and probabilities, by isotonic regression that pools adjacent violators.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What was predicted against what is true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -141,8 +142,164 @@ pub fn brier(scored: &[(f64, bool)]) -> Option<f64> {
     (!scored.is_empty()).then(|| sum / crate::real(scored.len()))
 }
 
+/// Held-out scores with the truth. All flaky tests are there; of the others, each may stand for
+/// several, because asking about a sample of them says as much and takes less time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldOut {
+    /// The scores, each with whether the test is flaky, by descending score.
+    scored: Vec<(f64, bool)>,
+    /// For how many tests that are not flaky each of them stands.
+    stands_for: f64,
+}
+
+impl HeldOut {
+    /// Scores of flaky tests and of a sample of `others` tests that are not flaky.
+    #[must_use]
+    pub fn new(mut scored: Vec<(f64, bool)>, others: usize) -> Self {
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let sampled = scored.iter().filter(|(_, flaky)| !flaky).count();
+        let stands_for =
+            if sampled == 0 { 1.0 } else { crate::real(others) / crate::real(sampled) };
+        Self { scored, stands_for }
+    }
+
+    /// The scores, each with whether the test is flaky, by descending score.
+    #[must_use]
+    pub fn scored(&self) -> &[(f64, bool)] {
+        &self.scored
+    }
+
+    /// For how many tests a scored one stands.
+    #[must_use]
+    pub fn weight(&self, flaky: bool) -> f64 {
+        if flaky { 1.0 } else { self.stands_for }
+    }
+
+    /// Every score that tells tests apart, half way to the next lower one, with what calling all
+    /// tests from there on flaky gives.
+    #[must_use]
+    pub fn steps(&self) -> Vec<(f64, Confusion)> {
+        let flaky = self.scored.iter().filter(|(_, flaky)| *flaky).count();
+        let others = self.scored.len() - flaky;
+        let mut steps = Vec::new();
+        let (mut right, mut wrong) = (0, 0);
+        for (at, (score, is_flaky)) in self.scored.iter().enumerate() {
+            right += usize::from(*is_flaky);
+            wrong += usize::from(!*is_flaky);
+            let next = self.scored.get(at + 1).map_or(0.0, |(next, _)| *next);
+            if next < *score {
+                let confusion = Confusion {
+                    true_positives: right,
+                    false_positives: self.all(wrong),
+                    false_negatives: flaky - right,
+                    true_negatives: self.all(others - wrong),
+                };
+                steps.push((f64::midpoint(*score, next), confusion));
+            }
+        }
+        steps
+    }
+
+    /// What calling all tests from a score on flaky gives.
+    #[must_use]
+    pub fn confusion(&self, from: f64) -> Confusion {
+        let mut sampled = Confusion::default();
+        self.scored.iter().for_each(|(score, flaky)| sampled.count(*score >= from, *flaky));
+        Confusion {
+            false_positives: self.all(sampled.false_positives),
+            true_negatives: self.all(sampled.true_negatives),
+            ..sampled
+        }
+    }
+
+    /// The area under the precision-recall curve.
+    #[must_use]
+    pub fn average_precision(&self) -> Option<f64> {
+        average_precision(&self.scored, self.stands_for)
+    }
+
+    /// How many tests a number of sampled ones stands for.
+    fn all(&self, sampled: usize) -> usize {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let all = (crate::real(sampled) * self.stands_for).round() as usize;
+        all
+    }
+}
+
+/// A rising step function from scores to probabilities, learned on held-out scores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Isotonic {
+    /// The lowest score of each step, ascending.
+    from: Vec<f64>,
+    /// The probability on each step, ascending.
+    probability: Vec<f64>,
+}
+
+impl Isotonic {
+    /// The rising steps nearest to the truth. `None` without a score.
+    ///
+    /// Each step is drawn towards the share of flaky tests by one pseudo test, so that a step that
+    /// rests on few tests never says "certain".
+    #[must_use]
+    pub fn fit(held_out: &HeldOut) -> Option<Self> {
+        let mut steps: Vec<Step> = Vec::new();
+        let (mut all_flaky, mut all_tests) = (0.0, 0.0);
+        for equal in held_out.scored().chunk_by(|a, b| a.0 == b.0).rev() {
+            let weigh = |counted: bool| -> f64 {
+                let counts = equal.iter().filter(|(_, flaky)| *flaky || !counted);
+                counts.map(|(_, flaky)| held_out.weight(*flaky)).sum()
+            };
+            let mut step = Step { from: equal[0].0, flaky: weigh(true), tests: weigh(false) };
+            all_flaky += step.flaky;
+            all_tests += step.tests;
+            while let Some(last) = steps.pop_if(|last| last.share() >= step.share()) {
+                step = Step {
+                    from: last.from,
+                    flaky: last.flaky + step.flaky,
+                    tests: last.tests + step.tests,
+                };
+            }
+            steps.push(step);
+        }
+        let prior = all_flaky / all_tests;
+        let smooth = |step: &Step| (step.flaky + prior) / (step.tests + 1.0);
+        // Smoothing may turn two small steps over; the running maximum keeps the function rising.
+        let mut highest = 0f64;
+        let probability = steps
+            .iter()
+            .map(|step| {
+                highest = highest.max(smooth(step));
+                highest
+            })
+            .collect();
+        (!steps.is_empty())
+            .then(|| Self { from: steps.iter().map(|step| step.from).collect(), probability })
+    }
+
+    /// The probability for a score.
+    #[must_use]
+    pub fn probability(&self, score: f64) -> f64 {
+        let step = self.from.partition_point(|from| *from <= score).saturating_sub(1);
+        self.probability.get(step).copied().unwrap_or(0.0)
+    }
+}
+
+struct Step {
+    from: f64,
+    flaky: f64,
+    tests: f64,
+}
+
+impl Step {
+    fn share(&self) -> f64 {
+        self.flaky / self.tests
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const MIXED: Confusion =
@@ -184,5 +341,38 @@ mod tests {
         assert_eq!(brier(&[(1.0, true), (0.0, false)]), Some(0.0));
         assert_eq!(brier(&[(0.5, true), (0.0, false)]), Some(0.125));
         assert_eq!(brier(&[]), None);
+    }
+
+    #[test]
+    fn sampled_tests_stand_for_all() {
+        let held_out = HeldOut::new(vec![(0.9, true), (0.5, false), (0.7, true), (0.1, false)], 20);
+        let from_half = held_out.confusion(0.5);
+        assert_eq!((from_half.true_positives, from_half.false_positives), (2, 10));
+        assert_eq!(from_half.true_negatives, 10);
+        let steps = held_out.steps();
+        assert_eq!(steps.len(), 4);
+        assert_eq!(steps[2], (0.3, from_half));
+    }
+
+    #[test]
+    fn scores_that_disagree_with_the_truth_are_pooled() {
+        let scored = vec![(0.1, false), (0.2, true), (0.3, false), (0.4, true), (0.9, true)];
+        let isotonic = Isotonic::fit(&HeldOut::new(scored, 2)).expect("five scores");
+        assert!(isotonic.probability(0.2) == isotonic.probability(0.3));
+        assert!(isotonic.probability(0.05) < isotonic.probability(0.2));
+        assert!(isotonic.probability(0.95) < 1.0, "five tests are no certainty");
+    }
+
+    proptest! {
+        #[test]
+        fn probabilities_rise_and_stay_between_zero_and_one(
+            scored in proptest::collection::vec((0f64..1.0, any::<bool>()), 1..200),
+        ) {
+            let isotonic = Isotonic::fit(&HeldOut::new(scored, 500)).expect("at least one score");
+            let on_grid: Vec<f64> =
+                (0..=20).map(|at| isotonic.probability(f64::from(at) / 20.0)).collect();
+            prop_assert!(on_grid.is_sorted());
+            prop_assert!(on_grid.iter().all(|p| (0.0..=1.0).contains(p)));
+        }
     }
 }

@@ -6,9 +6,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::bags::{Bags, Vocabulary};
-use super::cut::{Cut, TestText};
-use super::texts::Texts;
+use super::bags::{Bags, Texts, Vocabulary};
+use super::recipe::{Cut, TestText};
 use crate::labelled::LabelledTest;
 use crate::model_file::{Arrays, ModelFile, ModelFileError};
 

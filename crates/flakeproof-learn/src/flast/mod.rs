@@ -3,16 +3,13 @@
 
 mod bags;
 mod corpus;
-mod cut;
 mod model;
 mod neighbourhood;
 mod recipe;
-mod texts;
 mod weights;
 
 pub use corpus::Corpus;
-pub use cut::{Cut, TermField, TestText};
 pub use model::{AboutFlast, Flast, FlastParams, KIND, Level, ThresholdLevels, TrainingError};
 pub(crate) use neighbourhood::Space;
 pub use neighbourhood::{Asker, HoldOut, Neighbourhood, Opinion, SharedTerm};
-pub use recipe::{Aim, Recipe, Vote, Weighting};
+pub use recipe::{Aim, Cut, Recipe, TermField, TestText, Vote, Weighting};

@@ -8,8 +8,7 @@ use rayon::prelude::*;
 
 use super::bags::{CutTests, NewTerms};
 use super::corpus::Corpus;
-use super::cut::{TermField, TestText};
-use super::recipe::{Recipe, Vote};
+use super::recipe::{Recipe, TermField, TestText, Vote};
 use super::weights::TermWeights;
 use crate::chance::Chance;
 use crate::evaluate::HeldOut;

@@ -10,8 +10,7 @@ use flakeproof_core::Seed;
 use rayon::prelude::*;
 
 use super::bags::{Bags, NewTerms, ROWS_TOGETHER, Vocabulary};
-use super::cut::{Cut, TermField};
-use super::recipe::{Recipe, Weighting};
+use super::recipe::{Cut, Recipe, TermField, Weighting};
 use crate::chance::Chance;
 use crate::knn::SparseRows;
 

@@ -5,11 +5,9 @@
 
 mod best_cut;
 mod cut;
-mod grow;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 mod params;
-mod scikit_learn;
 mod shap;
 mod shap_walk;
 mod table;
@@ -17,8 +15,7 @@ mod tree;
 mod trees;
 
 pub use params::{ClassWeight, FeaturesPerSplit, ForestFitError, ForestKind, ForestParams};
-pub use scikit_learn::ScikitLearnError;
 pub use shap::{MOST_EXPLAINED, Shap};
 pub use table::{Table, TableError};
 pub(crate) use tree::MOST_FEATURES;
-pub use trees::{AskError, Forest, KIND};
+pub use trees::{AskError, Forest, KIND, ScikitLearnError};

@@ -11,9 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::best_cut::{BestCut, MISSING};
 use super::cut::{ClassWeights, Counts, RandomCut, Splitter};
-use super::grow::{Grower, Limits};
 use super::table::Table;
-use super::tree::{MOST_FEATURES, Tree};
+use super::tree::{Grower, Limits, MOST_FEATURES, Tree};
 use super::trees::Forest;
 use crate::chance::SplitMix;
 

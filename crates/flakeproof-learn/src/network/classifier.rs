@@ -6,9 +6,8 @@
 //! sharply paths are told apart, and 1 is the paper. Two linear layers then tell flaky tests from others
 //! (section III-C).
 
-use super::buffer::Buffer;
 use super::layers::{Linear, exponential};
-use super::matrix::{add_scaled, dot};
+use super::matrix::{Buffer, add_scaled, dot};
 use super::weights::{CLASSES, small};
 
 /// Added to squared lengths, so that a state of zeros can be divided by its length.

@@ -7,9 +7,8 @@
 //! Those here are right to about two units of the last place of 1, use plain operations only, and so
 //! vectorise and give the same bits everywhere.
 
-use super::buffer::Buffer;
 use super::matrix::{
-    Loop, add_column_sums, add_product, add_transposed_product, run_wide, transposed,
+    Buffer, Loop, add_column_sums, add_product, add_transposed_product, run_wide, transposed,
 };
 
 /// A layer that multiplies by a matrix, which has a row for each input and a column for each output,

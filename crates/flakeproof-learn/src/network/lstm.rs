@@ -6,9 +6,10 @@
 //! one level are computed at once.
 
 use super::batch::{NONE, PrefixTree};
-use super::buffer::Buffer;
 use super::layers::{sigmoid, tanh};
-use super::matrix::{Loop, add_product, add_scaled, add_transposed_product, run_wide, transposed};
+use super::matrix::{
+    Buffer, Loop, add_product, add_scaled, add_transposed_product, run_wide, transposed,
+};
 
 /// The layer, without what leads from its input to its gates.
 #[derive(Debug, Clone, Copy)]

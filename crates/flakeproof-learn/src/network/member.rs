@@ -1,13 +1,12 @@
 //! One network: its layers in a row, forwards and backwards (Figure 3).
 
 use super::batch::{Batch, NONE, SLOTS};
-use super::buffer::Buffer;
 use super::classifier::{
     AttentionTape, Classifier, ClassifierGradients, ClassifierTape, attend, attend_back,
 };
 use super::layers::{Linear, NormTanh, NormTape};
 use super::lstm::{Lstm, LstmTape};
-use super::matrix::add_scaled;
+use super::matrix::{Buffer, add_scaled};
 use super::vocabulary::WordTable;
 use super::weights::{CLASSES, LAYERS, Places, Shape, small};
 use crate::Chance;

@@ -6,10 +6,8 @@
 //! number of threads.
 
 mod batch;
-mod buffer;
 mod classifier;
 mod corpus;
-mod file;
 mod layers;
 mod lstm;
 mod matrix;
@@ -20,13 +18,11 @@ mod pretrain;
 mod train;
 mod vocabulary;
 mod weights;
-mod word_vectors;
 
 pub use corpus::{Bag, PathCorpus, PathStep, PathWriter};
-pub use file::KIND;
-pub use model::{Network, NetworkOpinion};
+pub use model::{KIND, Network, NetworkOpinion};
 pub use params::{
     EpochLog, Fitted, MemberLog, NetworkFitError, NetworkParams, Progress, TrainingSet,
 };
 pub use pretrain::{Methods, PretrainParams};
-pub use word_vectors::{Embeddings, EmbeddingsError};
+pub use vocabulary::{Embeddings, EmbeddingsError};

@@ -13,9 +13,8 @@ use super::corpus::PathCorpus;
 use super::member::Member;
 use super::model::Network;
 use super::train::Training;
-use super::vocabulary::{Vocabulary, WordTable, first_vectors, test_counts};
+use super::vocabulary::{Embeddings, Vocabulary, WordTable, first_vectors, test_counts};
 use super::weights::Shape;
-use super::word_vectors::Embeddings;
 use crate::evaluate::Fold;
 use crate::evaluate::folds::grouped;
 

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use super::corpus::LONGEST_BODY;
 use super::layers::sigmoid;
 use super::matrix::{add_scaled, dot};
+use super::vocabulary::Embeddings;
 use super::weights::small;
-use super::word_vectors::Embeddings;
 use crate::Chance;
 
 /// Methods to learn from: the words of their names and of their bodies.

@@ -9,8 +9,7 @@ use flakeproof_core::Seed;
 use rayon::prelude::*;
 
 use super::batch::Reading;
-use super::buffer::Buffer;
-use super::matrix::add_scaled;
+use super::matrix::{Buffer, add_scaled};
 use super::member::{Gradient, Member};
 use super::params::{EpochLog, MemberLog, NetworkFitError, NetworkParams, Progress, TrainingSet};
 use super::weights::{Adam, Step, clip};

@@ -5,7 +5,6 @@
 //! data cannot end its element, and the script only ever sets text.
 
 mod data;
-mod details;
 mod frame;
 mod page;
 

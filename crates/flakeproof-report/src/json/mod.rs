@@ -4,18 +4,16 @@
 mod document;
 mod findings;
 mod fix;
-mod graph;
 mod hunt;
 mod overview;
-mod predictions;
-mod test;
+mod source;
 
 pub use document::Json;
 pub(crate) use document::seconds;
 pub use findings::json_schema;
 pub use fix::verify_schema;
-pub use graph::graph_schema;
 pub use hunt::hunt_schema;
-pub use overview::{OverviewDocument, overview_document, overview_schema};
-pub use predictions::prediction_schema;
-pub use test::{TestDocument, test_document, test_schema};
+pub use overview::{
+    OverviewDocument, TestDocument, overview_document, overview_schema, test_document, test_schema,
+};
+pub use source::{graph_schema, prediction_schema};

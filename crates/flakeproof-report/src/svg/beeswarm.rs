@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
-use super::opening::{escaped, opening};
+use super::charts::{escaped, opening};
 
 /// A beeswarm plot.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::opening::escaped;
+use super::charts::escaped;
 use crate::graph::{GraphEdge, GraphNode, TestGraph, ValueKind, beginning, file_name};
 use crate::{Error, Renderer};
 

@@ -4,7 +4,7 @@
 use flakeproof_core::statistics::Rate;
 use flakeproof_core::{Standing, Tally, TestScore};
 
-use super::phrases::{counted, percent};
+use super::findings::{counted, percent};
 use crate::overview::Totals;
 
 /// The sentence for a standing, which says what was seen and no more.

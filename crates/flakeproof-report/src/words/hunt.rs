@@ -3,7 +3,7 @@
 use flakeproof_core::statistics::{Rate, failure_rate};
 use flakeproof_core::{FlakyKind, Hidden, HuntEnd, HuntFindings, HuntedTest, Tally, TestId};
 
-use super::phrases::counted;
+use super::findings::counted;
 
 /// The sentence for a kind of flaky test, which starts with the kind.
 #[must_use]

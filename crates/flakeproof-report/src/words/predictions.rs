@@ -6,7 +6,7 @@
 
 use flakeproof_core::{ModelFacts, Prediction, SimilarTest};
 
-use super::phrases::{counted, percent};
+use super::findings::{counted, percent};
 
 /// How many similar tests a sentence names.
 const SIMILAR_NAMED: usize = 2;

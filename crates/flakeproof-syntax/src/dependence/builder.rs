@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::environment::{Environment, Variable};
 use super::graph::{Assertion, Edge, Graph, Node, NodeId, NodeKind, Words};
+use super::value::{Environment, Variable};
 use crate::flow::{Declared, Span, Unit};
 use crate::project::{Calls, FieldPlace, Project, TypeId, is_this};
 

@@ -11,15 +11,12 @@
 //! value begins. A literal in an assertion flows into the values it is compared with. A call whose
 //! value is dropped gives a new definition to what it is called on.
 
-mod assertion;
 mod builder;
 mod call;
-mod environment;
-mod follow;
 mod graph;
-mod path;
 mod statement;
 mod value;
 
-pub use graph::{Assertion, Edge, EdgeId, Graph, Node, NodeId, NodeKind, Words};
-pub use path::{ContextualPath, PathLimits};
+pub use graph::{
+    Assertion, ContextualPath, Edge, EdgeId, Graph, Node, NodeId, NodeKind, PathLimits, Words,
+};

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use super::{go, java, javascript, python, rust, tabled};
+use super::{python, tabled, vocabularies};
 use crate::outline::{Function, Reading};
 use crate::{Found, Language};
 
@@ -61,10 +61,10 @@ pub(crate) fn of_tests(
             let file = python::File::new(reading);
             return tests.iter().map(|test| file.measure(test)).collect();
         }
-        Language::Java => &java::VOCABULARY,
-        Language::JavaScript | Language::TypeScript => &javascript::VOCABULARY,
-        Language::Go => &go::VOCABULARY,
-        Language::Rust => &rust::VOCABULARY,
+        Language::Java => &vocabularies::JAVA,
+        Language::JavaScript | Language::TypeScript => &vocabularies::JAVASCRIPT,
+        Language::Go => &vocabularies::GO,
+        Language::Rust => &vocabularies::RUST,
         Language::Kotlin | Language::CSharp | Language::Ruby => return vec![None; tests.len()],
     };
     let file = tabled::File::new(vocabulary, reading);

@@ -7,13 +7,9 @@
 //! the same, with each language's own words for branches, operators and assertions.
 
 mod features;
-mod go;
-mod java;
-mod javascript;
 mod python;
-mod rust;
 mod tabled;
-mod walk;
+mod vocabularies;
 
 pub use features::{MeasuredTests, StaticFeatures};
 

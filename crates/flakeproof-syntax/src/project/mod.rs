@@ -6,22 +6,16 @@
 //! looked up, and what one function calls is resolved once and kept.
 
 mod call;
-mod chain;
 mod index;
-mod kind;
-mod lookup;
 mod names;
 mod reach;
 mod reader;
-mod resolve;
 mod scope;
-mod test_code;
-mod values;
+mod value;
 
 pub(crate) use reader::{has_subject, is_this};
-pub(crate) use values::FieldPlace;
+pub(crate) use value::FieldPlace;
 
 pub use call::{Calls, Target};
 pub use index::{Project, TypeId};
-pub use reach::{ReachLimits, Reached};
-pub use test_code::TestHooks;
+pub use reach::{ReachLimits, Reached, TestHooks};

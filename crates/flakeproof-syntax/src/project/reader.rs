@@ -5,10 +5,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::call::{Calls, Target};
+use super::call::{Arguments, Calls, Target};
 use super::index::{Project, TypeId};
-use super::kind::{Kind, Value};
-use super::resolve::Arguments;
+use super::value::{Kind, Value};
 use crate::Language;
 use crate::flow::{Expression, Function, Operation, Span, Statement, Unit};
 

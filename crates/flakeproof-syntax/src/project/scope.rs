@@ -6,8 +6,8 @@
 use rustc_hash::FxHashMap;
 
 use super::index::{Project, TypeId};
-use super::kind::Value;
 use super::names::{Name, cuts, written};
+use super::value::Value;
 use crate::Language;
 use crate::flow::{Declared, Import, Span, Unit};
 

@@ -1,13 +1,8 @@
 //! What is found in sources of each language, whole and broken.
 
 mod hostile;
-mod java;
-mod javascript;
 mod languages;
-mod lowered;
-mod mutations;
 mod promises;
-mod python;
 
 use flakeproof_syntax::{Finder, Found, Language, Layout, SourceFile, may_hold_tests};
 
@@ -21,7 +16,7 @@ fn find_in<'a>(layout: &Layout, path: &'a str, text: &'a str) -> Found<'a> {
     let mut finder = Finder::default();
     let found = finder.find(&file, layout);
     promises::assert_promises(&file, &found);
-    lowered::assert_same_tests(&file, &found, &finder.lower(&file, layout));
+    hostile::assert_same_tests(&file, &found, &finder.lower(&file, layout));
     if let (Some(language), false) = (Language::of_path(path), found.tests.is_empty()) {
         assert!(may_hold_tests(language, path, text), "{path} would never be read");
     }

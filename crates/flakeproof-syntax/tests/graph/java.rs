@@ -1,8 +1,10 @@
-//! Variables, statements and lambdas of Java; the paper's own examples first.
+//! Tests of Java, the paper's own examples first: variables, statements and lambdas; fields, set-up
+//! and superclasses, as they come to a test; and what values end in where nothing is compared:
+//! exceptions, last calls, helpers that assert.
 
-use flakeproof_syntax::dependence::NodeKind;
+use flakeproof_syntax::dependence::{Graph, NodeKind};
 
-use crate::{all_paths, edges, graph, java, java_class, node, paths, project};
+use crate::{all_paths, edges, graph, java, java_class, name, node, paths, project};
 
 /// The lines of a test begin here.
 const FIRST_LINE: usize = 6;
@@ -208,4 +210,215 @@ fn the_text_of_a_call_ends_at_its_closing_bracket() {
             "make(new ArrayList<Map<A, B>>(8), \"a)b\").get(f(x))",
         ]
     );
+}
+
+const BASE: &str = "package a;
+public abstract class Base {
+    protected Client client = new Client(1);
+    @Before public void open() { client.open(2); }
+    protected abstract String url();
+    @Test public void connects() { assertTrue(client.get(url())); }
+}";
+
+#[test]
+fn a_field_has_its_first_value_then_what_set_up_does_to_it() {
+    let own = "package a; public class ATest extends Base {
+        @Before public void login() { client.login(3); }
+        protected String url() { return \"/\"; }
+        @Test public void works() { assertTrue(client.isOpen()); } }";
+    let project =
+        project(&[("src/test/java/a/Base.java", BASE), ("src/test/java/a/ATest.java", own)]);
+    let test = project.find_method("a.ATest", "works").expect("the test is found");
+    let graph = Graph::new(&project, test, Some("a.ATest"));
+    assert!(
+        paths(&project, &graph).contains(
+            &"1 -Client-> client -open-> client -login-> client -isOpen-> client.isOpen()"
+                .to_owned()
+        ),
+        "{:?}",
+        paths(&project, &graph)
+    );
+}
+
+#[test]
+fn an_inherited_test_runs_the_helpers_of_the_class_it_is_run_in() {
+    let one = "package a;
+        public class OneTest extends Base { protected String url() { return \"/1\"; } }";
+    let two = "package b; import a.Base;
+        public class TwoTest extends Base { protected String url() { return \"/2\"; } }";
+    let project = project(&[
+        ("src/test/java/a/Base.java", BASE),
+        ("src/test/java/a/OneTest.java", one),
+        ("src/test/java/b/TwoTest.java", two),
+    ]);
+    for (class, url) in [("a.OneTest", "\"/1\""), ("b.TwoTest", "\"/2\"")] {
+        let test = project.find_method(class, "connects[3]").expect("the test is inherited");
+        let graph = Graph::new(&project, test, Some(class));
+        let found = paths(&project, &graph);
+        assert!(found.iter().any(|path| path.starts_with(url)), "{class}: {found:?}");
+    }
+}
+
+#[test]
+fn superclasses_set_up_first_and_overridden_hooks_run_once() {
+    let own = "package a; public class ATest extends Base {
+        @Before public void login() { }
+        @Before public void open() { }
+        @After public void close() { }
+        ATest(int port) { }
+        protected String url() { return null; }
+        @Test public void works() { } }";
+    let project =
+        project(&[("src/test/java/a/Base.java", BASE), ("src/test/java/a/ATest.java", own)]);
+    let test = project.find_method("a.ATest", "works").expect("the test is found");
+    let found = project.test_hooks(test, project.find_class("a.ATest"));
+    let names = |list: &[_]| list.iter().map(|it| name(&project, *it)).collect::<Vec<_>>();
+    assert_eq!(names(&found.before), ["ATest.ATest(int)", "ATest.login()", "ATest.open()"]);
+    assert_eq!(names(&found.after), ["ATest.close()"]);
+}
+
+#[test]
+fn a_class_derived_from_itself_ends_nothing_in_a_loop() {
+    let one =
+        "package a; public class A extends B { @Test public void t() { assertTrue(x.f(1)); } }";
+    let two = "package a; public class B extends A { }";
+    let project = project(&[("src/test/java/a/A.java", one), ("src/test/java/a/B.java", two)]);
+    assert!(project.find_method("a.B", "t").is_some());
+    assert!(!all_paths(&project).is_empty());
+}
+
+#[test]
+fn fields_that_refer_to_one_another_end_nothing_in_a_loop() {
+    let text = java_class("int a = b + 1; int b = a + 2;", "assertEquals(3, a);");
+    let project = project(&[("src/test/java/a/ATest.java", &text)]);
+    assert!(all_paths(&project).iter().any(|path| path.starts_with("2 ")));
+}
+
+#[test]
+fn helpers_that_call_one_another_end_nothing_in_a_loop() {
+    let text = java_class(
+        "int even(int n) { return odd(n - 1); } int odd(int n) { return even(n - 1); }",
+        "assertEquals(1, even(7));",
+    );
+    let project = project(&[("src/test/java/a/ATest.java", &text)]);
+    assert!(!graph(&project).is_cut);
+    assert!(all_paths(&project).iter().any(|path| path.starts_with("7 ")));
+}
+
+fn with_members(members: &str, lines: &str) -> Vec<String> {
+    let text = java_class(members, lines);
+    all_paths(&project(&[("src/test/java/a/ATest.java", &text)]))
+}
+
+#[test]
+fn listing_4_of_the_paper_has_a_path_through_its_helper() {
+    let found = with_members(
+        "private void runBuildForTask(String task) {
+             try { project.newBuild().forTasks(task).withArguments(this.buildArguments).run(); }
+             catch (BuildException ex) {
+                 Throwable root = ex;
+                 while (root.getCause() != null) { root = root.getCause(); }
+                 fail(root.getMessage());
+             }
+         }",
+        "runBuildForTask(\"checkSpring\");",
+    );
+    assert!(
+        found.iter().any(|path| path.ends_with("-getMessage-> root.getMessage()")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_test_without_an_assertion_ends_in_its_last_call() {
+    let found = all_paths(&java("Server server = new Server(8080);\nserver.start();"));
+    assert_eq!(found, ["8080 -Server-> server -start-> start"]);
+}
+
+#[test]
+fn the_last_call_may_be_in_a_helper() {
+    let found = with_members("void go(int port) { Http.ping(port); }", "go(8080);");
+    assert_eq!(found, ["8080 -go-> port -ping-> ping"]);
+}
+
+#[test]
+fn a_last_call_that_takes_nothing_in_is_a_path_by_itself() {
+    assert_eq!(all_paths(&java("start();")), ["start() -start-> start"]);
+}
+
+#[test]
+fn an_empty_test_has_no_path() {
+    assert_eq!(all_paths(&java("")), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_helper_asserts_counts() {
+    let found = with_members(
+        "private void check(String actual) { assertEquals(\"x\", actual); }",
+        "String name = load(7);\ncheck(name);",
+    );
+    assert_eq!(
+        found,
+        ["\"x\" -assertEquals-> actual", "7 -load-> name -check-> actual -assertEquals-> actual",]
+    );
+}
+
+#[test]
+fn an_own_assertion_is_what_it_does_inside() {
+    let found = with_members(
+        "private void assertPaid(Order order) { assertTrue(order.isPaid()); }",
+        "assertPaid(load(7));",
+    );
+    assert!(
+        found
+            .contains(&"7 -load-> load(7) -assertPaid-> order -isPaid-> order.isPaid()".to_owned()),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn an_own_assertion_that_compares_nothing_is_the_assertion() {
+    let found = with_members("void assertQuiet(Log log) { log.flush(); }", "assertQuiet(log);");
+    assert_eq!(found, ["log -assertQuiet-> log"]);
+}
+
+#[test]
+fn what_must_raise_ends_in_the_exception() {
+    let found = all_paths(&java("assertThrows(IOException.class, () -> client.send(1));"));
+    assert!(found.contains(&"client -send-> assertThrows".to_owned()), "{found:?}");
+    assert!(found.contains(&"IOException.class -assertThrows-> assertThrows".to_owned()));
+}
+
+#[test]
+fn an_expected_exception_of_the_annotation_ends_the_test() {
+    let text = "package a; public class ATest {
+        @Test(expected = IOException.class) public void test() { client.send(1); } }";
+    let found = all_paths(&project(&[("src/test/java/a/ATest.java", text)]));
+    assert!(found.contains(&"1 -send-> expected".to_owned()), "{found:?}");
+}
+
+#[test]
+fn an_expected_exception_of_a_rule_ends_the_test() {
+    let found = with_members(
+        "@Rule public ExpectedException thrown = ExpectedException.none();",
+        "thrown.expect(IOException.class);\nclient.send(1);",
+    );
+    assert!(found.contains(&"1 -send-> expect".to_owned()), "{found:?}");
+    assert!(found.contains(&"IOException.class -expect-> expect".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_failure_that_looks_at_nothing_is_about_the_call_before_it() {
+    let lines = "try { parser.parse(\"x\"); fail(\"must not parse\"); } catch (Exception e) { }";
+    let found = all_paths(&java(lines));
+    assert!(found.contains(&"\"x\" -parse-> fail".to_owned()), "{found:?}");
+    assert!(found.contains(&"\"must not parse\" -fail-> fail".to_owned()), "{found:?}");
+}
+
+#[test]
+fn what_set_up_asserts_is_not_the_tests() {
+    let text = java_class("@Before public void setUp() { assertTrue(ready); }", "go(1);");
+    let project = project(&[("src/test/java/a/ATest.java", &text)]);
+    assert_eq!(graph(&project).assertions.len(), 1);
+    assert_eq!(all_paths(&project), ["1 -go-> go"]);
 }

@@ -1,12 +1,9 @@
 //! What flows into what, in tests of each language.
 
 mod calls;
-mod endings;
-mod hostile;
 mod java;
 mod languages;
-mod reach;
-mod surroundings;
+mod promises;
 
 use flakeproof_syntax::dependence::{EdgeId, Graph, NodeId, PathLimits};
 use flakeproof_syntax::flow::Declared;

@@ -9,6 +9,5 @@
 mod asked;
 mod hostile;
 mod limits;
-mod live;
 mod overview;
 mod scene;

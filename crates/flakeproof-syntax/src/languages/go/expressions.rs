@@ -1,12 +1,13 @@
-//! The expressions of Go in the flow form.
+//! The expressions of Go in the flow form, and those that compare values: conditions that report
+//! with `t.Errorf`, testify, gomega, gocheck.
 
 use tree_sitter::Node;
 
 use super::flow::Go;
-use crate::flow::{Expression, Operation};
+use crate::flow::{Block, Expression, Operation, Statement};
 use crate::languages::shapes::{
-    binary, call_of_value, cast, combine, first_part, gathered, inside, literal, member, name,
-    parts, span,
+    Link, binary, call_of_value, cast, combine, first_part, gathered, inside, links_from, literal,
+    member, name, parts, span,
 };
 use crate::tree::child_of_kind;
 
@@ -152,5 +153,154 @@ impl Go<'_, '_> {
         let word = child_of_kind(node, &[","]).unwrap_or(node);
         let operands = values.into_iter().map(|value| self.expression(value)).collect();
         combine(Operation::Gather, span(word), operands)
+    }
+}
+
+impl Go<'_, '_> {
+    /// Write an assertion; `false`, and nothing written, where the node is none.
+    pub(super) fn assertion(&mut self, node: Node<'_>) -> bool {
+        let is_assertion = |link: &Link<'_>, goes_on| self.is_assertion(link, goes_on);
+        let Some(links) = links_from(node, link, is_assertion) else { return false };
+        let subject = links.first().and_then(|link| self.subject(link));
+        let mut operands: Vec<Expression> =
+            subject.map(|subject| self.expression(subject)).into_iter().collect();
+        for link in &links {
+            let block = block_of(self.form.text(link.name));
+            let arguments = link.arguments.into_iter().flat_map(parts).enumerate();
+            for (at, argument) in arguments {
+                if at == 0 && is_given_state(self.form.text(argument)) {
+                    continue;
+                }
+                let value = self.expression(argument);
+                operands.extend(self.form.run_or_keep(value, block));
+            }
+        }
+        self.form.assert_by(&links, operands, node);
+        true
+    }
+
+    fn is_assertion(&self, link: &Link<'_>, goes_on: bool) -> bool {
+        let name = self.form.text(link.name);
+        let on = link.object.map_or("", |object| self.form.text(object));
+        match name {
+            "Expect" | "Ω" | "Eventually" | "Consistently" if goes_on => true,
+            "Assert" | "Check" => on == "c",
+            _ if matches!(on, "assert" | "require" | "is" | "must") => name != "New",
+            _ if on.ends_with(".Require()") || on.ends_with(".Assert()") => true,
+            _ if link.object.is_some_and(|object| self.is_test_state(object)) => {
+                is_report(name) && !self.is_reported
+            }
+            _ if matches!(on, "s" | "suite" | "ts") => is_verb_of_testify(name),
+            _ => ["assert", "Assert", "require", "Require"].iter().any(|word| {
+                let rest = name.strip_prefix(word);
+                rest.is_some_and(|rest| rest.starts_with(char::is_uppercase))
+            }),
+        }
+    }
+
+    /// What an assertion is called on, where that is looked at: a mock, a recorder.
+    fn subject<'n>(&self, link: &Link<'n>) -> Option<Node<'n>> {
+        let object = link.object.filter(|object| object.kind() == "identifier")?;
+        let on = self.form.text(object);
+        let is_library = matches!(on, "assert" | "require" | "is" | "must" | "s" | "suite" | "ts");
+        let mut imports = self.form.unit.imports.iter();
+        let is_looked_at = !is_library
+            && !matches!(self.form.text(link.name), "Expect" | "Assert" | "Check" | "Eventually")
+            && !self.is_test_state(object)
+            && !imports.any(|import| import.name == on);
+        is_looked_at.then_some(object)
+    }
+
+    /// Whether a value is the `t` that every test is given, or what benchmarks and fuzz tests are.
+    fn is_test_state(&self, node: Node<'_>) -> bool {
+        let text = self.form.text(node);
+        is_given_state(text) || matches!(text, "b" | "f")
+    }
+
+    /// The call in a branch that reports a failure of the test.
+    pub(super) fn report_in<'n>(&self, branch: Node<'n>) -> Option<Node<'n>> {
+        let blocks = [
+            branch.child_by_field_name("consequence"),
+            branch.child_by_field_name("alternative").filter(|other| other.kind() == "block"),
+        ];
+        let lists = blocks.into_iter().flatten().flat_map(parts);
+        let statements = lists.flat_map(parts).filter(|n| n.kind() == "expression_statement");
+        statements.flat_map(parts).find_map(|call| {
+            let link = link(call)?;
+            let on_state = link.object.is_some_and(|object| self.is_test_state(object));
+            (on_state && is_report(self.form.text(link.name))).then_some(link.name)
+        })
+    }
+
+    /// Write `t.Run("name", func(t *testing.T) { … })` as what it runs; `false` for other calls.
+    pub(super) fn subtest(&mut self, node: Node<'_>) -> bool {
+        let Some(link) = link(node).filter(|link| self.form.text(link.name) == "Run") else {
+            return false;
+        };
+        let arguments: Vec<_> = link.arguments.into_iter().flat_map(parts).collect();
+        let [title, body] = arguments.as_slice() else { return false };
+        if body.kind() != "func_literal" {
+            return false;
+        }
+        let heads = vec![self.expression(*title)];
+        let Expression::Lambda(function) = self.lambda(*body) else { return false };
+        let body = function.body;
+        self.form.emit(Statement::Nested { block: Block::Plain, heads, body });
+        true
+    }
+}
+
+fn is_given_state(text: &str) -> bool {
+    matches!(text, "t" | "tb" | "tt" | "s.T()" | "suite.T()")
+}
+
+fn is_report(name: &str) -> bool {
+    matches!(name, "Error" | "Errorf" | "Fatal" | "Fatalf" | "Fail" | "FailNow")
+}
+
+fn is_verb_of_testify(name: &str) -> bool {
+    const STEMS: [&str; 22] = [
+        "Equal",
+        "NotEqual",
+        "Error",
+        "NoError",
+        "True",
+        "False",
+        "Nil",
+        "NotNil",
+        "Len",
+        "Contains",
+        "NotContains",
+        "Empty",
+        "NotEmpty",
+        "Zero",
+        "NotZero",
+        "Greater",
+        "Less",
+        "Panics",
+        "NotPanics",
+        "Same",
+        "ElementsMatch",
+        "Fail",
+    ];
+    STEMS.iter().any(|stem| name.starts_with(stem)) || name == "Exactly"
+}
+
+fn block_of(name: &str) -> Block {
+    if name.starts_with("Panics") { Block::Raises } else { Block::Plain }
+}
+
+/// The function or method that a node calls.
+fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
+    let named =
+        node.child_by_field_name("function").filter(|_| node.kind() == "call_expression")?;
+    let arguments = node.child_by_field_name("arguments");
+    match named.kind() {
+        "identifier" => Some(Link { name: named, object: None, arguments }),
+        "selector_expression" => {
+            let name = named.child_by_field_name("field")?;
+            Some(Link { name, object: named.child_by_field_name("operand"), arguments })
+        }
+        _ => None,
     }
 }

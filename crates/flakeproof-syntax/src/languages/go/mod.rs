@@ -1,10 +1,8 @@
 //! Go: `go test`, and suites of testify and gocheck.
 
-mod assertions;
 mod expressions;
 mod flow;
 mod outline;
-mod statements;
 
 use crate::language::{Grammar, Rules};
 

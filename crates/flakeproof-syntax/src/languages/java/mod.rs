@@ -1,6 +1,5 @@
 //! Java: JUnit 3, 4 and 5, and TestNG.
 
-mod assertions;
 mod expressions;
 mod flow;
 mod outline;

@@ -2,10 +2,8 @@
 //!
 //! A test is a call there, not a function: `it("adds", () => …)` inside `describe("sums", …)`.
 
-mod assertions;
 mod expressions;
 mod flow;
-mod imports;
 mod outline;
 mod statements;
 mod suites;

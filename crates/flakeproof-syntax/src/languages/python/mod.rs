@@ -1,10 +1,8 @@
 //! Python: pytest and unittest.
 
-mod assertions;
 mod expressions;
 mod flow;
 mod outline;
-mod statements;
 
 use crate::language::{Grammar, Rules};
 

@@ -1,6 +1,5 @@
 //! Rust: `cargo test`, and the attributes that end in it.
 
-mod assertions;
 mod expressions;
 mod flow;
 mod outline;

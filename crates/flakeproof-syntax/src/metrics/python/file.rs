@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use super::lines::{self, LogicalLines, Token};
-use super::literals::Margin;
+use super::operations::Margin;
 use super::walk::{Counted, count};
 use crate::metrics::StaticFeatures;
 use crate::metrics::features::{MaintainabilityParts, maintainability_index};

@@ -2,7 +2,6 @@
 
 mod file;
 mod lines;
-mod literals;
 mod operations;
 mod walk;
 

@@ -8,8 +8,7 @@ use std::collections::BTreeSet;
 use tree_sitter::{Node, TreeCursor};
 
 use super::file::imports_of_statement;
-use super::literals::Margin;
-use super::operations::{Operand, Operator, operand, operation};
+use super::operations::{Margin, Operand, Operator, operand, operation};
 use crate::metrics::features::Halstead;
 use crate::tree::{Agenda, child_of_kind, children, text_of};
 
