@@ -5,15 +5,15 @@ use std::time::Duration;
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
 use super::piece::Told;
+use super::process::{self, Section};
 use super::session::Session;
-use super::watch::{self, Section};
 use crate::process::Death;
 
 /// The execution that a process of Rust's own harness tells.
 pub(super) fn execution_of(session: &Session, test: &TestId, name: &str, told: Told) -> Execution {
     match told {
         Told::Passed(section) => {
-            let (_, output) = watch::result_of(&section.text, false);
+            let (_, output) = process::result_of(&section.text, false);
             plain(test, Outcome::Passed, section.duration, output)
         }
         Told::Ignored(reason) => {
@@ -21,7 +21,7 @@ pub(super) fn execution_of(session: &Session, test: &TestId, name: &str, told: T
             Execution { note: reason, ..execution }
         }
         Told::Failed(section, remark) => {
-            let (_, output) = watch::result_of(&section.text, false);
+            let (_, output) = process::result_of(&section.text, false);
             let failure = failure(test, name, output, remark.as_deref());
             let execution = plain(test, Outcome::Failed, section.duration, output);
             Execution { failure: Some(failure), ..execution }

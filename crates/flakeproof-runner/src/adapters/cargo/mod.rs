@@ -1,26 +1,20 @@
 //! cargo: `cargo test` and `cargo nextest run`, without an agent.
 //!
-//! cargo builds the tests and shows how it starts them (see `capture`); then they are started
+//! cargo builds the tests and shows how it starts them (see `found`); then they are started
 //! here, by the same commands in the same surroundings. The tests of a binary share a process of
 //! Rust's own harness, one at a time, as far as the wanted order is the harness's own; tests in
 //! documentation, and all tests of nextest, have a process each.
 
 mod artifacts;
-mod capture;
 mod command;
-mod coverage;
 mod discovery;
-mod documentation;
 mod environment;
 mod execution;
 mod found;
-mod harness;
 mod measure;
-mod nextest;
 mod piece;
 mod process;
 mod session;
-mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,6 +26,7 @@ use self::environment::CargoEnvironment;
 use self::session::{Session, locked};
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
+use crate::shell::shell;
 
 /// cargo in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -135,7 +130,7 @@ impl Adapter for CargoAdapter {
     }
 
     fn command_for_all(&self) -> String {
-        command::shell(&self.session.settings.command)
+        shell(&self.session.settings.command)
     }
 }
 

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::process::{self, Next, Process};
+use super::process::{self, Heard, Next, Process, Section, Watcher, Word};
 use super::session::Session;
-use super::watch::{self, Heard, Section, Watcher, Word};
 use crate::adapter::Result;
 use crate::process::{Death, Instructions};
 
@@ -114,7 +113,7 @@ impl Piece {
         let (Some(section), Some(it)) = (self.ended.get(test), self.tests.get(test)) else {
             return false;
         };
-        match watch::result_of(&section.text, it.is_ignored).0 {
+        match process::result_of(&section.text, it.is_ignored).0 {
             Word::Ok | Word::Ignored => true,
             // What the harness remarks on a failure comes at the end.
             Word::Failed => section.text.contains(" panicked at "),
@@ -178,9 +177,9 @@ impl Piece {
         let Some(section) = self.ended.get(test) else {
             return self.told_of_last(test, is_ignored);
         };
-        match watch::result_of(&section.text, is_ignored).0 {
+        match process::result_of(&section.text, is_ignored).0 {
             Word::Ok => Told::Passed(section.clone()),
-            Word::Ignored => Told::Ignored(watch::reason_of(&section.text)),
+            Word::Ignored => Told::Ignored(process::reason_of(&section.text)),
             Word::Failed => Told::Failed(section.clone(), self.remark_on(test)),
             Word::Unclear => self.told_by_the_summary(test, section),
         }
@@ -218,7 +217,7 @@ impl Piece {
         let section = Section { text: summary.before.clone(), duration: over.last.duration };
         let has_failed = summary.has_failed(self.name(test));
         match death {
-            _ if is_ignored => Told::Ignored(watch::reason_of(&section.text)),
+            _ if is_ignored => Told::Ignored(process::reason_of(&section.text)),
             _ if has_failed => Told::Failed(section, self.remark_on(test)),
             death if summary.explains(death) => Told::Passed(section),
             Death::Exit(_) | Death::Signal(_) => Told::DiedAfter(over.last.clone(), death),

@@ -10,8 +10,8 @@ use std::time::Duration;
 use flakeproof_core::Surroundings;
 
 use super::command::CargoCommand;
-use super::coverage::Instrumented;
 use super::found::Found;
+use super::measure::Instrumented;
 use crate::adapter::{Blame, Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
