@@ -16,7 +16,6 @@ pub mod process;
 pub mod reports;
 mod scratch;
 mod shell;
-mod variables;
 
 pub use adapter::{
     Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring,

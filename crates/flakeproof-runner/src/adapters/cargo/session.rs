@@ -16,6 +16,7 @@ use crate::adapter::{Blame, Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
 use crate::process::{Ended, Instructions, run_to_end};
+use crate::shell::{digest, digests_of_variables};
 
 /// Bytes of what cargo prints that are kept: lists of tests and of what was built are long.
 const KEPT: usize = 64 * 1024 * 1024;
@@ -140,22 +141,7 @@ pub(super) fn surroundings_of(session: &Session, found: &Found) -> Surroundings 
     }
     runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
     let lock = std::fs::read(found.metadata.workspace_root.join("Cargo.lock")).unwrap_or_default();
-    Surroundings { runtime, packages: digest(&lock), variables: variables() }
-}
-
-/// A digest of each variable's value: enough to see that it changed, and no secret is kept.
-fn variables() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| {
-            let name = name.into_string().ok()?;
-            let is_ours = name.starts_with("FLAKEPROOF");
-            (!is_ours).then(|| (name, digest(value.as_encoded_bytes())))
-        })
-        .collect()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..16].to_owned()
+    Surroundings { runtime, packages: digest(&lock), variables: digests_of_variables() }
 }
 
 /// The project does not compile, or cargo does not like the command.

@@ -20,7 +20,6 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
-use self::profile::shell;
 pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 use self::ready::{READY, Ready};
 use self::session::Session;
@@ -28,6 +27,7 @@ use super::{Known, RunRequest};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
 };
+use crate::shell::shell;
 
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::CoverageFormat;
 use crate::reports::{Format, ReportedTest};
+use crate::shell::shell;
 
 /// Runners that a project describes in its configuration file, by name.
 pub type Profiles = BTreeMap<String, Profile>;
@@ -276,19 +277,6 @@ impl Values {
         }
         filled + rest
     }
-}
-
-/// Words as a POSIX shell reads them.
-pub(super) fn shell(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// The names of all fields, as placeholders have them.

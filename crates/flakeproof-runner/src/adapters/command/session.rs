@@ -1,6 +1,6 @@
 //! What the environments of one adapter share.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,6 +13,7 @@ use super::profile::{Fields, Profile, Values};
 use crate::adapter::{Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
+use crate::shell::digests_of_variables;
 
 const NODE_REPORTER: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/reporter.mjs"));
@@ -213,16 +214,5 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) fn surroundings_of(session: &Session) -> Surroundings {
     let mut runtime = vec![format!("`{}`", session.runner.typed.options.join(" "))];
     runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
-    Surroundings { runtime, packages: String::new(), variables: variables() }
-}
-
-/// A digest of each variable's value: enough to see that it changed, and no secret is kept.
-fn variables() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| {
-            let name = name.into_string().ok()?;
-            let digest = || blake3::hash(value.as_encoded_bytes()).to_hex()[..16].to_owned();
-            (!name.starts_with("FLAKEPROOF")).then(|| (name, digest()))
-        })
-        .collect()
+    Surroundings { runtime, packages: String::new(), variables: digests_of_variables() }
 }

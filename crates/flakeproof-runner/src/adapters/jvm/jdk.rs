@@ -20,7 +20,7 @@ use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::agent::cache_folder;
 use crate::agent::protocol::{FromAgent, ToAgent};
 use crate::process::{Death, End};
-use crate::variables::digest;
+use crate::shell::digest;
 
 /// A Java installation.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -22,7 +22,7 @@ use crate::agent::{Arrival, Connection};
 use crate::opens;
 use crate::process::{Guarded, Instructions, USUAL_CAP};
 use crate::scratch::Scratch;
-use crate::variables::{digest, digests_of_variables};
+use crate::shell::{digest, digests_of_variables};
 
 /// How long a JVM may take to introduce itself.
 const START: Duration = Duration::from_secs(120);

@@ -33,6 +33,7 @@ use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, R
 use crate::agent::Hub;
 use crate::opens;
 use crate::scratch::Scratch;
+use crate::shell;
 
 /// Why there is nothing between the suite's own JVM and a new one.
 const NO_COPIES: &str = "a JVM cannot be copied";
@@ -215,7 +216,7 @@ impl Adapter for JvmAdapter {
     }
 
     fn command_for_all(&self) -> String {
-        selection::shell(&self.session.request.command)
+        shell::shell(&self.session.request.command)
     }
 }
 

@@ -5,7 +5,7 @@ use flakeproof_core::TestId;
 
 use super::project::{Framework, TestPlace};
 use super::{Session, Tool};
-pub(super) use crate::shell::shell;
+use crate::shell::shell;
 
 /// Which tests of the scanned classes were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

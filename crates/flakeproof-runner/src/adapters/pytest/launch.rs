@@ -15,7 +15,7 @@ use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent, VERSION, Want
 use crate::agent::{AgentFile, Arrival, Connection, unpack};
 use crate::process::{Death, Guarded, Instructions, USUAL_CAP};
 use crate::scratch::Scratch;
-use crate::variables::{digest, digests_of_variables};
+use crate::shell::{digest, digests_of_variables};
 
 /// How long a guard may take to report what its command came to.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);

@@ -20,6 +20,7 @@ use super::worker::run_tool;
 use crate::adapter::{Blame, Error, Result};
 use crate::opens::{self, TestsBegin};
 use crate::process::{Death, End};
+use crate::shell;
 
 const FORK: &str = include_str!("fork.sh");
 const GOODBYE: &str = include_str!("Goodbye.java");
@@ -74,7 +75,7 @@ fn prepare(home: &Path, captures: &Path) -> std::io::Result<()> {
     let java = fallback.map_or_else(|| "java".into(), |real| real.join("bin/java"));
     let goodbye = home.join("Goodbye.java");
     std::fs::write(&goodbye, GOODBYE)?;
-    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"));
+    let quoted = |path: &Path| shell::quoted(&path.to_string_lossy());
     let script = format!(
         "#!/bin/sh\ncaptures={}\nfallback={}\ngoodbye={}\n{FORK}",
         quoted(captures),
