@@ -180,7 +180,7 @@ fn in_several(collections: &[Collected]) -> BTreeSet<String> {
 const LAST_LINES: usize = 40;
 
 /// What a build tool told about a project.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Built {
     /// In the build tool's order.
     pub(super) modules: Vec<Module>,
