@@ -10,11 +10,11 @@ mod agent;
 mod cancel;
 pub mod ci;
 pub mod coverage;
+mod folders;
 pub mod git;
 mod opens;
 pub mod process;
 pub mod reports;
-mod scratch;
 mod shell;
 
 pub use adapter::{

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flakeproof_core::{BlindSpot, Dependencies, FunctionUse};
 
-use super::{cobertura, go_profile, jacoco, lcov};
+use super::{lines, xml};
 
 /// Languages in which loading a file runs a line of it.
 const RUN_WHEN_LOADED: [&str; 7] = [".js", ".mjs", ".cjs", ".jsx", ".py", ".rb", ".php"];
@@ -171,10 +171,10 @@ pub fn read(
     let input = BufReader::with_capacity(128 * 1024, File::open(path)?);
     let folder = folder.canonicalize()?;
     let files = match format {
-        CoverageFormat::Lcov => lcov::read(input, &folder)?,
-        CoverageFormat::Cobertura => cobertura::read(input, &folder)?,
-        CoverageFormat::Jacoco => jacoco::read(input, &folder)?,
-        CoverageFormat::Go => go_profile::read(input, &folder, extent)?,
+        CoverageFormat::Lcov => lines::read_lcov(input, &folder)?,
+        CoverageFormat::Cobertura => xml::read_cobertura(input, &folder)?,
+        CoverageFormat::Jacoco => xml::read_jacoco(input, &folder)?,
+        CoverageFormat::Go => lines::read_go(input, &folder, extent)?,
     };
     if files.is_empty() {
         return Err(Error::at(0, "it has no file of the project"));

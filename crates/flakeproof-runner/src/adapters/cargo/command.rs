@@ -2,8 +2,8 @@
 //!
 //! `cargo +nightly test -p core --features net parser -- --skip slow` has the program `cargo
 //! +nightly`, the options `-p core` and `--features net`, the filter `parser`, and the rest is for
-//! Rust's own test harness ([`HarnessOptions`]). The same parts make the commands that show a failure
-//! again.
+//! Rust's own test harness ([`HarnessOptions`]). The same parts make the commands that show a
+//! failure again.
 
 use flakeproof_core::TestId;
 

@@ -1,5 +1,5 @@
-//! Finding the tests: build them, see how cargo starts them, and ask each binary for its list; where
-//! nextest runs them, also ask it which of them it selects.
+//! Finding the tests: build them, see how cargo starts them, and ask each binary for its list;
+//! where nextest runs them, also ask it which of them it selects.
 //!
 //! The harness knows no places. The modules in a test's name lead to a file as they lead the
 //! compiler, and there the function of its name is looked for. A place is for people to read: where

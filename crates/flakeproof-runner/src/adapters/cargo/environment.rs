@@ -5,10 +5,10 @@
 //! than torn into processes that share nothing, and a test that is run again gets a new process in
 //! which first everything runs that ran before it.
 //!
-//! Tests in documentation are each run by cargo and rustdoc in a process of their own. rustdoc takes
-//! its arguments apart at spaces, and the names of these tests have some. So a test is named by a part
-//! of its name without any, and what that selects besides it is left out by parts of the other names.
-//! Where that does not succeed, others run along, and only this one's line is read.
+//! Tests in documentation are each run by cargo and rustdoc in a process of their own. rustdoc
+//! takes its arguments apart at spaces, and the names of these tests have some. So a test is named
+//! by a part of its name without any, and what that selects besides it is left out by parts of the
+//! other names. Where that does not succeed, others run along, and only this one's line is read.
 
 use std::sync::Arc;
 use std::time::Duration;

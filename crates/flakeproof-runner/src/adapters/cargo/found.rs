@@ -14,9 +14,9 @@
 //! What stands before the first `::` is so the binary, and before the last one the module.
 //!
 //! cargo sets a dozen variables for a binary, adds folders of libraries, and follows configuration
-//! files. Instead of guessing all that, cargo itself runs the tests with a small script as the *runner*
-//! that starts them, and the script only writes down what it was given. Documentation, which cargo
-//! does not start itself, is listed on the way.
+//! files. Instead of guessing all that, cargo itself runs the tests with a small script as the
+//! *runner* that starts them, and the script only writes down what it was given. Documentation,
+//! which cargo does not start itself, is listed on the way.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

@@ -5,12 +5,12 @@
 //! starts other programs, only the system knows; where that cannot be asked, nothing is said about
 //! such files.
 //!
-//! Which functions ran is told by the compiler's own source coverage. The workspace is built once more,
-//! instrumented, in a folder of its own; the tools that read what an instrumented program writes come
-//! with the toolchain (`llvm-tools`). Where anything of that is missing, whole files count, and nothing
-//! fails. A function counts as idle only if it is known not to have run: one that the compiler may run
-//! while it builds (`const fn`, macros, build scripts) never is, and what no function holds always
-//! counts.
+//! Which functions ran is told by the compiler's own source coverage. The workspace is built once
+//! more, instrumented, in a folder of its own; the tools that read what an instrumented program
+//! writes come with the toolchain (`llvm-tools`). Where anything of that is missing, whole files
+//! count, and nothing fails. A function counts as idle only if it is known not to have run: one
+//! that the compiler may run while it builds (`const fn`, macros, build scripts) never is, and what
+//! no function holds always counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;

@@ -1,8 +1,8 @@
 //! Gradle: the user's own command builds the project and tells how its tests are run.
 //!
 //! An init script lets every test task write down its configuration instead of running its tests.
-//! Everything that the build configures is resolved by Gradle itself, and each such [`TestTask`] is a
-//! module of the project.
+//! Everything that the build configures is resolved by Gradle itself, and each such [`TestTask`] is
+//! a module of the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

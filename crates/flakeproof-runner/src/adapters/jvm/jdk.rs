@@ -17,8 +17,8 @@ use super::launch::{self, ReadyModule, Started};
 use super::project::Module;
 use super::worker::{Worker, joined, run_tool};
 use crate::adapter::{Blame, Error, Granularity, Result};
-use crate::agent::cache_folder;
 use crate::agent::protocol::{FromAgent, ToAgent};
+use crate::folders::cache_folder;
 use crate::process::{Death, End};
 use crate::shell::digest;
 

@@ -19,9 +19,9 @@ use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::adapters::RunRequest;
 use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
 use crate::agent::{Arrival, Connection};
+use crate::folders::Scratch;
 use crate::opens;
 use crate::process::{Guarded, Instructions, USUAL_CAP};
-use crate::scratch::Scratch;
 use crate::shell::{digest, digests_of_variables};
 
 /// How long a JVM may take to introduce itself.

@@ -31,9 +31,8 @@ use self::project::Project;
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::agent::Hub;
-use crate::opens;
-use crate::scratch::Scratch;
-use crate::shell;
+use crate::folders::Scratch;
+use crate::{opens, shell};
 
 /// Why there is nothing between the suite's own JVM and a new one.
 const NO_COPIES: &str = "a JVM cannot be copied";

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::jdk::Jdk;
 use super::{Session, class_file};
 use crate::adapter::{Blame, Error, Result};
-use crate::agent::{AgentFile, cache_folder};
+use crate::folders::{AgentFile, cache_folder};
 use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
 
 /// How long a program of the JDK may take.

@@ -18,8 +18,8 @@ use super::{Session, locked};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::agent::Connection;
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
+use crate::folders::Scratch;
 use crate::process::{Death, Guarded, dump_stacks, interrupt, kill_group};
-use crate::scratch::Scratch;
 
 /// How long a copy may take to tear down its fixtures.
 const COPY_END: Duration = Duration::from_secs(20);

@@ -1,7 +1,8 @@
 //! What Surefire gave to a JVM that it started, and the module that it tells of.
 //!
-//! That is its class path and arguments, without those that are Surefire's own, and its test classes. Up
-//! to 2.11 Surefire finds these inside its JVM, by patterns: here they are found in the same way.
+//! That is its class path and arguments, without those that are Surefire's own, and its test
+//! classes. Up to 2.11 Surefire finds these inside its JVM, by patterns: here they are found in the
+//! same way.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
