@@ -5,13 +5,11 @@
 //! user's command; others come from the configuration file.
 
 mod choice;
-mod discovery;
 mod environment;
 mod launch;
 mod profile;
 mod ready;
 mod session;
-mod ways;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +18,6 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
-pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 use self::ready::{READY, Ready};
 use self::session::Session;
 use super::{Known, RunRequest};
@@ -28,6 +25,8 @@ use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
 };
 use crate::shell::shell;
+
+pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {
