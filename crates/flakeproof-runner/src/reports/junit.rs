@@ -6,8 +6,8 @@
 //! may be an attribute (CTest, GoogleTest); attempts that the runner repeated are children of their
 //! own, with the text inside (older Surefire, nextest) or one level deeper (newer Surefire).
 //!
-//! Visual Studio's test results (TRX), the only report that `dotnet test` writes by itself, are read
-//! here as one more dialect: their root element tells them apart.
+//! Visual Studio's test results (TRX), the only report that `dotnet test` writes by itself, are
+//! read here as one more dialect: their root element tells them apart.
 
 use std::io::{self, BufRead};
 use std::time::Duration;
