@@ -227,13 +227,13 @@ fn ends_the_environment(scene: &Scene<'_>, order: &[TestId; 3], wanted: Outcome)
     for how in opened.fresh().into_iter().chain([Isolation::Same]) {
         let mut environment = opened.open(how);
         environment.expect(order, Then::End).unwrap_or_else(|error| panic!("{error:?}"));
-        let first = run_telling(&mut *environment, &order[0]);
+        let first = run_and_read(&mut *environment, &order[0]);
         assert_eq!(first.unwrap_or_else(|error| panic!("{error:?}")).0, Outcome::Passed, "{how}");
         let (second, text) =
-            run_telling(&mut *environment, &order[1]).unwrap_or_else(|error| panic!("{error:?}"));
+            run_and_read(&mut *environment, &order[1]).unwrap_or_else(|error| panic!("{error:?}"));
         assert_eq!(second, wanted, "{how}: {text}");
         assert!(!text.is_empty(), "{how}: it does not say how it ended");
-        let third = run_telling(&mut *environment, &order[2]);
+        let third = run_and_read(&mut *environment, &order[2]);
         if second.ends_environment() {
             assert!(is_gone(&opened, &third), "{how}: {third:?}");
         }
@@ -252,14 +252,14 @@ fn a_hanging_test_is_killed_with_all_that_it_started(scene: &Scene<'_>) -> Held 
         scene.notes.forget();
         let mut environment = opened.open(how);
         environment.expect(&order, Then::End).unwrap_or_else(|error| panic!("{error:?}"));
-        let first = run_telling(&mut *environment, &order[0]);
+        let first = run_and_read(&mut *environment, &order[0]);
         assert_eq!(first.unwrap_or_else(|error| panic!("{error:?}")).0, Outcome::Passed, "{how}");
         let begin = Instant::now();
         let (second, text) =
-            run_telling(&mut *environment, &order[1]).unwrap_or_else(|error| panic!("{error:?}"));
+            run_and_read(&mut *environment, &order[1]).unwrap_or_else(|error| panic!("{error:?}"));
         assert_eq!(second, Outcome::TimedOut, "{how}: {text}");
         assert!(begin.elapsed() >= scene.subject.limit, "{how}: {:?}", begin.elapsed());
-        let third = run_telling(&mut *environment, &order[2]);
+        let third = run_and_read(&mut *environment, &order[2]);
         assert!(is_gone(&opened, &third), "{how}: {third:?}");
         drop(environment);
         wait_for_end_of(scene.notes.process_of("hangs"));
@@ -311,7 +311,7 @@ fn is_gone(opened: &Opened, next: &Result<(Outcome, String), Error>) -> bool {
 }
 
 /// Run one test of an announced order: how it ended, and what is said about it.
-fn run_telling(
+fn run_and_read(
     environment: &mut dyn Environment,
     test: &TestId,
 ) -> Result<(Outcome, String), Error> {
