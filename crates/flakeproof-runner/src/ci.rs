@@ -263,7 +263,7 @@ mod tests {
     const SHA: &str = "83e14cb0a1b2c3d4e5f60718293a4b5c6d7e8f90";
 
     /// Revision, branch, job, build, attempt, start, machine.
-    fn told(variables: &[(&str, &str)]) -> [String; 7] {
+    fn facts_of(variables: &[(&str, &str)]) -> [String; 7] {
         let facts = facts(variables).unwrap();
         assert_eq!(facts.revision.as_deref(), Some(SHA));
         let text = |value: Option<String>| value.unwrap_or_default();
@@ -291,9 +291,9 @@ mod tests {
             ("RUNNER_OS", "Linux"),
             ("RUNNER_ARCH", "X64"),
         ];
-        assert_eq!(told(&push), ["GitHub Actions", "main", "test", "77", "2", "", "Linux X64"]);
+        assert_eq!(facts_of(&push), ["GitHub Actions", "main", "test", "77", "2", "", "Linux X64"]);
         let pull = [&push[..], &[("GITHUB_HEAD_REF", "mend")]].concat();
-        assert_eq!(told(&pull)[1], "mend");
+        assert_eq!(facts_of(&pull)[1], "mend");
     }
 
     #[test]
@@ -310,7 +310,7 @@ mod tests {
         ];
         let expected =
             ["GitLab CI", "main", "unit 1/4", "5", "91", "2026-11-15T10:15:00Z", "python:3.12"];
-        assert_eq!(told(&variables), expected);
+        assert_eq!(facts_of(&variables), expected);
     }
 
     #[test]
@@ -322,7 +322,7 @@ mod tests {
             ("JOB_NAME", "acme/unit"),
             ("BUILD_NUMBER", "12"),
         ];
-        assert_eq!(told(&variables), ["Jenkins", "main", "acme/unit", "12", "", "", ""]);
+        assert_eq!(facts_of(&variables), ["Jenkins", "main", "acme/unit", "12", "", "", ""]);
     }
 
     #[test]
@@ -335,7 +335,7 @@ mod tests {
             ("CIRCLE_WORKFLOW_ID", "w"),
             ("CIRCLE_BUILD_NUM", "3"),
         ];
-        assert_eq!(told(&variables), ["CircleCI", "main", "unit", "w", "3", "", ""]);
+        assert_eq!(facts_of(&variables), ["CircleCI", "main", "unit", "w", "3", "", ""]);
     }
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
             "2026-11-15 10:15:00+00:00",
             "Linux",
         ];
-        assert_eq!(told(&variables), expected);
+        assert_eq!(facts_of(&variables), expected);
     }
 
     #[test]
@@ -372,7 +372,7 @@ mod tests {
             ("BUILDKITE_BUILD_ID", "b"),
             ("BUILDKITE_RETRY_COUNT", "1"),
         ];
-        assert_eq!(told(&variables), ["Buildkite", "main", "unit", "b", "1", "", ""]);
+        assert_eq!(facts_of(&variables), ["Buildkite", "main", "unit", "b", "1", "", ""]);
         let early = [("BUILDKITE", "true"), ("BUILDKITE_COMMIT", "HEAD")];
         assert_eq!(facts(&early).unwrap().revision, None);
     }
@@ -385,7 +385,7 @@ mod tests {
             ("BITBUCKET_BRANCH", "main"),
             ("BITBUCKET_STEP_RUN_NUMBER", "2"),
         ];
-        assert_eq!(told(&variables), ["Bitbucket Pipelines", "main", "", "4", "2", "", ""]);
+        assert_eq!(facts_of(&variables), ["Bitbucket Pipelines", "main", "", "4", "2", "", ""]);
     }
 
     #[test]
@@ -396,7 +396,7 @@ mod tests {
             ("TEAMCITY_BUILDCONF_NAME", "unit"),
             ("BUILD_NUMBER", "6"),
         ];
-        assert_eq!(told(&variables), ["TeamCity", "", "unit", "6", "", "", ""]);
+        assert_eq!(facts_of(&variables), ["TeamCity", "", "unit", "6", "", "", ""]);
     }
 
     #[test]
@@ -410,7 +410,7 @@ mod tests {
             ("TRAVIS_OS_NAME", "linux"),
             ("TRAVIS_PYTHON_VERSION", "3.12"),
         ];
-        assert_eq!(told(&variables), ["Travis CI", "main", "unit", "9", "", "", "linux 3.12"]);
+        assert_eq!(facts_of(&variables), ["Travis CI", "main", "unit", "9", "", "", "linux 3.12"]);
     }
 
     #[test]
@@ -423,7 +423,7 @@ mod tests {
             ("DRONE_BUILD_NUMBER", "3"),
             ("DRONE_STAGE_STARTED", "1794737700"),
         ];
-        assert_eq!(told(&drone), ["Drone", "main", "unit", "3", "", "1794737700", ""]);
+        assert_eq!(facts_of(&drone), ["Drone", "main", "unit", "3", "", "1794737700", ""]);
         let woodpecker = [
             ("CI", "woodpecker"),
             ("CI_COMMIT_SHA", SHA),
@@ -432,7 +432,10 @@ mod tests {
             ("CI_PIPELINE_NUMBER", "3"),
             ("CI_PIPELINE_STARTED", "1794737700"),
         ];
-        assert_eq!(told(&woodpecker), ["Woodpecker", "main", "unit", "3", "", "1794737700", ""]);
+        assert_eq!(
+            facts_of(&woodpecker),
+            ["Woodpecker", "main", "unit", "3", "", "1794737700", ""]
+        );
     }
 
     #[test]
@@ -446,7 +449,7 @@ mod tests {
             ("APPVEYOR_JOB_ID", "j"),
             ("APPVEYOR_BUILD_WORKER_IMAGE", "Ubuntu2204"),
         ];
-        assert_eq!(told(&variables), ["AppVeyor", "main", "unit", "1", "j", "", "Ubuntu2204"]);
+        assert_eq!(facts_of(&variables), ["AppVeyor", "main", "unit", "1", "j", "", "Ubuntu2204"]);
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl Default for RetryLimit {
 impl RetryLimit {
     /// The limit for a suite of this size.
     #[must_use]
-    pub fn of(self, tests: usize) -> usize {
+    pub fn resolve(self, tests: usize) -> usize {
         match self {
             Self::Tests(limit) => limit,
             #[expect(
@@ -272,8 +272,8 @@ mod tests {
     #[test]
     fn small_suites_may_have_ten_failures_and_large_ones_a_share() {
         let limit = RetryLimit::default();
-        assert_eq!(limit.of(3), 10);
-        assert_eq!(limit.of(1000), 50);
+        assert_eq!(limit.resolve(3), 10);
+        assert_eq!(limit.resolve(1000), 50);
     }
 
     #[test]

@@ -75,7 +75,7 @@ pub(super) fn run(
         settings,
         cancel,
         failures: AtomicUsize::new(0),
-        limit: settings.limit.of(suite.tests.len()),
+        limit: settings.limit.resolve(suite.tests.len()),
     };
     let mut book = Book::new(&settings.rerun);
     let ends = run_shares(&context, &shares, |reports| {

@@ -89,7 +89,7 @@ pub fn triage(
     run.cases.sort_by_key(|case| positions.get(&case.test).copied());
     name_conditions(&mut run, adapter);
 
-    let limit = settings.limit.of(suite.tests.len());
+    let limit = settings.limit.resolve(suite.tests.len());
     let failed = run.cases.iter().filter(|case| case.is_failure()).count();
     let are_too_many = failed > limit;
     let mut is_interrupted = run.is_interrupted;

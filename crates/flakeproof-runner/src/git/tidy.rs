@@ -77,7 +77,7 @@ impl Tidying {
         let unlisted = |source| CannotTidy::Unlisted { path: folder.to_path_buf(), source };
         let folder = folder.canonicalize().map_err(unlisted)?;
         let mut tidying = Self {
-            edited: Listing::of(&repository)?.edited,
+            edited: Listing::ask(&repository)?.edited,
             repository,
             paths: HashSet::new(),
             identities: HashSet::new(),
@@ -134,7 +134,7 @@ impl Tidying {
     /// # Errors
     /// When git gives no answer.
     pub fn edited_since(&self) -> Result<Vec<String>, CannotTidy> {
-        let now = Listing::of(&self.repository)?.edited;
+        let now = Listing::ask(&self.repository)?.edited;
         Ok(now.difference(&self.edited).map(RepositoryPath::text).collect())
     }
 

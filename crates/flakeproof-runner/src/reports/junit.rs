@@ -100,7 +100,7 @@ impl Reader {
                 let suite = self.suites.last();
                 let suite_name = suite.map_or("", |suite| &suite.name);
                 let file = suite.and_then(|suite| suite.file.as_deref());
-                let (case, is_cut) = Case::of(tag, suite_name, file);
+                let (case, is_cut) = Case::begin(tag, suite_name, file);
                 if is_cut {
                     issues.note(offset, "a name is too long and is cut");
                 }
@@ -247,7 +247,7 @@ impl Part {
 
 impl Case {
     /// A test by its tag; whether a name was cut.
-    pub(super) fn of(tag: Tag<'_>, suite: &str, file: Option<&str>) -> (Self, bool) {
+    pub(super) fn begin(tag: Tag<'_>, suite: &str, file: Option<&str>) -> (Self, bool) {
         let mut case =
             Self { test: ReportedTest::named(""), state: State::Unsaid, open: None, is_cut: false };
         let mut is_cut = false;

@@ -248,7 +248,7 @@ fn suites(input: impl BufRead, issues: &mut Issues) -> io::Result<()> {
                     (b"testsuite", None) if open.len() < super::reported::DEEPEST => {
                         open.push(suite(tag, offset, depth));
                     }
-                    (b"testcase", None) => case = Some(Case::of(tag, depth)),
+                    (b"testcase", None) => case = Some(Case::begin(tag, depth)),
                     (name, Some(case)) if depth == case.depth + 1 => case.hear(name),
                     _ => {}
                 }
@@ -277,7 +277,7 @@ struct Case {
 }
 
 impl Case {
-    fn of(tag: Tag<'_>, depth: usize) -> Self {
+    fn begin(tag: Tag<'_>, depth: usize) -> Self {
         let state = tag.attribute("status").map(|it| it.to_ascii_lowercase()).unwrap_or_default();
         let result = tag.attribute("result").map(|it| it.to_ascii_lowercase()).unwrap_or_default();
         let is = |words: &[&str]| words.iter().any(|word| *word == state || *word == result);

@@ -232,7 +232,7 @@ pub fn attempts(
         true => std::iter::once(decided).chain(repeated).collect(),
         false => repeated.chain(std::iter::once(decided)).collect(),
     };
-    let attempt = |(at, (outcome, duration, failure, output)): (u32, Told)| Attempt {
+    let attempt = |(at, (outcome, duration, failure, output)): (u32, AttemptParts)| Attempt {
         stage: if number + at == 1 { Stage::First } else { Stage::Postponed },
         isolation: if at == 0 { isolation } else { Isolation::Same },
         number: number + at,
@@ -242,7 +242,8 @@ pub fn attempts(
     (0..).zip(told).map(attempt).collect()
 }
 
-type Told = (Outcome, Option<Duration>, Option<ReportedFailure>, String);
+/// How an attempt ended, how long it took, why it failed, and what it printed.
+type AttemptParts = (Outcome, Option<Duration>, Option<ReportedFailure>, String);
 
 fn execution(
     id: &TestId,

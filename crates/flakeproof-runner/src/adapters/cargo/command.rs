@@ -8,7 +8,7 @@
 use flakeproof_core::TestId;
 
 use super::found::{Found, Group, Place, Way};
-use super::session::Session;
+use super::session::CargoSession;
 use crate::adapter::LONGEST_COMMAND;
 use crate::shell::shell;
 
@@ -299,7 +299,7 @@ fn about(name: &str, runner: Runner) -> About {
 }
 
 /// The user's command for one test alone.
-pub(super) fn for_one(session: &Session, test: &TestId) -> String {
+pub(super) fn for_one(session: &CargoSession, test: &TestId) -> String {
     let place = session.found().ok().and_then(|found| Some((found, found.places.get(test)?)));
     match place {
         Some((found, place)) => shell(&for_places(session, &found.groups[place.group], &[*place])),
@@ -308,7 +308,7 @@ pub(super) fn for_one(session: &Session, test: &TestId) -> String {
 }
 
 /// The user's command for some tests in this order; `None` where the harness would not run them so.
-pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {
+pub(super) fn for_order(session: &CargoSession, order: &[TestId]) -> Option<String> {
     let found = session.found().ok()?;
     let places = order.iter().map(|test| found.places.get(test).copied());
     let places = places.collect::<Option<Vec<_>>>()?;
@@ -323,7 +323,7 @@ pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {
 }
 
 /// A command that lists the ids that Rust's own harness knows.
-pub(super) fn to_list(session: &Session) -> String {
+pub(super) fn to_list(session: &CargoSession) -> String {
     let mut words = session.command.cargo(match session.command.runner {
         Runner::Test => &["test"],
         Runner::Nextest => &["nextest", "list"],
@@ -341,7 +341,7 @@ fn group_of_order<'a>(found: &'a Found, places: &[Place]) -> Option<&'a Group> {
     is_one.then(|| &found.groups[first.group])
 }
 
-fn for_places(session: &Session, group: &Group, places: &[Place]) -> Vec<String> {
+fn for_places(session: &CargoSession, group: &Group, places: &[Place]) -> Vec<String> {
     let command = &session.command;
     let names = places.iter().map(|place| group.tests[place.index].name.as_str());
     let mut words = command.cargo(match command.runner {

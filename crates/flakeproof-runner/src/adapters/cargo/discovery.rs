@@ -17,12 +17,12 @@ use super::artifacts::{self, Artifact, Metadata};
 use super::command::{Ignored, Runner};
 use super::environment;
 use super::found::{self, Binary, Captured, Found, Group, Listed, Target, Way};
-use super::session::{self, Session, Variables};
+use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Blame, Error, Result};
 use crate::process::{Death, End, Ended};
 
 /// Find the tests.
-pub(super) fn discover(session: &Session) -> Result<Suite> {
+pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
     refuse_what_runs_nothing(session)?;
     let metadata = Metadata::read(session)?;
     let of_nextest = match session.command.runner {
@@ -65,7 +65,7 @@ pub(super) fn discover(session: &Session) -> Result<Suite> {
 }
 
 /// Commands that print something, or only build.
-fn refuse_what_runs_nothing(session: &Session) -> Result<()> {
+fn refuse_what_runs_nothing(session: &CargoSession) -> Result<()> {
     let command = &session.command;
     let prints = ["--help", "-h", "--version", "-V", "--no-run"].iter().any(|it| command.has(it));
     if !prints && !command.harness.prints_only {
@@ -79,7 +79,7 @@ fn refuse_what_runs_nothing(session: &Session) -> Result<()> {
     })
 }
 
-fn toolchain(session: &Session) -> Result<String> {
+fn toolchain(session: &CargoSession) -> Result<String> {
     let command = session.command.cargo(&["--version"]);
     let instructions =
         session.instructions(command, &session.settings.folder, Variables::default());
@@ -115,7 +115,7 @@ const LISTING: Duration = Duration::from_secs(120);
 
 /// The group of a binary: what it lists decides how its tests are run.
 pub(super) fn group_of(
-    session: &Session,
+    session: &CargoSession,
     metadata: &Metadata,
     artifact: &Artifact,
     binary: Binary,
@@ -144,7 +144,7 @@ pub(super) fn group_of(
     Ok(Group { package, target, way, tests })
 }
 
-fn ask(session: &Session, binary: &Binary, selecting: &[String]) -> Result<Ended> {
+fn ask(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<Ended> {
     let mut command = vec![binary.path.clone()];
     command.extend(selecting.iter().cloned());
     command.push("--list".to_owned());
@@ -153,7 +153,7 @@ fn ask(session: &Session, binary: &Binary, selecting: &[String]) -> Result<Ended
 }
 
 /// The tests that the harness will not run.
-fn ignored(session: &Session, binary: &Binary) -> Result<HashSet<String>> {
+fn ignored(session: &CargoSession, binary: &Binary) -> Result<HashSet<String>> {
     if session.command.harness.ignored != Ignored::Skipped {
         return Ok(HashSet::new());
     }
@@ -301,7 +301,7 @@ struct Match {
 }
 
 /// Ask nextest what it would run: it has filters and a configuration of its own.
-fn list_of_nextest(session: &Session) -> Result<NextestList> {
+fn list_of_nextest(session: &CargoSession) -> Result<NextestList> {
     let mut command = session.command.cargo(&["nextest", "list", "--message-format", "json"]);
     command.extend(session.command.for_nextest());
     command.extend(session.command.filters.iter().cloned());

@@ -19,16 +19,16 @@ use super::command::Runner;
 use super::execution;
 use super::found::{Binary, Found, Group, Listed, Place, Target, Way};
 use super::measure::{self, Measure};
-use super::piece::{Piece, PieceTest, Told};
+use super::piece::{Piece, PieceTest, TestResult};
 use super::process::{self, Process, Section};
-use super::session::{Session, Variables, locked};
+use super::session::{CargoSession, Variables, locked};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::process::{Death, End, Instructions, run_to_end};
 
 /// Where tests run.
 #[derive(Debug)]
 pub(super) struct CargoEnvironment {
-    session: Arc<Session>,
+    session: Arc<CargoSession>,
     is_the_suites_own: bool,
     /// The announced order.
     order: Vec<Place>,
@@ -50,7 +50,7 @@ struct Live {
 }
 
 impl CargoEnvironment {
-    pub(super) fn new(session: &Arc<Session>, is_the_suites_own: bool) -> Self {
+    pub(super) fn new(session: &Arc<CargoSession>, is_the_suites_own: bool) -> Self {
         Self {
             session: Arc::clone(session),
             is_the_suites_own,
@@ -147,7 +147,7 @@ impl CargoEnvironment {
             self.live = None;
             return Ok(());
         };
-        let measure = Measure::of(&session, probe, group, places.len())?;
+        let measure = Measure::begin(&session, probe, group, places.len())?;
         let indices = places.iter().map(|place| place.index);
         let instructions = instructions(&session, group, binary, indices, probe, &measure);
         let listed = places.iter().map(|place| &group.tests[place.index]);
@@ -180,9 +180,9 @@ impl CargoEnvironment {
         }
         let told = match told {
             // Who else than the last test is to blame is not known; the run is not clean.
-            Told::DiedAfter(section, _) if is_own_end => Told::Passed(section),
-            Told::Unclear => return self.run_again(place, probe),
-            Told::Lost(printed, death) => {
+            TestResult::DiedAfter(section, _) if is_own_end => TestResult::Passed(section),
+            TestResult::Unclear => return self.run_again(place, probe),
+            TestResult::Lost(printed, death) => {
                 let printed = printed.trim();
                 let cause = format!("{} before `{test}` ran\n{printed}", execution::died(death));
                 return Err(Error::EnvironmentLost { cause });
@@ -248,7 +248,7 @@ fn test_binary(group: &Group) -> &str {
 
 /// How to run some tests of a binary in one process.
 fn instructions(
-    session: &Session,
+    session: &CargoSession,
     group: &Group,
     binary: &Binary,
     indices: impl ExactSizeIterator<Item = usize>,
@@ -316,7 +316,7 @@ impl Environment for CargoEnvironment {
 
 /// Run a test of a harness of the project's own, or a binary that is one test.
 pub(super) fn run_whole(
-    session: &Session,
+    session: &CargoSession,
     binary: &Binary,
     listed: &Listed,
     test: &TestId,
@@ -370,7 +370,7 @@ const COMPILING: Duration = Duration::from_secs(60);
 
 /// Run one test in documentation.
 fn run_documented(
-    session: &Session,
+    session: &CargoSession,
     group: &Group,
     listed: &Listed,
     test: &TestId,

@@ -28,7 +28,7 @@ use flakeproof_core::TestId;
 
 use super::artifacts::{Artifact, Metadata};
 use super::process::Process;
-use super::session::{self, Session, Variables};
+use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Error, Result};
 use crate::process::{Death, End};
 
@@ -104,7 +104,7 @@ pub(super) enum Target {
 
 impl Target {
     /// The target of an artifact.
-    pub(super) fn of(kind: &str, name: &str) -> Self {
+    pub(super) fn parse(kind: &str, name: &str) -> Self {
         let name = name.to_owned();
         match kind {
             "bin" => Self::Program(name),
@@ -193,7 +193,7 @@ pub(super) struct Captured {
 }
 
 /// Let cargo start everything that the user's command selects, and see how it does it.
-pub(super) fn capture(session: &Session) -> Result<Captured> {
+pub(super) fn capture(session: &CargoSession) -> Result<Captured> {
     let folder = session.folder("capture-")?;
     let notes = folder.join("notes");
     std::fs::create_dir(&notes).map_err(Error::io("make a temporary folder"))?;

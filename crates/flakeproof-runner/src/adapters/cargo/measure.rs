@@ -21,7 +21,7 @@ use serde::Deserialize;
 
 use super::artifacts::{self, Artifact};
 use super::found::{Found, Group, Way};
-use super::session::{Session, Variables};
+use super::session::{CargoSession, Variables};
 use crate::adapter::{Granularity, Probe, Result};
 use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, End};
@@ -38,7 +38,12 @@ pub(super) struct Measure {
 
 impl Measure {
     /// Prepare to measure a process that runs so many tests of a group.
-    pub(super) fn of(session: &Session, probe: Probe, group: &Group, tests: usize) -> Result<Self> {
+    pub(super) fn begin(
+        session: &CargoSession,
+        probe: Probe,
+        group: &Group,
+        tests: usize,
+    ) -> Result<Self> {
         let granularity = probe.dependencies;
         // What several tests touch cannot be told apart.
         if granularity == Granularity::Off || tests > 1 {
@@ -80,7 +85,11 @@ impl Measure {
     }
 
     /// What was touched by a process that has ended.
-    pub(super) fn dependencies(&self, session: &Session, group: &Group) -> Option<Dependencies> {
+    pub(super) fn dependencies(
+        &self,
+        session: &CargoSession,
+        group: &Group,
+    ) -> Option<Dependencies> {
         if self.granularity == Granularity::Off {
             return None;
         }
@@ -103,7 +112,7 @@ impl Measure {
     /// The functions of the code, except in files that also run while others are built.
     fn functions(
         &self,
-        session: &Session,
+        session: &CargoSession,
         found: &Found,
         code: &BTreeSet<String>,
     ) -> Option<Functions> {
@@ -115,18 +124,22 @@ impl Measure {
 }
 
 /// The instrumented build, which is made when it is first asked for.
-fn instrumented(session: &Session) -> Option<&Instrumented> {
+fn instrumented(session: &CargoSession) -> Option<&Instrumented> {
     session.instrumented.get_or_init(|| Instrumented::build(session)).as_ref()
 }
 
 /// What a test touches that is not measured while it runs.
-pub(super) fn by_crates(session: &Session, probe: Probe, group: &Group) -> Option<Dependencies> {
+pub(super) fn by_crates(
+    session: &CargoSession,
+    probe: Probe,
+    group: &Group,
+) -> Option<Dependencies> {
     Measure::without_a_look(probe.dependencies).dependencies(session, group)
 }
 
 /// Everything is known: what is not among it was not touched.
 fn with_opens(
-    session: &Session,
+    session: &CargoSession,
     found: &Found,
     mut code: BTreeSet<String>,
     seen: Opens,
@@ -188,7 +201,7 @@ pub(super) type Functions = BTreeMap<String, Vec<FunctionUse>>;
 
 impl Instrumented {
     /// Build the tests instrumented; `None` where that is not possible.
-    pub(super) fn build(session: &Session) -> Option<Self> {
+    pub(super) fn build(session: &CargoSession) -> Option<Self> {
         let found = session.found().ok()?;
         let tools = tools(session)?;
         // Another wrapper does something that would be missed.
@@ -224,7 +237,7 @@ impl Instrumented {
     /// The functions of some files, and whether they ran in a run that has ended.
     pub(super) fn functions(
         &self,
-        session: &Session,
+        session: &CargoSession,
         run: &CoverageRun,
         files: &BTreeSet<String>,
     ) -> Option<Functions> {
@@ -249,7 +262,7 @@ impl Instrumented {
 
     fn tool(
         &self,
-        session: &Session,
+        session: &CargoSession,
         run: &CoverageRun,
         name: &str,
         words: Vec<String>,
@@ -271,7 +284,7 @@ impl CoverageRun {
 }
 
 /// The folder of the toolchain's own tools, if they are installed.
-fn tools(session: &Session) -> Option<PathBuf> {
+fn tools(session: &CargoSession) -> Option<PathBuf> {
     let mut command = vec!["rustc".to_owned()];
     command.extend(session.command.program.iter().filter(|word| word.starts_with('+')).cloned());
     command.extend(["--print", "target-libdir"].map(str::to_owned));

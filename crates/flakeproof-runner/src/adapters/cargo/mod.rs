@@ -23,7 +23,7 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
 use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
-use self::session::{Session, locked};
+use self::session::{CargoSession, locked};
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::shell::shell;
@@ -46,7 +46,7 @@ pub(super) const KNOWN: Known = Known {
 /// Runs the tests of a Rust project.
 #[derive(Debug)]
 pub struct CargoAdapter {
-    session: Arc<Session>,
+    session: Arc<CargoSession>,
 }
 
 impl CargoAdapter {
@@ -64,7 +64,7 @@ impl CargoAdapter {
                 details: String::new(),
             });
         };
-        Ok(Self { session: Arc::new(Session::new(settings, command)?) })
+        Ok(Self { session: Arc::new(CargoSession::new(settings, command)?) })
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, at, never, select};
 
-use super::session::Session;
+use super::session::CargoSession;
 use crate::adapter::{Error, Result};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection};
@@ -42,7 +42,7 @@ pub(super) enum Next {
 impl Process {
     /// Start a process and give what it prints to a watcher.
     pub(super) fn start(
-        session: &Session,
+        session: &CargoSession,
         instructions: &Instructions,
         watcher: Box<dyn Write + Send>,
     ) -> Result<Self> {
@@ -63,7 +63,7 @@ impl Process {
 
     /// Run a process to its end; give how it ended, both streams as one, and how long it took.
     pub(super) fn run_merged(
-        session: &Session,
+        session: &CargoSession,
         instructions: &Instructions,
         limit: Option<Duration>,
     ) -> Result<(End, String, Duration)> {
@@ -81,7 +81,7 @@ impl Process {
     /// Wait for what happens next.
     pub(super) fn next(
         &mut self,
-        session: &Session,
+        session: &CargoSession,
         heard: &Receiver<Heard>,
         deadline: Option<Instant>,
     ) -> Result<Next> {
@@ -104,7 +104,11 @@ impl Process {
         }
     }
 
-    fn wait_for_death(&mut self, session: &Session, deadline: Option<Instant>) -> Result<Next> {
+    fn wait_for_death(
+        &mut self,
+        session: &CargoSession,
+        deadline: Option<Instant>,
+    ) -> Result<Next> {
         let time_is_over = deadline.map_or_else(never, at);
         loop {
             select! {

@@ -26,7 +26,7 @@ pub(super) type Variables = BTreeMap<String, Option<String>>;
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct CargoSession {
     pub(super) settings: RunRequest,
     pub(super) command: CargoCommand,
     pub(super) hub: Hub,
@@ -43,7 +43,7 @@ pub(super) struct Session {
     scratch: tempfile::TempDir,
 }
 
-impl Session {
+impl CargoSession {
     pub(super) fn new(settings: RunRequest, command: CargoCommand) -> Result<Self> {
         let scratch = tempfile::Builder::new()
             .prefix("flakeproof-")
@@ -123,7 +123,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The toolchain, the locked dependencies, the features and the variables.
-pub(super) fn surroundings_of(session: &Session, found: &Found) -> Surroundings {
+pub(super) fn surroundings_of(session: &CargoSession, found: &Found) -> Surroundings {
     let mut runtime = vec![found.toolchain.clone()];
     let options = session.command.only_building();
     if !options.is_empty() {

@@ -11,7 +11,7 @@ use flakeproof_core::{
 
 use super::environment;
 use super::profile::{Beginning, CommandText, Fields, Values};
-use super::session::{Session, ending};
+use super::session::{CommandSession, ending};
 use crate::adapter::{Error, Granularity, Probe, Result};
 use crate::coverage::Extent;
 use crate::opens::{self, Opens, TestsBegin};
@@ -60,7 +60,7 @@ impl Ran {
     }
 }
 
-impl Session {
+impl CommandSession {
     /// Run a process to its end and read its report.
     pub(super) fn launch(
         &self,
@@ -214,7 +214,7 @@ impl Session {
     }
 
     fn take_in(&self, ran: &mut Ran, test: ReportedTest) {
-        let fields = Fields::of(&test, self.profile(), self.folder());
+        let fields = Fields::read(&test, self.profile(), self.folder());
         let id = TestId::from(fields.test_id(&self.profile().id));
         let location = (!fields.file.is_empty())
             .then(|| Location { file: fields.file.clone(), line: test.line });
@@ -296,7 +296,7 @@ pub(super) enum Besides {
     Loss(String),
 }
 
-impl Session {
+impl CommandSession {
     /// How long a process of so many tests may take.
     pub(super) fn limit_of(&self, tests: u32) -> Option<Duration> {
         self.settings.timeout.map(|limit| limit.saturating_mul(tests.max(1)))

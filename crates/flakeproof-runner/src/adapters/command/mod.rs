@@ -19,7 +19,7 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
 use self::ready::{READY, Ready};
-use self::session::Session;
+use self::session::CommandSession;
 use super::{Known, RunRequest};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
@@ -51,7 +51,7 @@ pub(super) fn is_described(request: &RunRequest) -> bool {
 /// Runs tests by any command that reports on them.
 #[derive(Debug)]
 pub struct CommandAdapter {
-    session: Arc<Session>,
+    session: Arc<CommandSession>,
 }
 
 impl CommandAdapter {
@@ -60,7 +60,7 @@ impl CommandAdapter {
     /// # Errors
     /// When nobody knows how the command runs its tests, or no temporary folder can be made.
     pub fn new(request: RunRequest) -> Result<Self> {
-        Ok(Self { session: Arc::new(Session::new(request)?) })
+        Ok(Self { session: Arc::new(CommandSession::new(request)?) })
     }
 
     /// A command as a person types it for these tests.

@@ -297,7 +297,7 @@ pub(super) struct Fields {
 
 impl Fields {
     /// What a report tells of a test; files inside of the folder are relative to it.
-    pub(super) fn of(test: &ReportedTest, profile: &Profile, folder: &Path) -> Self {
+    pub(super) fn read(test: &ReportedTest, profile: &Profile, folder: &Path) -> Self {
         let name = match &profile.parts_after {
             Some(mark) => test.name.split(mark.as_str()).next().unwrap_or(&test.name),
             None => &test.name,

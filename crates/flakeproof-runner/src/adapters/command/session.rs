@@ -28,7 +28,7 @@ const NODE_REPORTER: &str =
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct CommandSession {
     pub(super) settings: RunRequest,
     pub(super) runner: Runner,
     pub(super) hub: Hub,
@@ -60,10 +60,10 @@ pub(super) struct Project {
     pub(super) fields: HashMap<TestId, Fields>,
 }
 
-impl Session {
+impl CommandSession {
     /// Prepare; nothing is started yet.
     pub(super) fn new(settings: RunRequest) -> Result<Self> {
-        let runner = Runner::of(&settings)?;
+        let runner = Runner::choose(&settings)?;
         let scratch = tempfile::Builder::new()
             .prefix("flakeproof-")
             .tempdir()
@@ -219,7 +219,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The command, the limit, and the variables. Installed packages are not known: what a project
 /// locks is part of it, and a change of that is a change of the project.
-pub(super) fn surroundings_of(session: &Session) -> Surroundings {
+pub(super) fn surroundings_of(session: &CommandSession) -> Surroundings {
     let mut runtime = vec![format!("`{}`", session.runner.typed.options.join(" "))];
     runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
     Surroundings { runtime, packages: String::new(), variables: digests_of_variables() }
@@ -228,7 +228,7 @@ pub(super) fn surroundings_of(session: &Session) -> Surroundings {
 /// A run of everything may take as long as so many tests at their limit.
 const TESTS_AT_THEIR_LIMIT: u32 = 100;
 
-impl Session {
+impl CommandSession {
     /// Find the tests.
     pub(super) fn discover(&self) -> Result<Suite> {
         let (tests, problems) = match &self.profile().list {
@@ -292,7 +292,7 @@ impl Session {
     fn of_report(&self, printed: &[u8]) -> Result<Vec<(SuiteTest, Fields)>> {
         let mut tests = Vec::new();
         let mut sink = |test: reports::ReportedTest| {
-            let fields = Fields::of(&test, self.profile(), self.folder());
+            let fields = Fields::read(&test, self.profile(), self.folder());
             let id = TestId::from(fields.test_id(&self.profile().id));
             let location = (!fields.file.is_empty())
                 .then(|| Location { file: fields.file.clone(), line: test.line });

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::Session;
+use super::JvmSession;
 use super::project::{Built, Framework, Module, Sharing, run_build};
 use super::selection::Selection;
 use crate::adapter::{Blame, Error, Result};
@@ -17,7 +17,7 @@ use crate::adapter::{Blame, Error, Result};
 const INIT: &str = include_str!("gradle/init.gradle");
 
 /// Build with Gradle, and learn how its tests are run.
-pub(super) fn build(session: &Session) -> Result<Built> {
+pub(super) fn build(session: &JvmSession) -> Result<Built> {
     let captures = session.scratch.path().join("tasks");
     let init = session.scratch.path().join("init.gradle");
     let doing = || Error::io("prepare for Gradle's build");

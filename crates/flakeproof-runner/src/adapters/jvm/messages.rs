@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{after, select, tick};
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
-use super::Session;
+use super::JvmSession;
 use super::launch::Started;
 use super::project::Project;
 use crate::agent::protocol::{FailureMessage, ResultMessage};
@@ -110,7 +110,7 @@ const LONGEST: usize = 16 * 1024;
 const HEAD_OF_DUMP: &str = "Full thread dump";
 
 /// How a process died.
-pub(super) fn death(session: &Session, pid: u32) -> Option<Death> {
+pub(super) fn death(session: &JvmSession, pid: u32) -> Option<Death> {
     session.hub.death_of(pid, DEATH)
 }
 

@@ -64,7 +64,7 @@ impl PytestEnvironment {
         let notes = session.scratch.path().to_path_buf();
         let scratch = session.scratch.folder("main")?;
         let mut main = Self::new(session, connection, scratch, notes, positions, None);
-        main.own_end = Some(OwnEnd::of(session)?);
+        main.own_end = Some(OwnEnd::begin(session)?);
         Ok(main)
     }
 

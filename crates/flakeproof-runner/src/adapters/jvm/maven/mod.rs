@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use self::record::Record;
-use super::Session;
+use super::JvmSession;
 use super::project::{Built, Module, run_build};
 use super::worker::run_tool;
 use crate::adapter::{Blame, Error, Result};
@@ -24,7 +24,7 @@ const FORK: &str = include_str!("fork.sh");
 const GOODBYE: &str = include_str!("Goodbye.java");
 
 /// Build with Maven, and learn how its tests are run.
-pub(super) fn build(session: &Session) -> Result<Built> {
+pub(super) fn build(session: &JvmSession) -> Result<Built> {
     let home = session.scratch.path().join("jdk");
     let captures = session.scratch.path().join("forks");
     prepare(&home, &captures).map_err(Error::io("prepare for Maven's build"))?;
@@ -47,7 +47,7 @@ pub(super) fn build(session: &Session) -> Result<Built> {
 
 /// The files that Maven reads or looks at while it builds, by building once more, which takes little: all
 /// is there. `None` where that is not seen.
-pub(super) fn files_read(session: &Session) -> Option<BTreeSet<String>> {
+pub(super) fn files_read(session: &JvmSession) -> Option<BTreeSet<String>> {
     let trace = session.scratch.path().join("build.trace");
     let mut command = opens::words(&trace);
     command.extend(session.request.command.iter().cloned());
