@@ -7,6 +7,7 @@ use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, T
 use super::piece::TestResult;
 use super::process::{self, Section};
 use super::session::CargoSession;
+use crate::adapters::lost::describe_death;
 use crate::process::Death;
 
 /// The execution that a process of Rust's own harness tells.
@@ -92,13 +93,7 @@ pub(super) fn timed_out(
 
 /// How a process died, for people.
 pub(super) fn died(death: Death) -> String {
-    match death {
-        Death::Signal(9) => "the process was killed by SIGKILL, by the out-of-memory killer or by \
-            somebody else"
-            .to_owned(),
-        Death::Signal(_) => format!("the process died: {death}"),
-        Death::Exit(_) => format!("the process ended itself: {death}"),
-    }
+    describe_death("the process", Some(death))
 }
 
 fn gone(
