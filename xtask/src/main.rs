@@ -5,7 +5,6 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for the terminal")]
 
-mod arrows;
 mod capabilities;
 mod check;
 mod documents;
@@ -39,7 +38,7 @@ fn main() -> ExitCode {
         ["check", "--every-test"] => check::everything(Skips::Listed),
         ["check", "--quick"] => check::quick(),
         ["test"] => test_binaries::run(),
-        ["arrows"] => arrows::check(),
+        ["arrows"] => check::arrows(),
         ["capabilities"] => capabilities::write(),
         ["map"] => documents::write_map(),
         ["model", sources] => model::train(Path::new(sources)),

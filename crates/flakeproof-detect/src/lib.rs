@@ -9,10 +9,8 @@
 pub mod change;
 pub mod hunt;
 pub mod intersect;
-mod partition;
 pub mod plan;
 mod pollution;
-pub mod replay;
-mod room;
+mod side_by_side;
 pub mod triage;
 pub mod verify;

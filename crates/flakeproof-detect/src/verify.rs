@@ -1,18 +1,17 @@
 //! `verify`: run a test that was mended until clean runs prove it, or a failure refutes it.
 //!
-//! The test runs as it used to fail: a victim after its polluters, a brittle test alone, each time in
-//! a fresh environment. What copies of the interpreter say is confirmed in new processes before it is
-//! called fixed. A test that fails from the first run on is looked at once more where it used to pass,
-//! because a test that fails everywhere is broken, not flaky.
+//! The test runs as it used to fail: a victim after its polluters, a brittle test alone, each time
+//! in a fresh environment. One such run of an order is a [`Replay`]. What copies of the interpreter
+//! say is confirmed in new processes before it is called fixed. A test that fails from the first
+//! run on is looked at once more where it used to pass, because a test that fails everywhere is
+//! broken, not flaky.
 
 use std::time::Duration;
 
 use flakeproof_core::{
-    ALWAYS, Failure, FixEnd, FixTest, FixVerdict, Isolation, Outcome, Tally, TestId,
+    ALWAYS, Execution, Failure, FixEnd, FixTest, FixVerdict, Isolation, Outcome, Tally, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Result};
-
-use crate::replay::{Replay, replay};
+use flakeproof_runner::{Adapter, Cancel, Error, Probe, Result, Then};
 
 /// So many runs in a row may say nothing, because the test is skipped or not reached.
 const MOST_SILENT: u32 = 3;
@@ -214,4 +213,41 @@ impl Proof<'_> {
             Ok(())
         }
     }
+}
+
+/// One replay of an order.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// Tests that ran.
+    pub executions: u32,
+    /// How the last test of the order ended, if it ran.
+    pub last: Option<Execution>,
+    /// The test that took the environment with it before the last one could run.
+    pub ended_by: Option<TestId>,
+}
+
+/// Run the order once; what matters is how its last test ends.
+///
+/// # Errors
+/// When the runner itself breaks.
+pub fn replay(adapter: &dyn Adapter, order: &[TestId], isolation: Isolation) -> Result<Replay> {
+    let mut environment = adapter.open(isolation)?;
+    environment.expect(order, Then::End)?;
+    let mut executions = 0;
+    let mut last = None;
+    for (at, test) in order.iter().enumerate() {
+        let execution = environment.run(test, Probe::attempt(1))?;
+        executions += 1;
+        let is_gone = execution.outcome.ends_environment();
+        if at + 1 == order.len() {
+            last = Some(execution);
+        }
+        if is_gone {
+            let ended_by = last.is_none().then(|| test.clone());
+            return Ok(Replay { executions, last, ended_by });
+        }
+    }
+    // Its teardown may fail or hang; the test's outcome stands, and it is killed.
+    let _ = environment.close();
+    Ok(Replay { executions, last, ended_by: None })
 }

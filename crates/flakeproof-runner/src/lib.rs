@@ -10,13 +10,12 @@ mod agent;
 mod cancel;
 pub mod ci;
 pub mod coverage;
+mod folders;
 pub mod git;
 mod opens;
 pub mod process;
 pub mod reports;
-mod scratch;
 mod shell;
-mod variables;
 
 pub use adapter::{
     Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring,

@@ -1,16 +1,36 @@
-//! Commands as people type them.
+//! What a shell hands to a program: the words of a command, quoted as people type them, and the
+//! variables, of which only digests are kept: enough to see that one changed, and no secret.
+
+use std::collections::BTreeMap;
 
 /// Words as a POSIX shell reads them.
 pub(crate) fn shell(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: &str) -> String {
+/// A word as a POSIX shell reads it.
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A digest of each environment variable's value, by name.
+pub(crate) fn digests_of_variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| {
+            let name = name.into_string().ok()?;
+            let is_ours = name.starts_with("FLAKEPROOF");
+            (!is_ours).then(|| (name, digest(value.as_encoded_bytes())))
+        })
+        .collect()
+}
+
+/// A short digest.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
 #[cfg(test)]

@@ -12,8 +12,7 @@ use flakeproof_core::{Decision, FlakyKind};
 
 use super::Hunt;
 use super::ledger::{always_failed, always_passed};
-use super::settings::HuntStage;
-use super::strategy::Strategy;
+use super::settings::{HuntStage, Strategy};
 use super::trial::Trial;
 use super::trial_scheduler::{Stop, last_failed};
 

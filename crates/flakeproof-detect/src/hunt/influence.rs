@@ -8,12 +8,11 @@ use flakeproof_core::{
 };
 
 use super::Hunt;
-use super::settings::{HuntEvent, HuntStage, PolluterSearch};
-use super::strategy::Strategy;
+use super::settings::{HuntEvent, HuntStage, PolluterSearch, Strategy};
 use super::trial::Trial;
 use super::trial_scheduler::{Stop, last_failed};
-use crate::pollution::pairs::{self, PairOutcome};
-use crate::pollution::{cleaners, left_behind, prefix};
+use crate::pollution::cleaning;
+use crate::pollution::polluters::{self, PairOutcome};
 
 /// More pairs than this are not all tried.
 pub(super) const MOST_PAIRS: usize = 250_000;
@@ -70,8 +69,8 @@ impl Hunt<'_, '_> {
             Strategy::Cannier(candidates) => candidates.is_pair(first, second),
             Strategy::Off | Strategy::Plan(_) => true,
         };
-        for pair in pairs::surprising(&mut self.scheduler, &all, &targets, &is_tried)? {
-            if prefix::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
+        for pair in polluters::surprising_pairs(&mut self.scheduler, &all, &targets, &is_tried)? {
+            if polluters::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
                 == pair.has_failed
             {
                 self.note_pair(pair);
@@ -117,13 +116,13 @@ impl Hunt<'_, '_> {
         self.scheduler.begin(HuntStage::Pollution, victims.len() + brittle.len());
         for test in victims {
             let before = without_last(self.failing_order.get(&test));
-            if let Some(set) = prefix::polluters(&mut self.scheduler, &before, test)? {
+            if let Some(set) = polluters::polluting_set(&mut self.scheduler, &before, test)? {
                 self.note_influence(set, test);
             }
         }
         for test in brittle {
             let before = without_last(self.passing_order.get(&test));
-            if let Some(set) = prefix::setters(&mut self.scheduler, &before, test)? {
+            if let Some(set) = polluters::setters(&mut self.scheduler, &before, test)? {
                 self.note_influence(set, test);
             }
         }
@@ -254,7 +253,7 @@ impl Hunt<'_, '_> {
             candidates.sort_by_key(|test| (test.abs_diff(victim), *test));
             candidates.truncate(MOST_CLEANERS);
             candidates.sort_unstable();
-            let found = cleaners::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?;
+            let found = cleaning::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?;
             let ids = found.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
             self.ledger.test_mut(victim).cleaners = ids;
         }
@@ -270,7 +269,7 @@ impl Hunt<'_, '_> {
                 None => {
                     let ids: Vec<TestId> =
                         set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
-                    left_behind::left_behind(&self.scheduler, &ids)?
+                    cleaning::left_behind(&self.scheduler, &ids)?
                 }
             };
             known.insert(set.clone(), left.clone());
@@ -337,15 +336,16 @@ impl Hunt<'_, '_> {
         let mut tried = 0;
         if self.scheduler.can_copy() {
             tried = siblings;
-            if let Some(one) = prefix::first_polluter(&mut self.scheduler, &near[..tried], test)? {
+            if let Some(one) = polluters::first_polluter(&mut self.scheduler, &near[..tried], test)?
+            {
                 return Ok(Some(vec![one]));
             }
         }
-        if let Some(set) = prefix::polluters_on_the_way(&mut self.scheduler, &near, test)? {
+        if let Some(set) = polluters::polluting_set_on_the_way(&mut self.scheduler, &near, test)? {
             return Ok(Some(set));
         }
         let rest = near.get(tried..near.len().min(MOST_NEIGHBOURS)).unwrap_or_default();
-        Ok(prefix::first_polluter(&mut self.scheduler, rest, test)?.map(|one| vec![one]))
+        Ok(polluters::first_polluter(&mut self.scheduler, rest, test)?.map(|one| vec![one]))
     }
 
     /// The same in whole orders: the suite's own, which is what it does to its last test, and shuffled
@@ -358,7 +358,9 @@ impl Hunt<'_, '_> {
                 Some(number) => self.orders.order(OrderKind::Tests, number),
             };
             others.retain(|other| *other != test);
-            if let Some(set) = prefix::polluters_on_the_way(&mut self.scheduler, &others, test)? {
+            if let Some(set) =
+                polluters::polluting_set_on_the_way(&mut self.scheduler, &others, test)?
+            {
                 return Ok(Some(set));
             }
         }

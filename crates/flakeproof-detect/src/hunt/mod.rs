@@ -12,16 +12,12 @@
 mod classify;
 mod influence;
 mod ledger;
-mod outlook;
 mod planned;
 mod settings;
 mod stages;
-mod strategy;
 mod suspects;
 pub(crate) mod trial;
-mod trial_runner;
 pub(crate) mod trial_scheduler;
-mod turn_lock;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,15 +25,15 @@ use flakeproof_core::{
     FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Suite, SuiteOrders, TestId,
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
+use ledger::Ledger;
+use trial_scheduler::{Stop, TrialScheduler};
 
+use crate::side_by_side;
+
+pub use settings::{Candidates, Forecast, Strategy};
 pub use settings::{
     HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
 };
-pub use strategy::{Candidates, Forecast, Strategy};
-
-use crate::room;
-use ledger::Ledger;
-use trial_scheduler::{Stop, TrialScheduler};
 
 /// Find the flaky tests of a suite.
 ///
@@ -55,7 +51,7 @@ pub fn hunt(
     let tests = suite.ids();
     let mut ledger = Ledger::new(suite);
     let isolation = isolation(adapter, settings, &mut ledger);
-    let (jobs, too_many) = room::jobs(adapter, settings.jobs);
+    let (jobs, too_many) = side_by_side::environments_that_fit(adapter, settings.jobs);
     if let Some(notice) = too_many {
         ledger.remark(notice.what, &notice.next);
     }

@@ -10,8 +10,7 @@ use flakeproof_runner::Orders;
 
 use super::Hunt;
 use super::ledger::{OtherOrder, Setting, always_passed};
-use super::settings::{HuntEvent, HuntStage};
-use super::strategy::Strategy;
+use super::settings::{HuntEvent, HuntStage, Strategy};
 use super::trial::{Step, Trial, Until};
 use super::trial_scheduler::{Stop, last_failed};
 

@@ -15,7 +15,7 @@ use super::influence::MOST_PAIRS;
 use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
 use super::trial_scheduler::Stop;
-use crate::pollution::{pairs, prefix};
+use crate::pollution::polluters;
 
 /// So many polluters are tried before all other tests.
 const MOST_KNOWN_POLLUTERS: usize = 5;
@@ -66,8 +66,8 @@ impl Hunt<'_, '_> {
         tests: &[(u32, bool)],
         is_tried: &dyn Fn(u32, u32) -> bool,
     ) -> Result<(), Stop> {
-        for pair in pairs::surprising(&mut self.scheduler, candidates, tests, is_tried)? {
-            if prefix::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
+        for pair in polluters::surprising_pairs(&mut self.scheduler, candidates, tests, is_tried)? {
+            if polluters::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
                 == pair.has_failed
                 && self.is_steady_alone(pair.second, !pair.has_failed)?
             {

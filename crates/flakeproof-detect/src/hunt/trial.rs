@@ -1,6 +1,331 @@
-//! What one trial runs.
+//! What one trial runs, and running it.
+//!
+//! What a test does to its environment, even killing it, is data here; only trouble of the runner
+//! itself ends a trial.
 
-use flakeproof_core::{Isolation, Seed};
+use std::ops::ControlFlow;
+
+use flakeproof_core::{Execution, Isolation, Outcome, Seed, TestId, TrialFailure, TrialRecord};
+use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then};
+
+use super::settings::Workplace;
+use super::trial_scheduler::Turn;
+
+/// So many failures of one trial are kept with their text, which is cut after so many characters.
+const MOST_FAILURES: usize = 200;
+const LONGEST_TEXT: usize = 4000;
+
+/// Where trials are run.
+#[derive(Clone, Copy)]
+pub(super) struct TrialRunner<'a> {
+    pub(super) adapter: &'a dyn Adapter,
+    /// The tests of the suite, by position.
+    pub(super) tests: &'a [TestId],
+    /// Whether environments can be copied.
+    pub(super) can_copy: bool,
+    /// In which orders tests can run in one environment.
+    pub(super) orders: Orders,
+    /// The time that has passed, and who tidies up.
+    pub(super) workplace: Workplace<'a>,
+    /// When the tests may run, if the trial is one of several that take turns.
+    pub(super) turn: Option<Turn<'a>>,
+}
+
+impl TrialRunner<'_> {
+    /// Run a trial.
+    pub(super) fn run(&self, trial: &Trial) -> Result<TrialRecord> {
+        let begin = (self.workplace.clock)();
+        let mut record = self.run_steps(trial)?;
+        record.duration = (self.workplace.clock)().saturating_sub(begin);
+        Ok(record)
+    }
+
+    fn run_steps(&self, trial: &Trial) -> Result<TrialRecord> {
+        let mut record = TrialRecord::default();
+        let mut state = Prepared::Fresh;
+        let mut before: Vec<u32> = Vec::new();
+        for step in &trial.steps {
+            match step {
+                Step::Run(tests) => {
+                    before.extend(tests);
+                    if self.can_copy && trial.isolation == Isolation::Fork {
+                        state = self.prepare(state, tests, &mut record)?;
+                    }
+                }
+                Step::Branch(tests) | Step::Try(tests) => {
+                    let is_try = matches!(step, Step::Try(_));
+                    let outcomes = match &mut state {
+                        _ if !self.can_run(&before, tests) => vec![None; tests.len()],
+                        Prepared::Lost => vec![None; tests.len()],
+                        Prepared::Fresh => self.replay(trial, &before, tests, &mut record)?,
+                        Prepared::Live(environment) => match environment.snapshot() {
+                            Ok(copy) => match self.run_copy(copy, tests, &mut record)? {
+                                Some(outcomes) => outcomes,
+                                None => self.replay(trial, &before, tests, &mut record)?,
+                            },
+                            Err(Error::Cancelled) => return Err(Error::Cancelled),
+                            Err(_) if is_try => self.run_here(environment, tests, &mut record)?,
+                            Err(_) => self.replay(trial, &before, tests, &mut record)?,
+                        },
+                    };
+                    let failed =
+                        outcomes.last().copied().flatten().is_some_and(Outcome::is_failure);
+                    record.outcomes.push(outcomes);
+                    if failed && trial.until == Until::Failure {
+                        break;
+                    }
+                }
+            }
+        }
+        if let Prepared::Live(environment) = state {
+            // Its teardown is nobody's outcome any more.
+            let _ = environment.close();
+        }
+        Ok(record)
+    }
+
+    /// Whether environments here run tests in this order at all.
+    fn can_run(&self, before: &[u32], tests: &[u32]) -> bool {
+        match self.orders {
+            Orders::Any | Orders::Apart => true,
+            Orders::Own => before.iter().chain(tests).is_sorted_by(|first, second| first < second),
+        }
+    }
+
+    /// Run tests in the environment that later steps start from.
+    fn prepare(
+        &self,
+        state: Prepared,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Prepared> {
+        let mut environment = match state {
+            Prepared::Lost => return Ok(Prepared::Lost),
+            Prepared::Live(environment) => environment,
+            Prepared::Fresh => self.adapter.open(Isolation::Fork)?,
+        };
+        environment.expect(&self.ids(tests), Then::Open)?;
+        for test in tests {
+            match environment.run(self.id(*test), Probe::attempt(1)) {
+                Ok(execution) => {
+                    record.executions += 1;
+                    if execution.outcome.ends_environment() {
+                        return Ok(Prepared::Lost);
+                    }
+                }
+                Err(error) if is_the_tests_own(&error) => return Ok(Prepared::Lost),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Prepared::Live(environment))
+    }
+
+    /// Run tests in a copy; `None` if the copy was lost before the first of them ran.
+    fn run_copy(
+        &self,
+        copy: Box<dyn Environment>,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Option<Vec<Option<Outcome>>>> {
+        let outcomes = self.run_in(copy, tests, record)?;
+        Ok(outcomes.first().is_some_and(Option::is_some).then_some(outcomes))
+    }
+
+    /// Run tests in the environment that later steps start from, and go on with it.
+    fn run_here(
+        &self,
+        environment: &mut Box<dyn Environment>,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        let place = Place { branch: record.outcomes.len(), skipped: 0, start: 0 };
+        let mut outcomes = Vec::with_capacity(tests.len());
+        match environment.expect(&self.ids(tests), Then::Open) {
+            Err(error) if is_the_tests_own(&error) => return Ok(vec![None; tests.len()]),
+            other => other?,
+        }
+        // One that is gone shows itself at the next step.
+        let _ = self.run_announced(environment, tests, place, record, &mut outcomes)?;
+        outcomes.resize(tests.len(), None);
+        Ok(outcomes)
+    }
+
+    /// Run everything in a new environment; give the outcomes of the last tests.
+    fn replay(
+        &self,
+        trial: &Trial,
+        before: &[u32],
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        let order: Vec<u32> = before.iter().chain(tests).copied().collect();
+        let mut outcomes = Vec::with_capacity(order.len());
+        while outcomes.len() < order.len() {
+            let rest = &order[outcomes.len()..];
+            let environment = self.open(trial.isolation)?;
+            let first = self.branch_place(record, outcomes.len(), before.len());
+            let ran = self.run_from(environment, rest, first, record)?;
+            if let Some(tidy) = self.workplace.tidy {
+                tidy()?;
+            }
+            // Who dies at once, or is not known to this process, is passed over.
+            let is_stuck = ran.is_empty();
+            outcomes.extend(ran);
+            if is_stuck {
+                outcomes.push(None);
+            }
+            // A state that is gone says nothing about who would have come after it.
+            if !before.is_empty() && outcomes.len() < order.len() {
+                outcomes.resize(order.len(), None);
+            }
+        }
+        Ok(outcomes.split_off(before.len()))
+    }
+
+    /// Where the next outcome belongs, for its failure; `None` before the continuation.
+    fn branch_place(&self, record: &TrialRecord, done: usize, before: usize) -> Place {
+        Place {
+            branch: record.outcomes.len(),
+            skipped: before.saturating_sub(done),
+            start: done.saturating_sub(before),
+        }
+    }
+
+    fn run_in(
+        &self,
+        environment: Box<dyn Environment>,
+        tests: &[u32],
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        let place = Place { branch: record.outcomes.len(), skipped: 0, start: 0 };
+        let mut outcomes = self.run_from(environment, tests, place, record)?;
+        outcomes.resize(tests.len(), None);
+        Ok(outcomes)
+    }
+
+    /// Run tests as long as the environment lives.
+    fn run_from(
+        &self,
+        mut environment: Box<dyn Environment>,
+        tests: &[u32],
+        place: Place,
+        record: &mut TrialRecord,
+    ) -> Result<Vec<Option<Outcome>>> {
+        match environment.expect(&self.ids(tests), Then::End) {
+            Err(error) if is_the_tests_own(&error) => return Ok(Vec::new()),
+            other => other?,
+        }
+        if let Some(turn) = self.turn {
+            // What goes wrong here shows itself again when the first test is asked for.
+            let _ = environment.get_ready();
+            turn.wait();
+        }
+        let mut outcomes = Vec::with_capacity(tests.len());
+        if self.run_announced(&mut environment, tests, place, record, &mut outcomes)?.is_continue()
+        {
+            // Its teardown may fail or hang; the outcomes stand, and it is killed.
+            let _ = environment.close();
+        }
+        Ok(outcomes)
+    }
+
+    /// Run tests that the environment expects; breaks off when it is gone.
+    fn run_announced(
+        &self,
+        environment: &mut Box<dyn Environment>,
+        tests: &[u32],
+        place: Place,
+        record: &mut TrialRecord,
+        outcomes: &mut Vec<Option<Outcome>>,
+    ) -> Result<ControlFlow<()>> {
+        for test in tests {
+            match environment.run(self.id(*test), Probe::attempt(1)) {
+                Ok(execution) => {
+                    record.executions += 1;
+                    let outcome = execution.outcome;
+                    keep_failure(record, place, outcomes.len(), execution);
+                    outcomes.push(Some(outcome));
+                    if outcome.ends_environment() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Err(error) if is_the_tests_own(&error) => return Ok(ControlFlow::Break(())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// A fresh environment; a new process where what copies are made from is gone.
+    fn open(&self, isolation: Isolation) -> Result<Box<dyn Environment>> {
+        match self.adapter.open(isolation) {
+            Err(Error::NotPossible { .. }) if isolation == Isolation::Fork => {
+                self.adapter.open(Isolation::Spawn)
+            }
+            opened => opened,
+        }
+    }
+
+    fn id(&self, test: u32) -> &TestId {
+        &self.tests[test as usize]
+    }
+
+    fn ids(&self, tests: &[u32]) -> Vec<TestId> {
+        tests.iter().map(|test| self.id(*test).clone()).collect()
+    }
+}
+
+/// What the steps so far have made.
+enum Prepared {
+    /// Nothing ran yet, or copies cannot be made.
+    Fresh,
+    /// An environment to copy.
+    Live(Box<dyn Environment>),
+    /// A test took the environment with it.
+    Lost,
+}
+
+/// Where outcomes belong in a record.
+#[derive(Clone, Copy)]
+struct Place {
+    branch: usize,
+    /// Tests before the continuation, whose failures are not kept.
+    skipped: usize,
+    /// The place in the continuation where the rest begins.
+    start: usize,
+}
+
+fn keep_failure(record: &mut TrialRecord, place: Place, at: usize, execution: Execution) {
+    let Some(mut failure) = execution.failure else { return };
+    if at < place.skipped || record.failures.len() >= MOST_FAILURES {
+        return;
+    }
+    let position = place.start + at - place.skipped;
+    let end = failure.text.char_indices().nth(LONGEST_TEXT).map(|(end, _)| end);
+    if let Some(end) = end {
+        failure.text.truncate(end);
+    }
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let (branch, position) = (number(place.branch), number(position));
+    record.failures.push(TrialFailure { branch, position, failure });
+}
+
+/// Whether an error says something about the tests that were run, and the hunt goes on.
+fn is_the_tests_own(error: &Error) -> bool {
+    match error {
+        Error::UnknownTest { .. } | Error::Stopped { .. } | Error::EnvironmentLost { .. } => true,
+        Error::Explained { .. }
+        | Error::CannotStart { .. }
+        | Error::EndedEarly { .. }
+        | Error::Refused { .. }
+        | Error::CannotCollect { .. }
+        | Error::CollectOnly { .. }
+        | Error::NotPossible { .. }
+        | Error::Cancelled
+        | Error::Agent(_)
+        | Error::Io { .. } => false,
+    }
+}
 
 /// Tests to run in one environment, and continuations that each get a copy of it.
 ///

@@ -1,13 +1,18 @@
 //! Running trials side by side, without repeating one that is known.
 //!
-//! Trials come out in the order in which they go in, whatever their number of workers, and every trial
-//! that was run is kept at once. So a hunt that is taken up again asks for the same trials in the same
-//! order, finds those that are known, and goes on where it was cut off.
+//! Trials come out in the order in which they go in, whatever their number of workers, and every
+//! trial that was run is kept at once. So a hunt that is taken up again asks for the same trials in
+//! the same order, finds those that are known, and goes on where it was cut off.
+//!
+//! A new interpreter spends most of its life importing. Several can do that at the same time; their
+//! tests still run in turns, so that they meet neither each other's files nor each other's ports,
+//! and find what those before them left.
 
 use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -18,9 +23,7 @@ use flakeproof_core::{
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
 
 use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
-use super::trial::Trial;
-use super::trial_runner::TrialRunner;
-use super::turn_lock::{Turn, TurnLock};
+use super::trial::{Trial, TrialRunner};
 
 /// Why a hunt stops before its end.
 #[derive(Debug)]
@@ -381,4 +384,61 @@ fn words_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
     format!("a worker panicked: {text}")
+}
+
+/// Whose turn it is.
+#[derive(Debug, Default)]
+pub(super) struct TurnLock {
+    /// So many are done.
+    done: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl TurnLock {
+    /// Wait until so many are done.
+    pub(super) fn wait_for(&self, number: usize) {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = self.changed.wait_while(done, |done| *done < number);
+    }
+
+    /// One more is done.
+    pub(super) fn pass_on(&self) {
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.changed.notify_all();
+    }
+}
+
+/// A place among trials that take turns.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Turn<'a> {
+    pub(super) turns: &'a TurnLock,
+    pub(super) number: usize,
+}
+
+impl Turn<'_> {
+    /// Wait for it.
+    pub(super) fn wait(self) {
+        self.turns.wait_for(self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_waits_for_those_before() {
+        let (turns, order) = (TurnLock::default(), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for number in (0..5).rev() {
+                let (turns, order) = (&turns, &order);
+                scope.spawn(move || {
+                    Turn { turns, number }.wait();
+                    order.lock().unwrap().push(number);
+                    turns.pass_on();
+                });
+            }
+        });
+        assert_eq!(order.into_inner().unwrap(), [0, 1, 2, 3, 4]);
+    }
 }

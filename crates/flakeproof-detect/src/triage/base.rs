@@ -10,9 +10,8 @@ use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage,
 use flakeproof_runner::{Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
-use super::experiments::BaseProject;
-use super::in_order::OrderStage;
-use super::walk::Walk;
+use super::in_order::{OrderStage, Walk};
+use super::settings::BaseProject;
 use super::{Event, fresh};
 
 /// So often a flaky test is run on the base before it is said that it never failed there: one that

@@ -20,17 +20,14 @@
 
 mod base;
 mod case;
-mod experiments;
 mod fresh;
-mod groups;
 mod in_order;
 mod postponed;
 mod settings;
 mod suite_run;
 mod technique;
 mod verdict;
-mod walk;
 
-pub use self::experiments::{BaseProject, ChangeSince, Experiments, ForeignCode, Record};
 pub use self::settings::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
 pub use self::technique::{Event, Triaged, exit_code, triage};
+pub use settings::{BaseProject, ChangeSince, Experiments, ForeignCode, Record};

@@ -14,7 +14,7 @@ use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then
 
 use super::case::Case;
 use super::{Event, RerunRules, TriageSettings};
-use crate::partition;
+use crate::side_by_side;
 
 /// The state after the suite's own run: what happened, and environments that are still open.
 pub(super) struct SuiteRun {
@@ -68,14 +68,14 @@ pub(super) fn run(
     cancel: &Cancel,
     sink: &mut dyn FnMut(Event),
 ) -> Result<SuiteRun> {
-    let shares = partition::shares(suite, &settings.durations, settings.jobs);
+    let shares = side_by_side::shares(suite, &settings.durations, settings.jobs);
     sink(Event::Stage(Stage::First, suite.tests.len()));
     let context = Context {
         adapter,
         settings,
         cancel,
         failures: AtomicUsize::new(0),
-        limit: settings.limit.of(suite.tests.len()),
+        limit: settings.limit.resolve(suite.tests.len()),
     };
     let mut book = Book::new(&settings.rerun);
     let ends = run_shares(&context, &shares, |reports| {

@@ -11,11 +11,11 @@ use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
 use super::base::{self, BaseStage};
 use super::case::{Case, Shown};
-use super::experiments::Experiments;
 use super::in_order::OrderStage;
-use super::suite_run::SuiteRun;
-use super::{TriageSettings, fresh, groups, postponed, suite_run, verdict};
-use crate::room;
+use super::settings::Experiments;
+use super::suite_run::{self, SuiteRun};
+use super::{TriageSettings, fresh, postponed, verdict};
+use crate::side_by_side;
 
 /// Where more tests fail than are rerun, so many of them stand for all.
 const REPRESENTATIVES: usize = 5;
@@ -80,7 +80,7 @@ pub fn triage(
     cancel: &Cancel,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Triaged> {
-    let (jobs, too_many) = room::jobs(adapter, settings.jobs);
+    let (jobs, too_many) = side_by_side::environments_that_fit(adapter, settings.jobs);
     let settings = &TriageSettings { jobs, ..settings.clone() };
     let begin = (experiments.clock)();
     let mut run = suite_run::run(adapter, suite, settings, cancel, sink)?;
@@ -89,7 +89,7 @@ pub fn triage(
     run.cases.sort_by_key(|case| positions.get(&case.test).copied());
     name_conditions(&mut run, adapter);
 
-    let limit = settings.limit.of(suite.tests.len());
+    let limit = settings.limit.resolve(suite.tests.len());
     let failed = run.cases.iter().filter(|case| case.is_failure()).count();
     let are_too_many = failed > limit;
     let mut is_interrupted = run.is_interrupted;
@@ -150,8 +150,8 @@ pub fn triage(
         .into_iter()
         .map(|case| verdict::find(case, suite, &positions, adapter, experiments))
         .collect();
-    groups::tell_what_is_alike(&mut tests);
-    let groups = groups::name_causes(&mut tests);
+    verdict::tell_what_is_alike(&mut tests);
+    let groups = verdict::name_causes(&mut tests);
     Ok(Triaged { tests, groups, notices, is_interrupted })
 }
 

@@ -1,10 +1,14 @@
-//! The stage that passes first names the kind (thesis, chapter 2).
+//! Kinds and causes: the stage that passes first names the kind (thesis, chapter 2), and failures
+//! that look alike are one cause (chapter 8).
 
 use flakeproof_core::Isolation::{Fork, Same, Spawn};
-use flakeproof_core::{Evidence, Kind, Outcome, Seed, Stage, Verdict};
-use flakeproof_testkit::scripted::suite;
+use flakeproof_core::{Evidence, GroupCause, Kind, Outcome, Seed, Stage, Verdict};
+use flakeproof_detect::triage::{Record, TriageSettings, Triaged};
+use flakeproof_testkit::scripted::{Scripted, suite};
 
-use super::scene::{finding, places, triaged, verdict};
+use super::scene::{
+    Before, Since, finding, places, triaged, triaged_after, triaged_with, verdict, verdicts,
+};
 
 #[test]
 fn a_test_that_passes_at_once_is_not_bursty() {
@@ -84,4 +88,93 @@ fn a_skipped_test_has_not_failed() {
     let found = finding(&triaged, "a");
     assert_eq!((found.outcome, found.verdict), (Outcome::Skipped, None));
     assert_eq!(scripted.runs_of("a").len(), 1);
+}
+
+const REFUSED: &str = "ConnectionError: refused";
+
+fn alike(scripted: Scripted) -> Scripted {
+    scripted.says("a", REFUSED).says("b", REFUSED)
+}
+
+fn cause(triaged: &Triaged) -> Option<GroupCause> {
+    assert!(triaged.groups.len() <= 1, "one signature is one group");
+    triaged.groups.first().map(|group| group.cause)
+}
+
+#[test]
+fn a_failure_that_stayed_on_one_test_is_not_rerun_at_once_on_the_next() {
+    let scripted = alike(suite(["a", "b"]).always_fails("a").always_fails("b"));
+    let _ = triaged(&scripted);
+    assert_eq!(places(&scripted, "a"), [Same, Same, Same, Spawn, Fork]);
+    assert_eq!(places(&scripted, "b"), [Same, Spawn], "one look is enough");
+}
+
+#[test]
+fn a_failure_that_stayed_at_the_end_is_not_postponed_on_the_next() {
+    let settings = TriageSettings { immediate: 0, ..TriageSettings::default() };
+    let scripted = alike(suite(["a", "b"]).always_fails("a").always_fails("b"));
+    let triaged = triaged_with(&scripted, &settings, &Since::Unknown);
+    assert_eq!(places(&scripted, "a"), [Same, Same, Spawn, Fork]);
+    assert_eq!(places(&scripted, "b"), [Same, Spawn]);
+    let like = Evidence::LikeAnother { test: "a".into() };
+    assert!(finding(&triaged, "b").evidence.contains(&like));
+}
+
+#[test]
+fn failures_that_look_different_are_each_rerun() {
+    let scripted = suite(["a", "b"]).always_fails("a").always_fails("b");
+    let triaged = triaged(&scripted);
+    assert_eq!(places(&scripted, "a"), places(&scripted, "b"));
+    assert_eq!(cause(&triaged), None);
+}
+
+#[test]
+fn tests_that_heal_together_at_the_end_had_an_outage() {
+    let scripted = alike(suite(["a", "b", "c"]).heals_at_the_end("a").heals_at_the_end("b"));
+    let triaged = triaged(&scripted);
+    assert_eq!(cause(&triaged), Some(GroupCause::Outage));
+    let flaky = Some(Verdict::Flaky);
+    assert_eq!(verdicts(&triaged), [flaky, flaky, None]);
+    assert_eq!(places(&scripted, "b"), [Same, Same, Spawn, Same], "not at once, but at the end");
+}
+
+#[test]
+fn tests_that_heal_together_in_fresh_environments_share_state() {
+    let scripted =
+        suite(["polluter", "a", "b"]).with_polluter("a", "polluter").with_polluter("b", "polluter");
+    let record = Record { passes: 0, flaky: vec![Some(Kind::StateDependent)] };
+    let before = Before { record, ..Before::default() };
+    let triaged = triaged_after(&alike(scripted), &Since::Pass("changed.py"), &before);
+    assert_eq!(cause(&triaged), Some(GroupCause::SharedState));
+    let spared = finding(&triaged, "b");
+    assert_eq!(spared.kind, Some(Kind::StateDependent));
+    let like = Evidence::LikeAnother { test: "a".into() };
+    assert!(spared.evidence.contains(&like), "its kind rests on the reruns of another");
+}
+
+#[test]
+fn tests_of_a_group_with_different_ends_only_fail_alike() {
+    let scripted = alike(suite(["a", "b"]).fails_times("a", 1).always_fails("b"));
+    let triaged = triaged(&scripted);
+    assert_eq!(cause(&triaged), Some(GroupCause::SameFailure));
+    assert_eq!(triaged.groups[0].tests.len(), 2);
+    assert!(triaged.tests.iter().all(|found| found.group == Some(0)));
+}
+
+#[test]
+fn a_member_whose_first_healed_gets_all_fresh_reruns() {
+    let scripted =
+        alike(suite(["polluter", "a", "b"]).with_polluter("a", "polluter").always_fails("b"));
+    let _ = triaged(&scripted);
+    assert_eq!(places(&scripted, "b"), [Same, Spawn, Fork]);
+}
+
+#[test]
+fn a_real_member_of_a_group_that_heals_stays_real() {
+    let scripted = alike(suite(["polluter", "a", "b"]))
+        .with_polluter("a", "polluter")
+        .always_fails("b")
+        .depends_on("b", ["/r/changed.py"]);
+    let triaged = triaged(&scripted);
+    assert_eq!(verdicts(&triaged), [None, Some(Verdict::Unknown), Some(Verdict::Real)]);
 }

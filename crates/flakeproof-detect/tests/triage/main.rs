@@ -2,8 +2,6 @@
 
 mod crashes;
 mod evidence;
-mod groups;
-mod interrupt;
 mod kinds;
 mod limits;
 mod properties;

@@ -3,6 +3,7 @@
 pub mod cargo;
 pub mod command;
 pub mod jvm;
+mod lost;
 pub mod pytest;
 
 use std::path::{Path, PathBuf};

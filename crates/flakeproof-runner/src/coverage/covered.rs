@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flakeproof_core::{BlindSpot, Dependencies, FunctionUse};
 
-use super::{cobertura, go_profile, jacoco, lcov};
+use super::{lines, xml};
 
 /// Languages in which loading a file runs a line of it.
 const RUN_WHEN_LOADED: [&str; 7] = [".js", ".mjs", ".cjs", ".jsx", ".py", ".rb", ".php"];
@@ -171,10 +171,10 @@ pub fn read(
     let input = BufReader::with_capacity(128 * 1024, File::open(path)?);
     let folder = folder.canonicalize()?;
     let files = match format {
-        CoverageFormat::Lcov => lcov::read(input, &folder)?,
-        CoverageFormat::Cobertura => cobertura::read(input, &folder)?,
-        CoverageFormat::Jacoco => jacoco::read(input, &folder)?,
-        CoverageFormat::Go => go_profile::read(input, &folder, extent)?,
+        CoverageFormat::Lcov => lines::read_lcov(input, &folder)?,
+        CoverageFormat::Cobertura => xml::read_cobertura(input, &folder)?,
+        CoverageFormat::Jacoco => xml::read_jacoco(input, &folder)?,
+        CoverageFormat::Go => lines::read_go(input, &folder, extent)?,
     };
     if files.is_empty() {
         return Err(Error::at(0, "it has no file of the project"));
@@ -206,36 +206,39 @@ mod tests {
         }
     }
 
-    fn of(path: &str, file: Covered) -> Dependencies {
+    fn uses_of(path: &str, file: Covered) -> Dependencies {
         dependencies(BTreeMap::from([(path.to_owned(), file)]))
     }
 
     #[test]
     fn a_script_of_which_nothing_ran_was_not_loaded() {
         let idle = || file(&[(1, false), (4, false)], &[(3, None, false)]);
-        assert!(of("/p/a.js", idle()).code.is_empty());
-        assert!(of("/p/a.js", idle()).within.unwrap().contains("/p/a.js"));
-        assert!(of("/p/a.go", idle()).code.contains("/p/a.go"), "a constant may be compiled in");
+        assert!(uses_of("/p/a.js", idle()).code.is_empty());
+        assert!(uses_of("/p/a.js", idle()).within.unwrap().contains("/p/a.js"));
+        assert!(
+            uses_of("/p/a.go", idle()).code.contains("/p/a.go"),
+            "a constant may be compiled in"
+        );
     }
 
     #[test]
     fn a_script_of_functions_alone_may_have_been_loaded() {
         let only_functions = file(&[(2, false)], &[(1, None, false)]);
-        assert!(of("/p/a.mjs", only_functions).code.contains("/p/a.mjs"));
-        assert!(of("/p/b.mjs", file(&[], &[])).code.contains("/p/b.mjs"));
+        assert!(uses_of("/p/a.mjs", only_functions).code.contains("/p/a.mjs"));
+        assert!(uses_of("/p/b.mjs", file(&[], &[])).code.contains("/p/b.mjs"));
     }
 
     #[test]
     fn an_idle_function_ends_where_a_line_ran() {
         let lines = [(2, false), (3, false), (5, true), (6, false), (9, false), (10, false)];
-        let uses = of("/p/a.cc", file(&lines, &[(1, None, false), (8, None, false)]));
+        let uses = uses_of("/p/a.cc", file(&lines, &[(1, None, false), (8, None, false)]));
         let uses = &uses.functions["/p/a.cc"];
         assert_eq!((uses[0].end, uses[1].end), (3, 10));
     }
 
     #[test]
     fn the_last_line_of_a_function_may_belong_to_others_too() {
-        let uses = of("/p/a.go", file(&[], &[(1, Some(5), false)]));
+        let uses = uses_of("/p/a.go", file(&[], &[(1, Some(5), false)]));
         assert_eq!(uses.functions["/p/a.go"][0].end, 4);
     }
 }

@@ -15,11 +15,9 @@
 //!
 //! [`Dependencies`]: flakeproof_core::Dependencies
 
-mod cobertura;
 mod covered;
-mod go_profile;
-mod jacoco;
-mod lcov;
+mod lines;
+mod xml;
 
 pub use covered::CoverageFormat;
 pub use covered::{Error, Extent, read};

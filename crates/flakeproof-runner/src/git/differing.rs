@@ -36,7 +36,7 @@ impl DifferingFiles {
     /// The files that differ between a commit and the work tree now.
     pub(super) fn between(revision: &str, repository: &Repository) -> Result<Self, Failure> {
         let root = repository.root();
-        let listing = Listing::of(repository)?;
+        let listing = Listing::ask(repository)?;
         let mut files = Self::default();
         for difference in differences(root, revision, &listing)? {
             let status = match difference.status {

@@ -29,7 +29,7 @@ pub(super) struct Listing {
 
 impl Listing {
     /// List the work tree now.
-    pub(super) fn of(repository: &Repository) -> Result<Self, Failure> {
+    pub(super) fn ask(repository: &Repository) -> Result<Self, Failure> {
         let status = [
             "status",
             "--porcelain=v2",

@@ -32,7 +32,7 @@ impl Repository {
     /// more times for each submodule that differs.
     #[must_use]
     pub fn tree_state(&self) -> TreeState {
-        let Ok(listing) = Listing::of(self) else { return TreeState::default() };
+        let Ok(listing) = Listing::ask(self) else { return TreeState::default() };
         let edited = self.digests(&listing, MOST_FILES, MOST_BYTES);
         TreeState {
             revision: listing.revision,
@@ -274,7 +274,7 @@ mod tests {
         sandbox.write("b.py", "12345");
         sandbox.write("c.py", "12345");
         let repository = sandbox.repository();
-        let listing = Listing::of(&repository).unwrap();
+        let listing = Listing::ask(&repository).unwrap();
         assert!(repository.digests(&listing, 2, 10).is_some());
         assert!(repository.digests(&listing, 1, 10).is_none());
         assert!(repository.digests(&listing, 2, 9).is_none());

@@ -3,7 +3,6 @@
 //! Every command runs under a guard: a small copy of this program that adopts whatever
 //! the command leaves behind and kills all of it when flakeproof ends, however it ends.
 
-mod descendants;
 mod guarded;
 mod to_end;
 

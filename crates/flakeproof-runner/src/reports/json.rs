@@ -9,11 +9,9 @@ use std::io::{self, BufRead, BufReader};
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::ctrf::CtrfTest;
-use super::jest::JestFile;
 use super::json_skeleton::{CutStrings, Skeleton, Stop};
+use super::json_tests::{CtrfTest, JestFile, RspecExample};
 use super::reported::{Issues, MOST_PARTS, ReportedTest};
-use super::rspec::RspecExample;
 
 /// The texts in a value: one, those of a list, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

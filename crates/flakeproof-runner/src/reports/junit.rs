@@ -5,8 +5,12 @@
 //! (node:test), or stand for packages (Go); times have marks between thousands (Surefire); a state
 //! may be an attribute (CTest, GoogleTest); attempts that the runner repeated are children of their
 //! own, with the text inside (older Surefire, nextest) or one level deeper (newer Surefire).
+//!
+//! Visual Studio's test results (TRX), the only report that `dotnet test` writes by itself, are
+//! read here as one more dialect: their root element tells them apart.
 
 use std::io::{self, BufRead};
+use std::time::Duration;
 
 use flakeproof_core::Outcome;
 
@@ -14,7 +18,6 @@ use super::reported::{
     self, DEEPEST, Issues, LONGEST_NAME, LONGEST_TEXT, MOST_PARTS, ReportedAttempt,
     ReportedFailure, ReportedTest, seconds,
 };
-use super::trx;
 use super::xml::{Piece, Pieces, Tag, Texts};
 
 /// Read a report, test by test.
@@ -31,7 +34,7 @@ pub(super) fn read(
         match pieces.next(texts)? {
             None => break,
             Some(Piece::Open(tag)) if reader.is_at_start() && tag.name() == b"TestRun" => {
-                return trx::read(pieces, issues, sink);
+                return read_trx(pieces, issues, sink);
             }
             Some(Piece::Open(tag)) => reader.open(tag, offset, issues),
             Some(Piece::Close) => reader.close(offset, issues, sink),
@@ -97,7 +100,7 @@ impl Reader {
                 let suite = self.suites.last();
                 let suite_name = suite.map_or("", |suite| &suite.name);
                 let file = suite.and_then(|suite| suite.file.as_deref());
-                let (case, is_cut) = Case::of(tag, suite_name, file);
+                let (case, is_cut) = Case::begin(tag, suite_name, file);
                 if is_cut {
                     issues.note(offset, "a name is too long and is cut");
                 }
@@ -244,7 +247,7 @@ impl Part {
 
 impl Case {
     /// A test by its tag; whether a name was cut.
-    pub(super) fn of(tag: Tag<'_>, suite: &str, file: Option<&str>) -> (Self, bool) {
+    pub(super) fn begin(tag: Tag<'_>, suite: &str, file: Option<&str>) -> (Self, bool) {
         let mut case =
             Self { test: ReportedTest::named(""), state: State::Unsaid, open: None, is_cut: false };
         let mut is_cut = false;
@@ -398,4 +401,114 @@ fn state_of(value: &str, so_far: State) -> State {
         (State::Failed | State::Errored, _) | (_, State::Unsaid) => so_far,
         (State::Unsaid | State::Skipped, state) => state,
     }
+}
+
+/// Read Visual Studio's test results, after the opening `TestRun`.
+fn read_trx<R: BufRead>(
+    mut pieces: Pieces<R>,
+    issues: &mut Issues,
+    sink: &mut dyn FnMut(ReportedTest),
+) -> io::Result<()> {
+    let mut test: Option<(ReportedTest, usize)> = None;
+    let mut into = TrxText::Nothing;
+    let mut depth = 0_usize;
+    loop {
+        let texts = if into == TrxText::Nothing { Texts::Skipped } else { Texts::Wanted };
+        match pieces.next(texts)? {
+            None => break,
+            Some(Piece::Open(tag)) => {
+                depth += 1;
+                match (tag.name(), &test) {
+                    (b"UnitTestResult", None) => test = Some((result_of(tag), depth)),
+                    (name, Some(_)) => into = TrxText::element(name),
+                    (_, None) => {}
+                }
+            }
+            Some(Piece::Close) => {
+                into = TrxText::Nothing;
+                if let Some((whole, _)) = test.take_if(|(_, at)| *at == depth) {
+                    sink(whole);
+                }
+                depth = depth.saturating_sub(1);
+            }
+            Some(Piece::Text(text)) => {
+                if let Some((test, _)) = &mut test {
+                    into.append(test, &text);
+                }
+            }
+        }
+    }
+    if let Some((test, _)) = test {
+        issues.serious(pieces.offset(), format!("the report ends inside of `{}`", test.name));
+    }
+    Ok(())
+}
+
+/// Where text belongs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TrxText {
+    Message,
+    Trace,
+    Output,
+    Nothing,
+}
+
+impl TrxText {
+    fn element(name: &[u8]) -> Self {
+        match name {
+            b"Message" => Self::Message,
+            b"StackTrace" => Self::Trace,
+            b"StdOut" | b"StdErr" => Self::Output,
+            _ => Self::Nothing,
+        }
+    }
+
+    fn append(self, test: &mut ReportedTest, text: &str) {
+        let into = match self {
+            Self::Message => &mut test.failure.get_or_insert_default().message,
+            Self::Trace => &mut test.failure.get_or_insert_default().text,
+            Self::Output => &mut test.output,
+            Self::Nothing => return,
+        };
+        reported::append(into, text, LONGEST_TEXT);
+    }
+}
+
+fn result_of(tag: Tag<'_>) -> ReportedTest {
+    let mut test = ReportedTest::named("");
+    for (name, value) in tag.attributes() {
+        match name {
+            b"testName" => {
+                test.name = value.into_owned();
+                reported::cut(&mut test.name, LONGEST_NAME);
+            }
+            b"duration" => test.duration = clock(&value),
+            b"outcome" => test.outcome = outcome_of(&value),
+            _ => {}
+        }
+    }
+    if test.outcome.is_failure() {
+        test.failure = Some(ReportedFailure::default());
+    }
+    test
+}
+
+/// Only what is known to be good is good.
+fn outcome_of(word: &str) -> Outcome {
+    match word {
+        "Passed" | "PassedButRunAborted" | "Completed" | "Warning" => Outcome::Passed,
+        "NotExecuted" | "NotRunnable" | "Inconclusive" | "Pending" => Outcome::Skipped,
+        "Timeout" => Outcome::TimedOut,
+        "Error" | "Aborted" | "Disconnected" => Outcome::Errored,
+        _ => Outcome::Failed,
+    }
+}
+
+/// A duration as a clock shows it: `00:00:01.2345678`.
+fn clock(text: &str) -> Option<Duration> {
+    let mut total = 0.0;
+    for part in text.split(':') {
+        total = total * 60.0 + part.parse::<f64>().ok()?;
+    }
+    Duration::try_from_secs_f64(total).ok()
 }

@@ -5,29 +5,24 @@
 //! else's file: what can be understood is kept, what is odd becomes an [`Issue`], and nothing in it
 //! makes the reader open another file, connect to anything, or grow without limit.
 
-mod attempts;
-mod ctrf;
-mod declared;
 mod go;
 mod identity;
-mod jest;
 mod json;
 mod json_skeleton;
+mod json_tests;
 mod junit;
 mod reading;
 mod reported;
-mod rspec;
 mod tap;
-mod trx;
 pub(crate) mod xml;
 
-pub use attempts::attempts;
-pub use declared::{Counts, declared_otherwise};
 pub use identity::Identity;
 pub use identity::Places;
 pub use reading::Format;
 pub use reading::may_be_report;
 pub use reading::started;
+pub use reading::{Counts, declared_otherwise};
 pub use reading::{Reported, read, read_as, read_each};
+pub use reported::attempts;
 pub use reported::{Issue, Severity};
 pub use reported::{ReportedAttempt, ReportedFailure, ReportedTest};

@@ -88,7 +88,7 @@ impl<R: BufRead> Pieces<R> {
             self.buffer.pop();
             self.is_to_be_closed = true;
         }
-        Tag::of(&self.buffer)
+        Tag::parse(&self.buffer)
     }
 
     fn peek(&mut self) -> io::Result<Option<u8>> {
@@ -265,7 +265,7 @@ pub(crate) struct Tag<'a> {
 
 impl<'a> Tag<'a> {
     /// A tag without its brackets.
-    pub(super) fn of(content: &'a [u8]) -> Self {
+    pub(super) fn parse(content: &'a [u8]) -> Self {
         Self { content }
     }
 

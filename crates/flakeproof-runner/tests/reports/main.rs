@@ -1,10 +1,8 @@
 //! Reports as runners write them, and as they should not.
 
-mod go;
-mod json;
+mod formats;
 mod junit;
 mod properties;
-mod tap;
 
 use flakeproof_core::Outcome;
 use flakeproof_runner::reports::{Reported, ReportedTest, Severity, read_each};

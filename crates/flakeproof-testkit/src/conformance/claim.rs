@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::scene::Scene;
-use super::subject::Subject;
-use super::{discovery, endings, measuring, order, outcomes, state};
+use super::subjects::Subject;
+use super::{environments, single_tests};
 use crate::skipped;
 
 /// What came of a claim that did not fail: it holds, or why it was not arguments.
@@ -30,13 +30,13 @@ pub(super) use claims;
 /// Every claim; the last one looks at what all others left.
 fn all() -> Vec<Claim> {
     [
-        discovery::CLAIMS,
-        outcomes::CLAIMS,
-        order::CLAIMS,
-        state::CLAIMS,
-        measuring::CLAIMS,
-        endings::CLAIMS,
-        discovery::LAST,
+        single_tests::DISCOVERY,
+        single_tests::OUTCOMES,
+        environments::ORDER,
+        environments::STATE,
+        single_tests::MEASURING,
+        environments::ENDINGS,
+        single_tests::LAST_OF_ALL,
     ]
     .concat()
 }

@@ -11,16 +11,10 @@
 //! framework cannot play, is not asked and says so.
 
 mod claim;
-mod discovery;
-mod endings;
-mod measuring;
-mod notes;
-mod order;
-mod outcomes;
+mod environments;
 mod scene;
-mod state;
-mod subject;
+mod single_tests;
 pub mod subjects;
 
 pub use claim::check;
-pub use subject::{Discovery, Role, Subject};
+pub use subjects::{Discovery, Role, Subject};

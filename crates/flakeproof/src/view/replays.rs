@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flakeproof_core::statistics::failure_rate;
 use flakeproof_core::{Failure, Isolation, Tally, TestId};
-use flakeproof_detect::replay::Replay;
+use flakeproof_detect::verify::Replay;
 use flakeproof_report::words;
 
 use super::known::{shortened, typeable};

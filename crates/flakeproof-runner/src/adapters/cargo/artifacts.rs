@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::found::{Found, Group, Target};
-use super::session::{self, Session, Variables, locked};
+use super::session::{self, CargoSession, Variables, locked};
 use crate::adapter::{Error, Result};
 use crate::process::{Death, End};
 
@@ -50,7 +50,7 @@ enum Message {
 impl Artifact {
     pub(super) fn target(&self) -> Target {
         let kind = self.target.kind.first().map_or("lib", String::as_str);
-        Target::of(kind, &self.target.name)
+        Target::parse(kind, &self.target.name)
     }
 
     /// The file from which it was built, of all others.
@@ -85,13 +85,13 @@ impl Artifact {
 }
 
 /// Build the tests; give everything that they are made of.
-pub(super) fn build(session: &Session) -> Result<Vec<Artifact>> {
+pub(super) fn build(session: &CargoSession) -> Result<Vec<Artifact>> {
     run_build(session, session.command.building(), Variables::default())
 }
 
 /// Build the tests once more, in another folder and with other variables.
 pub(super) fn build_in(
-    session: &Session,
+    session: &CargoSession,
     folder: &Path,
     variables: Variables,
 ) -> Result<Vec<Artifact>> {
@@ -101,7 +101,7 @@ pub(super) fn build_in(
 }
 
 fn run_build(
-    session: &Session,
+    session: &CargoSession,
     options: Vec<String>,
     variables: Variables,
 ) -> Result<Vec<Artifact>> {
@@ -165,7 +165,7 @@ struct Node {
 
 impl Metadata {
     /// Ask cargo.
-    pub(super) fn read(session: &Session) -> Result<Self> {
+    pub(super) fn read(session: &CargoSession) -> Result<Self> {
         let mut command = session.command.cargo(&["metadata", "--format-version", "1"]);
         command.extend(session.command.for_metadata());
         let instructions =

@@ -2,14 +2,15 @@
 //!
 //! `cargo +nightly test -p core --features net parser -- --skip slow` has the program `cargo
 //! +nightly`, the options `-p core` and `--features net`, the filter `parser`, and the rest is for
-//! the test harness.
+//! Rust's own test harness ([`HarnessOptions`]). The same parts make the commands that show a
+//! failure again.
 
 use flakeproof_core::TestId;
 
 use super::found::{Found, Group, Place, Way};
-use super::harness::HarnessOptions;
-use super::session::Session;
+use super::session::CargoSession;
 use crate::adapter::LONGEST_COMMAND;
+use crate::shell::shell;
 
 /// Options of `cargo test` and `cargo nextest run` that are followed by a value.
 const WITH_VALUE: [&str; 43] = [
@@ -298,7 +299,7 @@ fn about(name: &str, runner: Runner) -> About {
 }
 
 /// The user's command for one test alone.
-pub(super) fn for_one(session: &Session, test: &TestId) -> String {
+pub(super) fn for_one(session: &CargoSession, test: &TestId) -> String {
     let place = session.found().ok().and_then(|found| Some((found, found.places.get(test)?)));
     match place {
         Some((found, place)) => shell(&for_places(session, &found.groups[place.group], &[*place])),
@@ -307,7 +308,7 @@ pub(super) fn for_one(session: &Session, test: &TestId) -> String {
 }
 
 /// The user's command for some tests in this order; `None` where the harness would not run them so.
-pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {
+pub(super) fn for_order(session: &CargoSession, order: &[TestId]) -> Option<String> {
     let found = session.found().ok()?;
     let places = order.iter().map(|test| found.places.get(test).copied());
     let places = places.collect::<Option<Vec<_>>>()?;
@@ -322,7 +323,7 @@ pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {
 }
 
 /// A command that lists the ids that Rust's own harness knows.
-pub(super) fn to_list(session: &Session) -> String {
+pub(super) fn to_list(session: &CargoSession) -> String {
     let mut words = session.command.cargo(match session.command.runner {
         Runner::Test => &["test"],
         Runner::Nextest => &["nextest", "list"],
@@ -340,7 +341,7 @@ fn group_of_order<'a>(found: &'a Found, places: &[Place]) -> Option<&'a Group> {
     is_one.then(|| &found.groups[first.group])
 }
 
-fn for_places(session: &Session, group: &Group, places: &[Place]) -> Vec<String> {
+fn for_places(session: &CargoSession, group: &Group, places: &[Place]) -> Vec<String> {
     let command = &session.command;
     let names = places.iter().map(|place| group.tests[place.index].name.as_str());
     let mut words = command.cargo(match command.runner {
@@ -370,17 +371,138 @@ fn for_places(session: &Session, group: &Group, places: &[Place]) -> Vec<String>
     words
 }
 
-/// Words as a POSIX shell reads them.
-pub(super) fn shell(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+/// Options of the harness that are followed by a value.
+const OF_HARNESS_WITH_VALUE: [&str; 7] =
+    ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads", "-Z"];
+
+/// Options that are not passed on: how many tests run at a time, in which order and how that is
+/// shown is decided here.
+const DECIDED_HERE: [&str; 15] = [
+    "--color",
+    "--ensure-time",
+    "--exact",
+    "--format",
+    "--ignored",
+    "--include-ignored",
+    "--logfile",
+    "--no-capture",
+    "--nocapture",
+    "--quiet",
+    "--report-time",
+    "--show-output",
+    "--shuffle",
+    "--shuffle-seed",
+    "--test-threads",
+];
+
+/// Which tests run that are marked `#[ignore]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ignored {
+    /// None of them.
+    Skipped,
+    /// Only they.
+    Only,
+    /// They as well.
+    Included,
 }
 
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+/// What stands after `--`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HarnessOptions {
+    /// All of it, as it was typed.
+    pub(super) typed: Vec<String>,
+    /// Parts of names that select tests, or whole names.
+    pub(super) filters: Vec<String>,
+    /// Parts of names that leave tests out.
+    pub(super) skipped: Vec<String>,
+    pub(super) is_exact: bool,
+    pub(super) ignored: Ignored,
+    /// Whether the user only wants a list, or help.
+    pub(super) prints_only: bool,
+    /// What is passed on as it is.
+    others: Vec<String>,
+}
+
+impl HarnessOptions {
+    pub(super) fn parse(words: &[String]) -> Self {
+        let mut options = Self {
+            typed: words.to_vec(),
+            filters: Vec::new(),
+            skipped: Vec::new(),
+            is_exact: false,
+            ignored: Ignored::Skipped,
+            prints_only: false,
+            others: Vec::new(),
+        };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let (name, joined) = match word.split_once('=') {
+                Some((name, value)) if word.starts_with("--") => (name, Some(value.to_owned())),
+                _ => (word.as_str(), None),
+            };
+            let value = match OF_HARNESS_WITH_VALUE.contains(&name) {
+                true => joined.or_else(|| words.next().cloned()),
+                false => None,
+            };
+            options.read(word, name, value);
+        }
+        options
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+
+    fn read(&mut self, word: &str, name: &str, value: Option<String>) {
+        match name {
+            "--skip" => self.skipped.extend(value),
+            "--exact" => self.is_exact = true,
+            "--ignored" => self.ignored = Ignored::Only,
+            "--include-ignored" => self.ignored = Ignored::Included,
+            "--list" | "--help" | "-h" => self.prints_only = true,
+            "-q" => {}
+            _ if DECIDED_HERE.contains(&name) => {}
+            _ if name.starts_with('-') => {
+                self.others.push(name.to_owned());
+                self.others.extend(value);
+            }
+            _ => self.filters.push(word.to_owned()),
+        }
+    }
+
+    /// The arguments that select what the user's command selects.
+    pub(super) fn selecting(&self, filters: &[String]) -> Vec<String> {
+        let mut arguments = self.for_any();
+        if self.is_exact {
+            arguments.push("--exact".to_owned());
+        }
+        for skipped in &self.skipped {
+            arguments.extend(["--skip".to_owned(), skipped.clone()]);
+        }
+        arguments.extend(filters.iter().cloned());
+        arguments
+    }
+
+    /// The arguments that select these tests and no others.
+    pub(super) fn naming<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let mut arguments = self.for_any();
+        arguments.push("--exact".to_owned());
+        arguments.extend(names.map(str::to_owned));
+        arguments
+    }
+
+    /// The arguments that hold for any selection.
+    pub(super) fn for_any(&self) -> Vec<String> {
+        let mut arguments = self.others.clone();
+        arguments.extend(self.ignored.option().map(str::to_owned));
+        arguments
+    }
+}
+
+impl Ignored {
+    pub(super) fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Skipped => None,
+            Self::Only => Some("--ignored"),
+            Self::Included => Some("--include-ignored"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -436,9 +558,15 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_reads_what_was_meant() {
-        assert_eq!(quoted("tests::a"), "tests::a");
-        assert_eq!(quoted("3)"), "'3)'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
+    fn what_selects_is_told_from_what_shows() {
+        let typed = "--nocapture --skip=a parse --test-threads 4 --ignored --format pretty --bench";
+        let options = HarnessOptions::parse(&words(typed));
+        assert_eq!(options.filters, words("parse"));
+        assert_eq!(options.skipped, words("a"));
+        assert_eq!(options.ignored, Ignored::Only);
+        let selecting = options.selecting(&options.filters);
+        assert_eq!(selecting, words("--bench --ignored --skip a parse"));
+        let naming = options.naming(["m::x"].into_iter());
+        assert_eq!(naming, words("--bench --ignored --exact m::x"));
     }
 }

@@ -1,42 +1,40 @@
-//! Finding the tests: build them, see how cargo starts them, and ask each binary for its list.
-//!
-//! Where a test is written, as far as its name and the layout of modules tell.
+//! Finding the tests: build them, see how cargo starts them, and ask each binary for its list;
+//! where nextest runs them, also ask it which of them it selects.
 //!
 //! The harness knows no places. The modules in a test's name lead to a file as they lead the
 //! compiler, and there the function of its name is looked for. A place is for people to read: where
 //! a module lies elsewhere (`#[path]`) or a macro made the test, the file is the last that was
 //! found, without a line.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::{Location, Suite, SuiteTest};
+use serde::Deserialize;
 
 use super::artifacts::{self, Artifact, Metadata};
-use super::capture::{self, Captured};
-use super::command::Runner;
-use super::found::{self, Binary, Found, Group, Listed, Target, Way};
-use super::harness::Ignored;
-use super::session::{self, Session, Variables};
-use super::{documentation, nextest};
+use super::command::{Ignored, Runner};
+use super::environment;
+use super::found::{self, Binary, Captured, Found, Group, Listed, Target, Way};
+use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Blame, Error, Result};
 use crate::process::{Death, End, Ended};
 
 /// Find the tests.
-pub(super) fn discover(session: &Session) -> Result<Suite> {
+pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
     refuse_what_runs_nothing(session)?;
     let metadata = Metadata::read(session)?;
     let of_nextest = match session.command.runner {
         Runner::Test => None,
-        Runner::Nextest => Some(nextest::list(session)?),
+        Runner::Nextest => Some(list_of_nextest(session)?),
     };
     // Documentation is compiled when it is run.
     let artifacts = match session.command.has("--doc") {
         true => Vec::new(),
         false => artifacts::build(session)?,
     };
-    let Captured { binaries, printed } = capture::capture(session)?;
+    let Captured { binaries, printed } = found::capture(session)?;
     let is_test = |artifact: &&Artifact| artifact.is_test();
     if binaries.is_empty() && artifacts.iter().any(|artifact| is_test(&artifact)) {
         return Err(session::own_runner());
@@ -50,7 +48,7 @@ pub(super) fn discover(session: &Session) -> Result<Suite> {
     }
     match &of_nextest {
         None => groups.extend(documentation(&metadata, &printed)),
-        Some(list) => nextest::keep_selected(&mut groups, list),
+        Some(list) => keep_selected(&mut groups, list),
     }
     let has_targets = !groups.is_empty();
     groups.retain(|group: &Group| !group.tests.is_empty());
@@ -67,7 +65,7 @@ pub(super) fn discover(session: &Session) -> Result<Suite> {
 }
 
 /// Commands that print something, or only build.
-fn refuse_what_runs_nothing(session: &Session) -> Result<()> {
+fn refuse_what_runs_nothing(session: &CargoSession) -> Result<()> {
     let command = &session.command;
     let prints = ["--help", "-h", "--version", "-V", "--no-run"].iter().any(|it| command.has(it));
     if !prints && !command.harness.prints_only {
@@ -81,7 +79,7 @@ fn refuse_what_runs_nothing(session: &Session) -> Result<()> {
     })
 }
 
-fn toolchain(session: &Session) -> Result<String> {
+fn toolchain(session: &CargoSession) -> Result<String> {
     let command = session.command.cargo(&["--version"]);
     let instructions =
         session.instructions(command, &session.settings.folder, Variables::default());
@@ -104,7 +102,7 @@ fn suite(found: &Found) -> Suite {
         for test in &group.tests {
             let location = match source {
                 Some(source) => Some(places.find(source, &test.name)),
-                None => documentation::location(&test.name),
+                None => environment::place_in_documentation(&test.name),
             };
             tests.push(SuiteTest { id: group.id(test), location });
         }
@@ -117,7 +115,7 @@ const LISTING: Duration = Duration::from_secs(120);
 
 /// The group of a binary: what it lists decides how its tests are run.
 pub(super) fn group_of(
-    session: &Session,
+    session: &CargoSession,
     metadata: &Metadata,
     artifact: &Artifact,
     binary: Binary,
@@ -146,7 +144,7 @@ pub(super) fn group_of(
     Ok(Group { package, target, way, tests })
 }
 
-fn ask(session: &Session, binary: &Binary, selecting: &[String]) -> Result<Ended> {
+fn ask(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<Ended> {
     let mut command = vec![binary.path.clone()];
     command.extend(selecting.iter().cloned());
     command.push("--list".to_owned());
@@ -155,7 +153,7 @@ fn ask(session: &Session, binary: &Binary, selecting: &[String]) -> Result<Ended
 }
 
 /// The tests that the harness will not run.
-fn ignored(session: &Session, binary: &Binary) -> Result<HashSet<String>> {
+fn ignored(session: &CargoSession, binary: &Binary) -> Result<HashSet<String>> {
     if session.command.harness.ignored != Ignored::Skipped {
         return Ok(HashSet::new());
     }
@@ -277,8 +275,88 @@ fn line_of(text: &str, function: &str) -> Option<u32> {
     lines.next().is_none().then_some(first)
 }
 
+/// What nextest lists.
+#[derive(Deserialize)]
+struct NextestList {
+    #[serde(rename = "rust-suites")]
+    suites: BTreeMap<String, ListedSuite>,
+}
+
+#[derive(Deserialize)]
+struct ListedSuite {
+    #[serde(rename = "binary-path")]
+    path: String,
+    testcases: HashMap<String, Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    #[serde(rename = "filter-match")]
+    matched: Match,
+}
+
+#[derive(Deserialize)]
+struct Match {
+    status: String,
+}
+
+/// Ask nextest what it would run: it has filters and a configuration of its own.
+fn list_of_nextest(session: &CargoSession) -> Result<NextestList> {
+    let mut command = session.command.cargo(&["nextest", "list", "--message-format", "json"]);
+    command.extend(session.command.for_nextest());
+    command.extend(session.command.filters.iter().cloned());
+    command.push("--".to_owned());
+    command.extend(session.command.harness.selecting(&session.command.harness.filters));
+    let instructions =
+        session.instructions(command, &session.settings.folder, Variables::default());
+    let ended = session.to_end(&instructions, None)?;
+    if ended.how != End::Died(Death::Exit(0)) {
+        return Err(session::no_nextest(&ended.stderr));
+    }
+    serde_json::from_str(&ended.stdout)
+        .map_err(|error| Error::Agent(format!("the list of nextest: {error}")))
+}
+
+/// Keep what nextest lists, too.
+fn keep_selected(groups: &mut Vec<Group>, list: &NextestList) {
+    for group in groups.iter_mut() {
+        let (Way::Harness(binary) | Way::OwnHarness(binary) | Way::Whole(binary)) = &group.way
+        else {
+            group.tests.clear();
+            continue;
+        };
+        let suite = list.suites.values().find(|suite| suite.path == binary.path);
+        group.tests.retain(|test| {
+            let case = suite.and_then(|suite| suite.testcases.get(&test.name));
+            // An ignored test is listed as one that does not match, and shown as skipped.
+            case.is_some_and(|case| case.matched.status == "matches" || test.is_ignored)
+        });
+    }
+    groups.retain(|group| !group.tests.is_empty());
+}
+
+/// The variables by which tests know that nextest runs them.
+pub(super) fn variables_of_nextest(group: &Group, run: &str) -> Variables {
+    let package = &group.package;
+    let binary = match &group.target {
+        Target::Library | Target::Documentation => package.clone(),
+        Target::Integration(name) => format!("{package}::{name}"),
+        Target::Program(name) => format!("{package}::bin/{name}"),
+        Target::Example(name) => format!("{package}::example/{name}"),
+        Target::Benchmark(name) => format!("{package}::bench/{name}"),
+    };
+    let some = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+    Variables::from([
+        some("NEXTEST", "1"),
+        some("NEXTEST_EXECUTION_MODE", "process-per-test"),
+        some("NEXTEST_RUN_ID", run),
+        some("NEXTEST_BINARY_ID", &binary),
+    ])
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::found::{Binary, Listed};
     use super::*;
 
     #[test]
@@ -298,5 +376,34 @@ mod tests {
         assert_eq!(line_of(text, "adds"), Some(4));
         assert_eq!(line_of(text, "add"), Some(1));
         assert_eq!(line_of("fn a() {}\nmod b { fn a() {} }", "a"), None);
+    }
+
+    #[test]
+    fn what_nextest_leaves_out_is_left_out() {
+        let listed = |name: &str, is_ignored| Listed { name: name.into(), is_ignored };
+        let binary = Binary {
+            path: "/t/api-1".into(),
+            folder: "/p".into(),
+            variables: Variables::default(),
+        };
+        let group = Group {
+            package: "web".into(),
+            target: Target::Integration("api".into()),
+            way: Way::Harness(binary),
+            tests: vec![listed("a", false), listed("b", false), listed("c", true)],
+        };
+        let case = |name: &str, status: &str| {
+            format!("\"{name}\":{{\"ignored\":false,\"filter-match\":{{\"status\":\"{status}\"}}}}")
+        };
+        let cases = [case("a", "matches"), case("b", "mismatch"), case("c", "mismatch")].join(",");
+        let json = format!(
+            "{{\"test-count\":3,\"rust-suites\":{{\"web::api\":{{\"binary-path\":\"/t/api-1\",\
+             \"testcases\":{{{cases}}}}}}}}}"
+        );
+        let list: NextestList = serde_json::from_str(&json).expect("a list");
+        let mut groups = vec![group];
+        keep_selected(&mut groups, &list);
+        let names: Vec<&str> = groups[0].tests.iter().map(|test| &*test.name).collect();
+        assert_eq!(names, ["a", "c"]);
     }
 }

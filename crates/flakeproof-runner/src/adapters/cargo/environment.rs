@@ -4,25 +4,31 @@
 //! and cannot run one of them again. So an order that the harness would not run is refused rather
 //! than torn into processes that share nothing, and a test that is run again gets a new process in
 //! which first everything runs that ran before it.
+//!
+//! Tests in documentation are each run by cargo and rustdoc in a process of their own. rustdoc
+//! takes its arguments apart at spaces, and the names of these tests have some. So a test is named
+//! by a part of its name without any, and what that selects besides it is left out by parts of the
+//! other names. Where that does not succeed, others run along, and only this one's line is read.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, State, TestId};
 
 use super::command::Runner;
-use super::found::{Binary, Found, Group, Listed, Place, Way};
+use super::execution;
+use super::found::{Binary, Found, Group, Listed, Place, Target, Way};
 use super::measure::{self, Measure};
-use super::piece::{Piece, PieceTest, Told};
-use super::session::{Session, Variables, locked};
-use super::watch::Section;
-use super::{documentation, execution, process};
+use super::piece::{Piece, PieceTest, TestResult};
+use super::process::{self, Process, Section};
+use super::session::{CargoSession, Variables, locked};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::process::{Death, End, Instructions, run_to_end};
 
 /// Where tests run.
 #[derive(Debug)]
 pub(super) struct CargoEnvironment {
-    session: Arc<Session>,
+    session: Arc<CargoSession>,
     is_the_suites_own: bool,
     /// The announced order.
     order: Vec<Place>,
@@ -44,7 +50,7 @@ struct Live {
 }
 
 impl CargoEnvironment {
-    pub(super) fn new(session: &Arc<Session>, is_the_suites_own: bool) -> Self {
+    pub(super) fn new(session: &Arc<CargoSession>, is_the_suites_own: bool) -> Self {
         Self {
             session: Arc::clone(session),
             is_the_suites_own,
@@ -141,7 +147,7 @@ impl CargoEnvironment {
             self.live = None;
             return Ok(());
         };
-        let measure = Measure::of(&session, probe, group, places.len())?;
+        let measure = Measure::begin(&session, probe, group, places.len())?;
         let indices = places.iter().map(|place| place.index);
         let instructions = instructions(&session, group, binary, indices, probe, &measure);
         let listed = places.iter().map(|place| &group.tests[place.index]);
@@ -174,9 +180,9 @@ impl CargoEnvironment {
         }
         let told = match told {
             // Who else than the last test is to blame is not known; the run is not clean.
-            Told::DiedAfter(section, _) if is_own_end => Told::Passed(section),
-            Told::Unclear => return self.run_again(place, probe),
-            Told::Lost(printed, death) => {
+            TestResult::DiedAfter(section, _) if is_own_end => TestResult::Passed(section),
+            TestResult::Unclear => return self.run_again(place, probe),
+            TestResult::Lost(printed, death) => {
                 let printed = printed.trim();
                 let cause = format!("{} before `{test}` ran\n{printed}", execution::died(death));
                 return Err(Error::EnvironmentLost { cause });
@@ -200,7 +206,7 @@ impl CargoEnvironment {
         let listed = &group.tests[place.index];
         let session = &self.session;
         let mut execution = match &group.way {
-            Way::Documentation => documentation::run(session, group, listed, test, probe)?,
+            Way::Documentation => run_documented(session, group, listed, test, probe)?,
             Way::OwnHarness(binary) | Way::Whole(binary) => {
                 run_whole(session, binary, listed, test, probe)?
             }
@@ -242,7 +248,7 @@ fn test_binary(group: &Group) -> &str {
 
 /// How to run some tests of a binary in one process.
 fn instructions(
-    session: &Session,
+    session: &CargoSession,
     group: &Group,
     binary: &Binary,
     indices: impl ExactSizeIterator<Item = usize>,
@@ -265,7 +271,7 @@ fn instructions(
     variables.extend(session.variables_for_tests(probe.attempt));
     variables.extend(measure.variables());
     if command.runner == Runner::Nextest {
-        variables.extend(super::nextest::variables(group, &session.settings.run));
+        variables.extend(super::discovery::variables_of_nextest(group, &session.settings.run));
     }
     session.instructions(words, &binary.folder, variables)
 }
@@ -310,7 +316,7 @@ impl Environment for CargoEnvironment {
 
 /// Run a test of a harness of the project's own, or a binary that is one test.
 pub(super) fn run_whole(
-    session: &Session,
+    session: &CargoSession,
     binary: &Binary,
     listed: &Listed,
     test: &TestId,
@@ -357,4 +363,132 @@ fn failed(test: &TestId, section: &Section, death: Death) -> Execution {
     };
     let execution = execution::plain(test, Outcome::Failed, section.duration, &section.text);
     Execution { failure: Some(failure), ..execution }
+}
+
+/// How long rustdoc may take to compile, on top of the limit for a test.
+const COMPILING: Duration = Duration::from_secs(60);
+
+/// Run one test in documentation.
+fn run_documented(
+    session: &CargoSession,
+    group: &Group,
+    listed: &Listed,
+    test: &TestId,
+    probe: Probe,
+) -> Result<Execution> {
+    let names: Vec<&str> = group.tests.iter().map(|test| test.name.as_str()).collect();
+    let mut command = session.command.cargo(&["test", "--color", "never"]);
+    command.extend(session.command.only_building());
+    command.extend(["-p".to_owned(), group.package.clone()]);
+    command.extend(Target::Documentation.options());
+    command.push("--".to_owned());
+    command.extend(session.command.harness.for_any());
+    command.extend(selection(&listed.name, &names));
+    command.extend(["--test-threads=1", "--color=never", "--format=pretty"].map(str::to_owned));
+    let variables = session.variables_for_tests(probe.attempt);
+    let instructions = session.instructions(command, &session.settings.folder, variables);
+    let limit = session.settings.timeout.map(|limit| limit + COMPILING);
+    let (how, text, duration) = Process::run_merged(session, &instructions, limit)?;
+    let section = Section { text, duration };
+    Ok(match (how, result_line(&section.text, &listed.name)) {
+        (_, Some("ok")) => execution::plain(test, Outcome::Passed, duration, ""),
+        (_, Some("FAILED")) => failed_in_documentation(test, &listed.name, &section),
+        (_, Some(ignored)) if ignored.starts_with("ignored") => {
+            execution::plain(test, Outcome::Skipped, duration, "")
+        }
+        (End::TimedOut, _) => execution::timed_out(session, test, &section, ""),
+        (End::Died(death), _) => execution::crashed(test, &section, execution::died(death)),
+    })
+}
+
+/// The arguments that select a test, and as few others as possible.
+fn selection(name: &str, names: &[&str]) -> Vec<String> {
+    let selected = |part: &str| names.iter().filter(|other| other.contains(part)).count();
+    // The line number is at the end, and tells most.
+    let parts = name.split_whitespace().rev();
+    let Some(part) = parts.min_by_key(|part| selected(part)) else { return Vec::new() };
+    let mut arguments = vec![part.to_owned()];
+    let mut others: Vec<&str> =
+        names.iter().copied().filter(|other| *other != name && other.contains(part)).collect();
+    while let Some(other) = others.pop() {
+        let skipped = other.split_whitespace().rev().find(|part| !name.contains(part));
+        if let Some(skipped) = skipped {
+            arguments.extend(["--skip".to_owned(), skipped.to_owned()]);
+            others.retain(|other| !other.contains(skipped));
+        }
+    }
+    arguments
+}
+
+/// The result in the line `test src/lib.rs - add (line 3) ... ok`.
+fn result_line<'a>(printed: &'a str, name: &str) -> Option<&'a str> {
+    let start = format!("test {name}");
+    let rest = printed.lines().filter_map(|line| line.strip_prefix(start.as_str()));
+    rest.filter_map(|rest| rest.split_once(" ... ")).map(|(_, result)| result.trim()).next_back()
+}
+
+fn failed_in_documentation(test: &TestId, name: &str, section: &Section) -> Execution {
+    let head = format!("---- {name} stdout ----\n");
+    let text = section.text.find(&head).map_or("", |at| &section.text[at + head.len()..]);
+    let text = text[..text.find("\n\nfailures:\n").unwrap_or(text.len())].trim();
+    let found = execution::failure(test, "main", text, None);
+    let compiling = text.lines().find(|line| line.starts_with("error"));
+    let message = compiling.map_or(found.message, str::to_owned);
+    let location = place_in_documentation(name);
+    let failure = Failure {
+        phase: Phase::Call,
+        signature: Signature::of(&message, location.as_ref()),
+        message,
+        text: text.to_owned(),
+        location,
+    };
+    let execution = execution::plain(test, Outcome::Failed, section.duration, "");
+    Execution { failure: Some(failure), ..execution }
+}
+
+/// Where a test in documentation is written: `src/lib.rs - add (line 3)`.
+pub(super) fn place_in_documentation(name: &str) -> Option<Location> {
+    let (file, rest) = name.split_once(" - ")?;
+    let line =
+        rest.rsplit_once("(line ").and_then(|(_, line)| line.split(')').next()?.parse().ok());
+    Some(Location { file: file.to_owned(), line })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(name: &str, names: &[&str]) -> Vec<String> {
+        let arguments = selection(name, names);
+        let (part, skipped) = arguments.split_first().expect("a part of the name");
+        let skipped: Vec<&String> = skipped.iter().filter(|it| *it != "--skip").collect();
+        let runs =
+            |it: &&&str| it.contains(part.as_str()) && !skipped.iter().any(|s| it.contains(*s));
+        names.iter().filter(runs).map(|it| (*it).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_name_with_spaces_is_selected_by_parts() {
+        let names = [
+            "src/lib.rs - add (line 3)",
+            "src/lib.rs - add (line 13)",
+            "src/lib.rs - sub (line 23)",
+            "src/a.rs - add (line 3)",
+            "src/a.rs - add (line 31) - compile_fail",
+        ];
+        for name in names {
+            assert_eq!(runs(name, &names), [name]);
+        }
+    }
+
+    #[test]
+    fn the_line_of_the_test_is_read_and_no_other() {
+        let printed =
+            "test src/lib.rs - a (line 3) ... ok\ntest src/lib.rs - b (line 9) ... FAILED";
+        assert_eq!(result_line(printed, "src/lib.rs - a (line 3)"), Some("ok"));
+        assert_eq!(result_line(printed, "src/lib.rs - b (line 9)"), Some("FAILED"));
+        assert_eq!(result_line(printed, "src/lib.rs - c (line 1)"), None);
+        let place = place_in_documentation("src/lib.rs - a (line 3) - compile").expect("a place");
+        assert_eq!((place.file.as_str(), place.line), ("src/lib.rs", Some(3)));
+    }
 }

@@ -4,36 +4,44 @@ use std::time::Duration;
 
 use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
 
-use super::piece::Told;
-use super::session::Session;
-use super::watch::{self, Section};
+use super::piece::TestResult;
+use super::process::{self, Section};
+use super::session::CargoSession;
+use crate::adapters::lost::describe_death;
 use crate::process::Death;
 
 /// The execution that a process of Rust's own harness tells.
-pub(super) fn execution_of(session: &Session, test: &TestId, name: &str, told: Told) -> Execution {
+pub(super) fn execution_of(
+    session: &CargoSession,
+    test: &TestId,
+    name: &str,
+    told: TestResult,
+) -> Execution {
     match told {
-        Told::Passed(section) => {
-            let (_, output) = watch::result_of(&section.text, false);
+        TestResult::Passed(section) => {
+            let (_, output) = process::result_of(&section.text, false);
             plain(test, Outcome::Passed, section.duration, output)
         }
-        Told::Ignored(reason) => {
+        TestResult::Ignored(reason) => {
             let execution = plain(test, Outcome::Skipped, Duration::ZERO, "");
             Execution { note: reason, ..execution }
         }
-        Told::Failed(section, remark) => {
-            let (_, output) = watch::result_of(&section.text, false);
+        TestResult::Failed(section, remark) => {
+            let (_, output) = process::result_of(&section.text, false);
             let failure = failure(test, name, output, remark.as_deref());
             let execution = plain(test, Outcome::Failed, section.duration, output);
             Execution { failure: Some(failure), ..execution }
         }
-        Told::Died(section, death) => crashed(test, &section, died(death)),
-        Told::DiedAfter(section, death) => {
+        TestResult::Died(section, death) => crashed(test, &section, died(death)),
+        TestResult::DiedAfter(section, death) => {
             let message = format!("the test ended, and then its process died: {death}");
             crashed(test, &section, message)
         }
-        Told::TimedOut(section, threads) => timed_out(session, test, &section, &threads),
-        Told::Unclear => crashed(test, &nothing(), "what it printed does not tell".to_owned()),
-        Told::Lost(text, death) => crashed(test, &Section { text, ..nothing() }, died(death)),
+        TestResult::TimedOut(section, threads) => timed_out(session, test, &section, &threads),
+        TestResult::Unclear => {
+            crashed(test, &nothing(), "what it printed does not tell".to_owned())
+        }
+        TestResult::Lost(text, death) => crashed(test, &Section { text, ..nothing() }, died(death)),
     }
 }
 
@@ -68,7 +76,7 @@ pub(super) fn crashed(test: &TestId, section: &Section, message: String) -> Exec
 
 /// A test that was still running at its limit.
 pub(super) fn timed_out(
-    session: &Session,
+    session: &CargoSession,
     test: &TestId,
     section: &Section,
     threads: &str,
@@ -85,13 +93,7 @@ pub(super) fn timed_out(
 
 /// How a process died, for people.
 pub(super) fn died(death: Death) -> String {
-    match death {
-        Death::Signal(9) => "the process was killed by SIGKILL, by the out-of-memory killer or by \
-            somebody else"
-            .to_owned(),
-        Death::Signal(_) => format!("the process died: {death}"),
-        Death::Exit(_) => format!("the process ended itself: {death}"),
-    }
+    describe_death("the process", Some(death))
 }
 
 fn gone(
@@ -219,7 +221,7 @@ fn place_in(remark: &str) -> Option<Location> {
 mod tests {
     use super::*;
 
-    fn of(printed: &str, remark: Option<&str>) -> Failure {
+    fn failure_in(printed: &str, remark: Option<&str>) -> Failure {
         failure(&"p::tests::a".into(), "tests::a", printed, remark)
     }
 
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_failed_assertion_has_its_place_and_what_was_compared() {
-        let failure = of(
+        let failure = failure_in(
             "noise\n\nthread 'tests::a' (17) panicked at src/lib.rs:16:25:\n\
              assertion `left == right` failed: why\n  left: 1\n right: 2\n\
              note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace\n",
@@ -243,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_panic_of_the_tests_own_thread_comes_first() {
-        let failure = of(
+        let failure = failure_in(
             "thread 'pool-1' (3) panicked at src/pool.rs:4:1:\nlost\n\
              thread 'tests::a' (2) panicked at src/lib.rs:9:5:\njoin failed\n",
             None,
@@ -256,28 +258,29 @@ mod tests {
 
     #[test]
     fn old_compilers_print_a_panic_in_one_line() {
-        let failure = of("thread 'tests::a' panicked at 'it's no', src/a.rs:3:5\n", None);
+        let failure = failure_in("thread 'tests::a' panicked at 'it's no', src/a.rs:3:5\n", None);
         assert_eq!((failure.message.as_str(), failure.location), ("it's no", at("src/a.rs", 3)));
     }
 
     #[test]
     fn a_panic_that_did_not_come_is_the_failure() {
-        let failure = of("", Some("note: test did not panic as expected at src/lib.rs:14:32"));
+        let failure =
+            failure_in("", Some("note: test did not panic as expected at src/lib.rs:14:32"));
         assert!(failure.message.contains("did not panic as expected"));
         assert_eq!(failure.location, at("src/lib.rs", 14));
     }
 
     #[test]
     fn a_returned_error_is_the_message() {
-        assert_eq!(of("Error: \"bad\"\n", None).message, "Error: \"bad\"");
-        assert_eq!(of("", None).message, "the test failed");
+        assert_eq!(failure_in("Error: \"bad\"\n", None).message, "Error: \"bad\"");
+        assert_eq!(failure_in("", None).message, "the test failed");
     }
 
     #[test]
     fn numbers_in_a_message_make_no_other_failure() {
         let panic = |port: u16| {
             let printed = format!("thread 'x' (1) panicked at src/a.rs:3:5:\nport {port} in use\n");
-            of(&printed, None).signature
+            failure_in(&printed, None).signature
         };
         assert_eq!(panic(8080), panic(9090));
     }

@@ -1,26 +1,20 @@
 //! cargo: `cargo test` and `cargo nextest run`, without an agent.
 //!
-//! cargo builds the tests and shows how it starts them (see `capture`); then they are started
+//! cargo builds the tests and shows how it starts them (see `found`); then they are started
 //! here, by the same commands in the same surroundings. The tests of a binary share a process of
 //! Rust's own harness, one at a time, as far as the wanted order is the harness's own; tests in
 //! documentation, and all tests of nextest, have a process each.
 
 mod artifacts;
-mod capture;
 mod command;
-mod coverage;
 mod discovery;
-mod documentation;
 mod environment;
 mod execution;
 mod found;
-mod harness;
 mod measure;
-mod nextest;
 mod piece;
 mod process;
 mod session;
-mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,9 +23,10 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
 use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
-use self::session::{Session, locked};
+use self::session::{CargoSession, locked};
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
+use crate::shell::shell;
 
 /// cargo in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -51,7 +46,7 @@ pub(super) const KNOWN: Known = Known {
 /// Runs the tests of a Rust project.
 #[derive(Debug)]
 pub struct CargoAdapter {
-    session: Arc<Session>,
+    session: Arc<CargoSession>,
 }
 
 impl CargoAdapter {
@@ -69,7 +64,7 @@ impl CargoAdapter {
                 details: String::new(),
             });
         };
-        Ok(Self { session: Arc::new(Session::new(settings, command)?) })
+        Ok(Self { session: Arc::new(CargoSession::new(settings, command)?) })
     }
 }
 
@@ -135,7 +130,7 @@ impl Adapter for CargoAdapter {
     }
 
     fn command_for_all(&self) -> String {
-        command::shell(&self.session.settings.command)
+        shell(&self.session.settings.command)
     }
 }
 

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::process::{self, Next, Process};
-use super::session::Session;
-use super::watch::{self, Heard, Section, Watcher, Word};
+use super::process::{self, Heard, Next, Process, Section, Watcher, Word};
+use super::session::CargoSession;
 use crate::adapter::Result;
 use crate::process::{Death, Instructions};
 
@@ -59,7 +58,7 @@ enum Ending {
 
 /// How a test of a piece ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum TestResult {
     Passed(Section),
     /// With what the harness remarks on it at the end.
     Failed(Section, Option<String>),
@@ -78,7 +77,7 @@ pub(super) enum Told {
 
 impl Piece {
     pub(super) fn start(
-        session: &Session,
+        session: &CargoSession,
         instructions: &Instructions,
         tests: Vec<PieceTest>,
     ) -> Result<Self> {
@@ -92,15 +91,15 @@ impl Piece {
     }
 
     /// Wait until it is known how a test ended.
-    pub(super) fn result_of(&mut self, test: usize, session: &Session) -> Result<Told> {
+    pub(super) fn result_of(&mut self, test: usize, session: &CargoSession) -> Result<TestResult> {
         while !self.is_known(test) {
             self.listen(session)?;
         }
-        Ok(self.told(test))
+        Ok(self.result_at(test))
     }
 
     /// Wait until all tests ran.
-    pub(super) fn finish(&mut self, session: &Session) -> Result<()> {
+    pub(super) fn finish(&mut self, session: &CargoSession) -> Result<()> {
         while self.over.is_none() {
             self.listen(session)?;
         }
@@ -114,7 +113,7 @@ impl Piece {
         let (Some(section), Some(it)) = (self.ended.get(test), self.tests.get(test)) else {
             return false;
         };
-        match watch::result_of(&section.text, it.is_ignored).0 {
+        match process::result_of(&section.text, it.is_ignored).0 {
             Word::Ok | Word::Ignored => true,
             // What the harness remarks on a failure comes at the end.
             Word::Failed => section.text.contains(" panicked at "),
@@ -122,7 +121,7 @@ impl Piece {
         }
     }
 
-    fn listen(&mut self, session: &Session) -> Result<()> {
+    fn listen(&mut self, session: &CargoSession) -> Result<()> {
         let limit = session.settings.timeout;
         let deadline = limit.map(|limit| self.begun + limit);
         match self.process.next(session, &self.heard, deadline)? {
@@ -139,7 +138,12 @@ impl Piece {
     }
 
     /// The output is closed: the process is gone or goes at once.
-    fn close(&mut self, last: Section, deadline: Option<Instant>, session: &Session) -> Result<()> {
+    fn close(
+        &mut self,
+        last: Section,
+        deadline: Option<Instant>,
+        session: &CargoSession,
+    ) -> Result<()> {
         let how = match self.process.next(session, &self.heard, deadline)? {
             Next::Died(death) => Ending::Died(death),
             Next::TimeIsOver | Next::Heard(_) => Ending::TimedOut,
@@ -173,55 +177,57 @@ impl Piece {
         self.over = Some(Over { how, last, summary });
     }
 
-    fn told(&self, test: usize) -> Told {
+    fn result_at(&self, test: usize) -> TestResult {
         let is_ignored = self.tests.get(test).is_some_and(|test| test.is_ignored);
         let Some(section) = self.ended.get(test) else {
-            return self.told_of_last(test, is_ignored);
+            return self.result_of_last(test, is_ignored);
         };
-        match watch::result_of(&section.text, is_ignored).0 {
-            Word::Ok => Told::Passed(section.clone()),
-            Word::Ignored => Told::Ignored(watch::reason_of(&section.text)),
-            Word::Failed => Told::Failed(section.clone(), self.remark_on(test)),
-            Word::Unclear => self.told_by_the_summary(test, section),
+        match process::result_of(&section.text, is_ignored).0 {
+            Word::Ok => TestResult::Passed(section.clone()),
+            Word::Ignored => TestResult::Ignored(process::reason_of(&section.text)),
+            Word::Failed => TestResult::Failed(section.clone(), self.remark_on(test)),
+            Word::Unclear => self.result_by_the_summary(test, section),
         }
     }
 
     /// How a test ended after whose result others wrote something.
-    fn told_by_the_summary(&self, test: usize, section: &Section) -> Told {
+    fn result_by_the_summary(&self, test: usize, section: &Section) -> TestResult {
         let summary = self.over.as_ref().and_then(|over| over.summary.as_ref());
         match summary {
             Some(summary) if summary.has_failed(self.name(test)) => {
-                Told::Failed(section.clone(), self.remark_on(test))
+                TestResult::Failed(section.clone(), self.remark_on(test))
             }
-            Some(_) => Told::Passed(section.clone()),
-            None => Told::Unclear,
+            Some(_) => TestResult::Passed(section.clone()),
+            None => TestResult::Unclear,
         }
     }
 
     /// How a test ended after which no other began.
-    fn told_of_last(&self, test: usize, is_ignored: bool) -> Told {
+    fn result_of_last(&self, test: usize, is_ignored: bool) -> TestResult {
         let nobody = Death::Exit(0);
         let Some(over) = &self.over else {
-            return Told::Lost("it is still running".into(), nobody);
+            return TestResult::Lost("it is still running".into(), nobody);
         };
         let death = match over.how {
             Ending::Died(death) => death,
             Ending::TimedOut if test == self.ended.len() => {
-                return Told::TimedOut(over.last.clone(), self.threads.clone());
+                return TestResult::TimedOut(over.last.clone(), self.threads.clone());
             }
             Ending::TimedOut => nobody,
         };
         if test != self.ended.len() || !self.has_begun {
-            return Told::Lost(over.last.text.clone(), death);
+            return TestResult::Lost(over.last.text.clone(), death);
         }
-        let Some(summary) = &over.summary else { return Told::Died(over.last.clone(), death) };
+        let Some(summary) = &over.summary else {
+            return TestResult::Died(over.last.clone(), death);
+        };
         let section = Section { text: summary.before.clone(), duration: over.last.duration };
         let has_failed = summary.has_failed(self.name(test));
         match death {
-            _ if is_ignored => Told::Ignored(watch::reason_of(&section.text)),
-            _ if has_failed => Told::Failed(section, self.remark_on(test)),
-            death if summary.explains(death) => Told::Passed(section),
-            Death::Exit(_) | Death::Signal(_) => Told::DiedAfter(over.last.clone(), death),
+            _ if is_ignored => TestResult::Ignored(process::reason_of(&section.text)),
+            _ if has_failed => TestResult::Failed(section, self.remark_on(test)),
+            death if summary.explains(death) => TestResult::Passed(section),
+            Death::Exit(_) | Death::Signal(_) => TestResult::DiedAfter(over.last.clone(), death),
         }
     }
 

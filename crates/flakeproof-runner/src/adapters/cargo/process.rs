@@ -1,13 +1,18 @@
-//! A process whose output is watched while it runs.
+//! A process whose output is watched while it runs, and what Rust's test harness prints there, cut
+//! into tests while it comes.
+//!
+//! The tests of a process run one at a time, uncaptured, and both streams are one. So everything
+//! between `test a ... ` and the line `test b ... ` of the test after it is a's own output, and its
+//! result stands at the end: `ok`, `FAILED` or `ignored`. A test may print what looks like a
+//! result, but not the start of the very test that comes next.
 
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, at, never, select};
+use crossbeam_channel::{Receiver, Sender, at, never, select};
 
-use super::session::Session;
-use super::watch::Heard;
+use super::session::CargoSession;
 use crate::adapter::{Error, Result};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection};
@@ -37,7 +42,7 @@ pub(super) enum Next {
 impl Process {
     /// Start a process and give what it prints to a watcher.
     pub(super) fn start(
-        session: &Session,
+        session: &CargoSession,
         instructions: &Instructions,
         watcher: Box<dyn Write + Send>,
     ) -> Result<Self> {
@@ -58,7 +63,7 @@ impl Process {
 
     /// Run a process to its end; give how it ended, both streams as one, and how long it took.
     pub(super) fn run_merged(
-        session: &Session,
+        session: &CargoSession,
         instructions: &Instructions,
         limit: Option<Duration>,
     ) -> Result<(End, String, Duration)> {
@@ -76,7 +81,7 @@ impl Process {
     /// Wait for what happens next.
     pub(super) fn next(
         &mut self,
-        session: &Session,
+        session: &CargoSession,
         heard: &Receiver<Heard>,
         deadline: Option<Instant>,
     ) -> Result<Next> {
@@ -99,7 +104,11 @@ impl Process {
         }
     }
 
-    fn wait_for_death(&mut self, session: &Session, deadline: Option<Instant>) -> Result<Next> {
+    fn wait_for_death(
+        &mut self,
+        session: &CargoSession,
+        deadline: Option<Instant>,
+    ) -> Result<Next> {
         let time_is_over = deadline.map_or_else(never, at);
         loop {
             select! {
@@ -158,5 +167,259 @@ fn line(thread: &Path) -> String {
     match read("wchan").as_str() {
         "" | "0" => format!("  {}: {state}", name.trim()),
         waits => format!("  {}: {state}, in {waits}", name.trim()),
+    }
+}
+
+/// Bytes of a test's output that are kept, from the end.
+const KEPT: usize = 256 * 1024;
+
+/// What was heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The next test began.
+    Began(Instant),
+    /// It ended, because the one after it begins.
+    Ended(Section),
+    /// The process closed its output; this is what came since the last test began.
+    Closed(Section),
+}
+
+/// All that was printed between two beginnings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) text: String,
+    pub(super) duration: Duration,
+}
+
+/// How the harness says that a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    Ok,
+    Failed,
+    Ignored,
+    /// It cannot be told from this alone: something was printed after the result.
+    Unclear,
+}
+
+/// Cuts the output of one process into tests.
+pub(super) struct Watcher {
+    /// The tests in the order in which they will run.
+    names: Vec<String>,
+    /// The test whose beginning is awaited.
+    next: usize,
+    begun: Instant,
+    section: Vec<u8>,
+    /// Up to here no beginning was found.
+    searched: usize,
+    sender: Sender<Heard>,
+}
+
+impl Watcher {
+    pub(super) fn new(names: Vec<String>, sender: Sender<Heard>) -> Self {
+        let (section, begun) = (Vec::new(), Instant::now());
+        Self { names, next: 0, begun, section, searched: 0, sender }
+    }
+
+    /// Look for the next beginning; say where it starts and where the output after it starts.
+    fn find_beginning(&mut self) -> Option<(usize, usize)> {
+        let name = self.names.get(self.next)?;
+        let start = format!("test {name}");
+        let mut from = self.searched;
+        while let Some(at) = find(&self.section[from..], start.as_bytes()).map(|at| from + at) {
+            // A section starts in the middle of a line, but for the first.
+            let is_at_line_start = match at {
+                0 => self.next == 0,
+                at => self.section[at - 1] == b'\n',
+            };
+            if is_at_line_start {
+                match end_of_beginning(&self.section[at + start.len()..]) {
+                    Beginning::Ends(length) => return Some((at, at + start.len() + length)),
+                    Beginning::MayCome => {
+                        self.searched = at;
+                        return None;
+                    }
+                    Beginning::IsNone => {}
+                }
+            }
+            from = at + 1;
+        }
+        // The beginning may be torn between two pieces.
+        self.searched = self.section.len().saturating_sub(start.len());
+        None
+    }
+
+    fn take_section(&mut self, end: usize) -> Section {
+        let text = String::from_utf8_lossy(&self.section[..end]).into_owned();
+        Section { text, duration: self.begun.elapsed() }
+    }
+
+    fn forget_what_is_too_much(&mut self) {
+        let surplus = self.section.len().saturating_sub(2 * KEPT);
+        if surplus > 0 {
+            let cut = self.section.len() - KEPT;
+            self.section.drain(..cut);
+            self.searched = self.searched.saturating_sub(cut);
+        }
+    }
+}
+
+impl Write for Watcher {
+    fn write(&mut self, piece: &[u8]) -> std::io::Result<usize> {
+        self.section.extend_from_slice(piece);
+        while let Some((start, end)) = self.find_beginning() {
+            let section = self.take_section(start);
+            if self.next > 0 {
+                let _ = self.sender.send(Heard::Ended(section));
+            }
+            self.begun = Instant::now();
+            let _ = self.sender.send(Heard::Began(self.begun));
+            self.section.drain(..end);
+            (self.searched, self.next) = (0, self.next + 1);
+        }
+        self.forget_what_is_too_much();
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let rest = self.take_section(self.section.len());
+        let _ = self.sender.send(Heard::Closed(rest));
+    }
+}
+
+/// What follows the name of a test.
+enum Beginning {
+    /// So many bytes, and then the output of the test.
+    Ends(usize),
+    /// More bytes decide.
+    MayCome,
+    /// Something else.
+    IsNone,
+}
+
+/// Read ` ... ` after a name, or ` - should panic ... `; names of benchmarks are padded.
+fn end_of_beginning(rest: &[u8]) -> Beginning {
+    const REMARKS: [&[u8]; 4] = [b" - should panic", b" - compile fail", b" - compile", b""];
+    let mut may_come = false;
+    for remark in REMARKS {
+        let Some(after) = rest.strip_prefix(remark) else {
+            may_come |= remark.starts_with(rest);
+            continue;
+        };
+        let spaces = after.iter().take_while(|byte| **byte == b' ').count();
+        let after = &after[spaces..];
+        if spaces > 0 && after.starts_with(b"... ") {
+            return Beginning::Ends(remark.len() + spaces + 4);
+        }
+        may_come |= b"... ".starts_with(after) && (spaces > 0 || after.is_empty());
+    }
+    if may_come { Beginning::MayCome } else { Beginning::IsNone }
+}
+
+fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    text.windows(wanted.len()).position(|window| window == wanted)
+}
+
+/// The result at the end of a test's output, and the output without it.
+pub(super) fn result_of(section: &str, is_ignored: bool) -> (Word, &str) {
+    let text = section.trim_end_matches('\n');
+    if is_ignored {
+        return match text.starts_with("ignored") {
+            true => (Word::Ignored, text),
+            false => (Word::Unclear, text),
+        };
+    }
+    if let Some(output) = text.strip_suffix("FAILED") {
+        return (Word::Failed, output);
+    }
+    match text.strip_suffix("ok") {
+        // A thread that is left over may say "ok" after the test has failed.
+        Some(output) if output.lines().any(|line| line.ends_with("FAILED")) => {
+            (Word::Unclear, text)
+        }
+        Some(output) => (Word::Ok, output),
+        None => (Word::Unclear, text),
+    }
+}
+
+/// The reason that stands after `ignored`.
+pub(super) fn reason_of(section: &str) -> Option<String> {
+    let reason = section.trim().strip_prefix("ignored, ")?;
+    Some(reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crossbeam_channel::unbounded;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn heard(names: &[&str], pieces: &[&[u8]]) -> Vec<Heard> {
+        let (sender, receiver) = unbounded();
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let mut watcher = Watcher::new(names, sender);
+        for piece in pieces {
+            watcher.write_all(piece).expect("it takes everything");
+        }
+        drop(watcher);
+        receiver.into_iter().collect()
+    }
+
+    fn sections(heard: &[Heard]) -> Vec<String> {
+        let text = |it: &Heard| match it {
+            Heard::Began(_) => None,
+            Heard::Ended(section) | Heard::Closed(section) => Some(section.text.clone()),
+        };
+        heard.iter().filter_map(text).collect()
+    }
+
+    const PRINTED: &str = "\nrunning 4 tests\ntest a ... hellook\n\
+        test ab - should panic ... \nthread 'ab' panicked at x:1:2:\ny\nok\n\
+        test b ... test c ... is what I say\nFAILED\n\
+        test c      ... ignored, too slow\n\ntest result: FAILED. 2 passed; 1 failed\n";
+
+    #[test]
+    fn each_test_has_what_was_printed_until_the_next_begins() {
+        let all = sections(&heard(&["a", "ab", "b", "c"], &[PRINTED.as_bytes()]));
+        assert_eq!(all[0], "hellook\n");
+        assert!(all[1].ends_with("y\nok\n"));
+        assert_eq!(all[2], "test c ... is what I say\nFAILED\n");
+        assert!(all[3].starts_with("ignored, too slow\n\ntest result"));
+        assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn the_result_stands_at_the_end() {
+        assert_eq!(result_of("hellook\n", false), (Word::Ok, "hello"));
+        assert_eq!(result_of("is ok\nFAILED\n", false), (Word::Failed, "is ok\n"));
+        assert_eq!(result_of("ok\nlate words\n", false).0, Word::Unclear);
+        assert_eq!(result_of("FAILED\nlate: ok\n", false).0, Word::Unclear);
+        assert_eq!(result_of("ignored, is it ok\n", true).0, Word::Ignored);
+        assert_eq!(reason_of("ignored, too slow\n"), Some("too slow".to_owned()));
+        assert_eq!(reason_of("ignored\n"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn how_the_stream_is_torn_changes_nothing(
+            cuts in prop::collection::vec(0usize..250, 0..8),
+        ) {
+            let whole = PRINTED.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(whole.len())).collect();
+            cuts.extend([0, whole.len()]);
+            cuts.sort_unstable();
+            let pieces: Vec<&[u8]> = cuts.windows(2).map(|cut| &whole[cut[0]..cut[1]]).collect();
+            let names = ["a", "ab", "b", "c"];
+            prop_assert_eq!(
+                sections(&heard(&names, &pieces)),
+                sections(&heard(&names, &[whole]))
+            );
+        }
     }
 }

@@ -10,12 +10,13 @@ use std::time::Duration;
 use flakeproof_core::Surroundings;
 
 use super::command::CargoCommand;
-use super::coverage::Instrumented;
 use super::found::Found;
+use super::measure::Instrumented;
 use crate::adapter::{Blame, Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
 use crate::process::{Ended, Instructions, run_to_end};
+use crate::shell::{digest, digests_of_variables};
 
 /// Bytes of what cargo prints that are kept: lists of tests and of what was built are long.
 const KEPT: usize = 64 * 1024 * 1024;
@@ -25,7 +26,7 @@ pub(super) type Variables = BTreeMap<String, Option<String>>;
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct CargoSession {
     pub(super) settings: RunRequest,
     pub(super) command: CargoCommand,
     pub(super) hub: Hub,
@@ -42,7 +43,7 @@ pub(super) struct Session {
     scratch: tempfile::TempDir,
 }
 
-impl Session {
+impl CargoSession {
     pub(super) fn new(settings: RunRequest, command: CargoCommand) -> Result<Self> {
         let scratch = tempfile::Builder::new()
             .prefix("flakeproof-")
@@ -122,7 +123,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The toolchain, the locked dependencies, the features and the variables.
-pub(super) fn surroundings_of(session: &Session, found: &Found) -> Surroundings {
+pub(super) fn surroundings_of(session: &CargoSession, found: &Found) -> Surroundings {
     let mut runtime = vec![found.toolchain.clone()];
     let options = session.command.only_building();
     if !options.is_empty() {
@@ -140,22 +141,7 @@ pub(super) fn surroundings_of(session: &Session, found: &Found) -> Surroundings 
     }
     runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
     let lock = std::fs::read(found.metadata.workspace_root.join("Cargo.lock")).unwrap_or_default();
-    Surroundings { runtime, packages: digest(&lock), variables: variables() }
-}
-
-/// A digest of each variable's value: enough to see that it changed, and no secret is kept.
-fn variables() -> BTreeMap<String, String> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| {
-            let name = name.into_string().ok()?;
-            let is_ours = name.starts_with("FLAKEPROOF");
-            (!is_ours).then(|| (name, digest(value.as_encoded_bytes())))
-        })
-        .collect()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..16].to_owned()
+    Surroundings { runtime, packages: digest(&lock), variables: digests_of_variables() }
 }
 
 /// The project does not compile, or cargo does not like the command.

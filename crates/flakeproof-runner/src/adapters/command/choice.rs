@@ -16,7 +16,7 @@ pub(super) struct Runner {
 
 impl Runner {
     /// The runner of a request: named, described for this command, the only one, or a known one.
-    pub(super) fn of(request: &RunRequest) -> Result<Self> {
+    pub(super) fn choose(request: &RunRequest) -> Result<Self> {
         let described = |name: &str, profile: &Profile| Self {
             name: name.to_owned(),
             profile: profile.clone(),
@@ -106,7 +106,7 @@ impl TypedWords {
     }
 
     /// Take a command apart whose program ends before `program_end`.
-    pub(super) fn of(command: &[String], program_end: usize, grammar: &Grammar) -> Self {
+    pub(super) fn parse(command: &[String], program_end: usize, grammar: &Grammar) -> Self {
         let tail_at = grammar
             .tail
             .and_then(|tail| command.iter().position(|word| word == tail))
@@ -180,13 +180,13 @@ mod tests {
     #[test]
     fn options_selectors_and_tail_are_told_apart() {
         let command = words("go test -race -tags unit -run TestA ./... -count=2 -args -x y");
-        let typed = TypedWords::of(&command, 2, &GO);
+        let typed = TypedWords::parse(&command, 2, &GO);
         assert_eq!(typed.options, words("go test -race -tags unit -count=2"));
         assert_eq!(typed.selectors, words("./..."));
         assert_eq!(typed.tail, words("-args -x y"));
         assert_eq!(typed.command.len(), 9);
         assert!(typed.is_selective);
-        assert!(!TypedWords::of(&words("go test -tags unit ./..."), 2, &GO).is_selective);
+        assert!(!TypedWords::parse(&words("go test -tags unit ./..."), 2, &GO).is_selective);
     }
 
     #[test]

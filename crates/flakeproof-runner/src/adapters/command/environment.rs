@@ -21,14 +21,14 @@ use flakeproof_core::{
 };
 use regex::Regex;
 
-use super::session::Session;
+use super::session::CommandSession;
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::reports::{ReportedFailure, ReportedTest};
 
 /// A place where tests are run.
 #[derive(Debug)]
 pub(super) struct CommandEnvironment {
-    session: Arc<Session>,
+    session: Arc<CommandSession>,
     isolation: Isolation,
     announced: Vec<TestId>,
     /// What a process for all that was announced came to; `None` before it ran.
@@ -38,7 +38,7 @@ pub(super) struct CommandEnvironment {
 }
 
 impl CommandEnvironment {
-    pub(super) fn new(session: &Arc<Session>, isolation: Isolation) -> Self {
+    pub(super) fn new(session: &Arc<CommandSession>, isolation: Isolation) -> Self {
         Self {
             session: Arc::clone(session),
             isolation,
@@ -298,7 +298,7 @@ pub(super) fn said(output: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn told(outcome: Outcome, message: &str) -> Execution {
+    fn execution_with(outcome: Outcome, message: &str) -> Execution {
         let failure =
             ReportedFailure { message: message.into(), text: message.into(), ..Default::default() };
         let reported = ReportedTest { outcome, failure: Some(failure), ..ReportedTest::named("t") };
@@ -307,14 +307,14 @@ mod tests {
 
     #[test]
     fn a_failing_part_fails_the_test_and_a_skipped_one_does_not_skip_it() {
-        let mut test = told(Outcome::Failed, "part");
-        merge(&mut test, told(Outcome::Passed, ""));
+        let mut test = execution_with(Outcome::Failed, "part");
+        merge(&mut test, execution_with(Outcome::Passed, ""));
         assert_eq!(test.outcome, Outcome::Failed);
-        let mut test = told(Outcome::Skipped, "part");
-        merge(&mut test, told(Outcome::Passed, ""));
+        let mut test = execution_with(Outcome::Skipped, "part");
+        merge(&mut test, execution_with(Outcome::Passed, ""));
         assert_eq!(test.outcome, Outcome::Passed);
-        let mut test = told(Outcome::Failed, "part");
-        merge(&mut test, told(Outcome::Crashed, "whole"));
+        let mut test = execution_with(Outcome::Failed, "part");
+        merge(&mut test, execution_with(Outcome::Crashed, "whole"));
         assert_eq!(test.outcome, Outcome::Crashed);
         assert_eq!(test.failure.unwrap().message, "part");
     }

@@ -5,13 +5,11 @@
 //! user's command; others come from the configuration file.
 
 mod choice;
-mod discovery;
 mod environment;
 mod launch;
 mod profile;
 mod ready;
 mod session;
-mod ways;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,14 +18,15 @@ use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
-use self::profile::shell;
-pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 use self::ready::{READY, Ready};
-use self::session::Session;
+use self::session::CommandSession;
 use super::{Known, RunRequest};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
 };
+use crate::shell::shell;
+
+pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -52,7 +51,7 @@ pub(super) fn is_described(request: &RunRequest) -> bool {
 /// Runs tests by any command that reports on them.
 #[derive(Debug)]
 pub struct CommandAdapter {
-    session: Arc<Session>,
+    session: Arc<CommandSession>,
 }
 
 impl CommandAdapter {
@@ -61,7 +60,7 @@ impl CommandAdapter {
     /// # Errors
     /// When nobody knows how the command runs its tests, or no temporary folder can be made.
     pub fn new(request: RunRequest) -> Result<Self> {
-        Ok(Self { session: Arc::new(Session::new(request)?) })
+        Ok(Self { session: Arc::new(CommandSession::new(request)?) })
     }
 
     /// A command as a person types it for these tests.

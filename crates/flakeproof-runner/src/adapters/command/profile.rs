@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::CoverageFormat;
 use crate::reports::{Format, ReportedTest};
+use crate::shell::shell;
 
 /// Runners that a project describes in its configuration file, by name.
 pub type Profiles = BTreeMap<String, Profile>;
@@ -278,19 +279,6 @@ impl Values {
     }
 }
 
-/// Words as a POSIX shell reads them.
-pub(super) fn shell(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 /// The names of all fields, as placeholders have them.
 const NAMES: [&str; 6] = ["file", "class", "suite", "name", "title", "id"];
 
@@ -309,7 +297,7 @@ pub(super) struct Fields {
 
 impl Fields {
     /// What a report tells of a test; files inside of the folder are relative to it.
-    pub(super) fn of(test: &ReportedTest, profile: &Profile, folder: &Path) -> Self {
+    pub(super) fn read(test: &ReportedTest, profile: &Profile, folder: &Path) -> Self {
         let name = match &profile.parts_after {
             Some(mark) => test.name.split(mark.as_str()).next().unwrap_or(&test.name),
             None => &test.name,

@@ -32,7 +32,7 @@ pub(super) const READY: [Ready; 8] = [GO, VITEST, JEST, NODE, RSPEC, PHPUNIT, CT
 /// The runner of a command, and the command taken apart.
 pub(super) fn of_command(command: &[String]) -> Option<(&'static Ready, TypedWords)> {
     let (ready, end) = earliest(command)?;
-    Some((ready, TypedWords::of(command, end, &ready.grammar)))
+    Some((ready, TypedWords::parse(command, end, &ready.grammar)))
 }
 
 /// Which word of a command is the program of its runner.

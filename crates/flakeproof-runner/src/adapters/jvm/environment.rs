@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use flakeproof_core::{Execution, Isolation, State, TestId};
 
-use super::Session;
+use super::JvmSession;
 use super::live::{Heard, Jvm, is_measuring};
 use super::project::Sharing;
 use crate::adapter::{Environment, Error, Probe, Result, Then};
@@ -16,7 +16,7 @@ use crate::adapter::{Environment, Error, Probe, Result, Then};
 /// JVMs that start when they are needed, and live until the end.
 #[derive(Debug)]
 pub(super) struct JvmEnvironment {
-    session: Arc<Session>,
+    session: Arc<JvmSession>,
     isolation: Isolation,
     order: Vec<TestId>,
     then: Then,
@@ -40,7 +40,7 @@ struct LiveJvm {
 }
 
 impl JvmEnvironment {
-    pub(super) fn new(session: &Arc<Session>, isolation: Isolation) -> Self {
+    pub(super) fn new(session: &Arc<JvmSession>, isolation: Isolation) -> Self {
         Self {
             session: Arc::clone(session),
             isolation,

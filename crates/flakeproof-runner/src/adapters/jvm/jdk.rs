@@ -12,15 +12,15 @@ use std::time::Duration;
 
 use flakeproof_core::Outcome;
 
-use super::Session;
+use super::JvmSession;
 use super::launch::{self, ReadyModule, Started};
 use super::project::Module;
 use super::worker::{Worker, joined, run_tool};
 use crate::adapter::{Blame, Error, Granularity, Result};
-use crate::agent::cache_folder;
 use crate::agent::protocol::{FromAgent, ToAgent};
+use crate::folders::cache_folder;
 use crate::process::{Death, End};
-use crate::variables::digest;
+use crate::shell::digest;
 
 /// A Java installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Jdk {
 
 impl Jdk {
     /// The installation that a `java` program belongs to.
-    pub(super) fn of(java: &Path) -> Self {
+    pub(super) fn inspect(java: &Path) -> Self {
         let real = java.canonicalize().unwrap_or_else(|_| java.to_path_buf());
         let mut home = real.parent().and_then(Path::parent).unwrap_or(Path::new("/")).to_path_buf();
         // Up to Java 8 a JDK holds its own runtime in a folder `jre`.
@@ -131,7 +131,7 @@ pub(super) fn kept(ready: &ReadyModule) -> Option<PathBuf> {
 ///
 /// # Errors
 /// Only when the user interrupts.
-pub(super) fn made(session: &Session, ready: &ReadyModule) -> Result<Option<PathBuf>> {
+pub(super) fn made(session: &JvmSession, ready: &ReadyModule) -> Result<Option<PathBuf>> {
     let Some(file) = place(ready) else { return Ok(None) };
     let Some(folder) = file.parent() else { return Ok(None) };
     if std::fs::create_dir_all(folder).is_err() {
@@ -178,7 +178,7 @@ fn layout_options(module: &Module) -> Vec<String> {
 }
 
 /// List the classes of the sample tests, archive them, and see that the tests run with them.
-fn make(session: &Session, ready: &ReadyModule, folder: &Path) -> Result<PathBuf> {
+fn make(session: &JvmSession, ready: &ReadyModule, folder: &Path) -> Result<PathBuf> {
     let layout = layout_options(&ready.module);
     let (list, file) = (folder.join("classes"), folder.join("made.jsa"));
     let listing = format!("-XX:DumpLoadedClassList={}", list.display());
@@ -207,7 +207,7 @@ fn without_lambdas(list: &str) -> String {
 }
 
 /// Run the sample tests in a JVM with these options, to its end.
-fn run_samples(session: &Session, ready: &ReadyModule, options: Vec<String>) -> Result<()> {
+fn run_samples(session: &JvmSession, ready: &ReadyModule, options: Vec<String>) -> Result<()> {
     let mut started = launch::start(session, &ready.of_samples(options), Granularity::Off, 1)?;
     let collected = started.collect(session, None, Some(PATIENCE))?;
     let count = collected.tests.len();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, after, never, select};
 use flakeproof_core::Surroundings;
 
-use super::Session;
+use super::JvmSession;
 use super::jdk::{self, Jdk};
 use super::project::{Module, Project};
 use super::selection::Selection;
@@ -19,10 +19,10 @@ use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::adapters::RunRequest;
 use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
 use crate::agent::{Arrival, Connection};
+use crate::folders::Scratch;
 use crate::opens;
 use crate::process::{Guarded, Instructions, USUAL_CAP};
-use crate::scratch::Scratch;
-use crate::variables::{digest, digests_of_variables};
+use crate::shell::{digest, digests_of_variables};
 
 /// How long a JVM may take to introduce itself.
 const START: Duration = Duration::from_secs(120);
@@ -46,7 +46,7 @@ pub(super) struct Started {
 
 /// Start a JVM for a module. An archive of classes that does not suit it does no harm.
 pub(super) fn start(
-    session: &Session,
+    session: &JvmSession,
     module: &ReadyModule,
     granularity: Granularity,
     attempt: u32,
@@ -60,7 +60,7 @@ pub(super) fn start(
 }
 
 fn start_with(
-    session: &Session,
+    session: &JvmSession,
     module: &ReadyModule,
     granularity: Granularity,
     attempt: u32,
@@ -98,7 +98,7 @@ fn start_with(
 
 /// Wait for the worker to introduce itself.
 fn first_word(
-    session: &Session,
+    session: &JvmSession,
     module: &ReadyModule,
     guard: &mut Guarded,
     arrival: &Receiver<Arrival>,
@@ -132,7 +132,7 @@ impl Started {
     /// Let the worker collect all tests, or know these.
     pub(super) fn collect(
         &mut self,
-        session: &Session,
+        session: &JvmSession,
         only: Option<Vec<Wanted>>,
         patience: Option<Duration>,
     ) -> Result<Collected> {
@@ -155,7 +155,7 @@ impl Started {
         }
     }
 
-    fn ended(&mut self, session: &Session) -> Error {
+    fn ended(&mut self, session: &JvmSession) -> Error {
         let death = session.hub.death_of(self.connection.hello.pid, REPORT);
         Error::Explained {
             blame: Blame::Runner,
@@ -195,7 +195,7 @@ pub(super) fn say_goodbye(connection: &mut Connection, patience: Duration) -> bo
 
 /// The command line of a JVM.
 fn command(
-    session: &Session,
+    session: &JvmSession,
     module: &ReadyModule,
     name: &str,
     scratch: &Scratch,
@@ -271,8 +271,8 @@ pub(super) struct ReadyModule {
 
 impl ReadyModule {
     /// Prepare what the JVMs of a module need.
-    pub(super) fn new(session: &Session, module: Module) -> Result<Self> {
-        let jdk = Jdk::of(&module.java);
+    pub(super) fn new(session: &JvmSession, module: Module) -> Result<Self> {
+        let jdk = Jdk::inspect(&module.java);
         let frameworks = Frameworks::on(&module.class_path);
         let worker = worker::compiled(session, &jdk, &frameworks)?;
         let can_archive = jdk.can_archive_classes() && jdk::suits(&module, &worker);
@@ -336,7 +336,7 @@ impl ReadyModule {
     pub(super) fn compiled(&self, root: &Path, sources: &Sources) -> &Compiled {
         self.compiled.get_or_init(|| {
             let folders = self.module.class_folders().cloned().collect();
-            Compiled::of(folders, root, sources)
+            Compiled::find(folders, root, sources)
         })
     }
 
@@ -351,7 +351,7 @@ impl ReadyModule {
     ///
     /// # Errors
     /// Only when the user interrupts.
-    pub(super) fn count_start(&self, session: &Session) -> Result<()> {
+    pub(super) fn count_start(&self, session: &JvmSession) -> Result<()> {
         let count = self.starts.fetch_add(1, Ordering::Relaxed) + 1;
         if count == WORTHWHILE && self.can_archive && self.archive_options().is_empty() {
             self.set_archive(jdk::made(session, self)?);

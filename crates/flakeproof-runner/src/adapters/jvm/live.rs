@@ -10,7 +10,7 @@ use super::launch::{self, ReadyModule, Started, say_goodbye};
 use super::messages::{self, execution};
 use super::project::Project;
 use super::touched::Compiled;
-use super::{Session, jdk};
+use super::{JvmSession, jdk};
 use crate::adapter::{Error, Granularity, Probe, Result, Then};
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent, Wanted};
 use crate::opens::{self, Opens, TestsBegin};
@@ -26,7 +26,7 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// A JVM of one module.
 #[derive(Debug)]
 pub(super) struct Jvm {
-    session: Arc<Session>,
+    session: Arc<JvmSession>,
     started: Started,
     module: usize,
     /// The tests that its worker knows, by their numbers.
@@ -58,7 +58,7 @@ pub(super) enum Heard {
 
 impl Jvm {
     /// Start one for a module.
-    pub(super) fn start(session: &Arc<Session>, module: usize, probe: Probe) -> Result<Self> {
+    pub(super) fn start(session: &Arc<JvmSession>, module: usize, probe: Probe) -> Result<Self> {
         let project = session.project()?;
         let ready = project.modules.get(module);
         let ready = ready.ok_or_else(|| Error::Agent("a module that is not there".into()))?;

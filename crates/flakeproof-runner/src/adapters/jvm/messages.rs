@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{after, select, tick};
-use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, TestId};
+use flakeproof_core::{Execution, Failure, Location, Outcome, Signature, TestId};
 
-use super::Session;
+use super::JvmSession;
 use super::launch::Started;
 use super::project::Project;
+use crate::adapters::lost::{describe_death, lost_with_process};
 use crate::agent::protocol::{FailureMessage, ResultMessage};
 use crate::process::{Death, Guarded, ask_for_threads};
 
@@ -110,7 +111,7 @@ const LONGEST: usize = 16 * 1024;
 const HEAD_OF_DUMP: &str = "Full thread dump";
 
 /// How a process died.
-pub(super) fn death(session: &Session, pid: u32) -> Option<Death> {
+pub(super) fn death(session: &JvmSession, pid: u32) -> Option<Death> {
     session.hub.death_of(pid, DEATH)
 }
 
@@ -121,20 +122,13 @@ pub(super) fn crashed(
     begin: Instant,
     started: &mut Started,
 ) -> Execution {
-    let message = match death {
-        Some(Death::Signal(9)) => "the JVM was killed by SIGKILL, by the out-of-memory killer or \
-            by somebody else"
-            .to_owned(),
-        Some(death @ Death::Signal(_)) => format!("the JVM died: {death}"),
-        Some(death @ Death::Exit(_)) => format!("the JVM ended itself: {death}"),
-        None => "the JVM died in an unknown way".to_owned(),
-    };
+    let message = describe_death("the JVM", death);
     started.guard.end();
     let text = match crash_report(started) {
         Some(report) => report,
         None => end(&started.guard.stderr()).to_owned(),
     };
-    lost(test, Outcome::Crashed, message, text, begin)
+    lost_with_process(test, Outcome::Crashed, begin.elapsed(), message, text)
 }
 
 /// What a JVM wrote about its own crash: the beginning, which tells what happened and where.
@@ -150,7 +144,7 @@ pub(super) fn hung(test: &TestId, limit: Duration, begin: Instant, stacks: &str)
         message.push_str("; its threads are in a deadlock");
     }
     let text = format!("{message}\n\n{stacks}");
-    lost(test, Outcome::TimedOut, message, text, begin)
+    lost_with_process(test, Outcome::TimedOut, begin.elapsed(), message, text)
 }
 
 /// Where the threads of a JVM are.
@@ -183,36 +177,6 @@ pub(super) fn thread_dump(pid: u32, guard: &Guarded) -> String {
 fn without_heap(dump: &str) -> String {
     let end = dump.find("\nHeap\n").unwrap_or(dump.len());
     dump[..end].trim_end().to_owned()
-}
-
-fn lost(
-    test: &TestId,
-    outcome: Outcome,
-    message: String,
-    text: String,
-    begin: Instant,
-) -> Execution {
-    let text = if text.trim().is_empty() { message.clone() } else { text };
-    Execution {
-        test: test.clone(),
-        outcome,
-        duration: begin.elapsed(),
-        failure: Some(Failure {
-            phase: Phase::Call,
-            // With the test as its place: two crashes are not one failure by that alone.
-            signature: Signature::of(
-                &format!("{outcome}: {message}"),
-                Some(&Location { file: test.to_string(), line: None }),
-            ),
-            message,
-            text,
-            location: None,
-        }),
-        note: None,
-        output: String::new(),
-        dependencies: None,
-        measured: None,
-    }
 }
 
 fn beginning(text: &str) -> &str {

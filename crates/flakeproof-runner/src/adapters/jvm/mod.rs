@@ -31,8 +31,8 @@ use self::project::Project;
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::agent::Hub;
-use crate::opens;
-use crate::scratch::Scratch;
+use crate::folders::Scratch;
+use crate::{opens, shell};
 
 /// Why there is nothing between the suite's own JVM and a new one.
 const NO_COPIES: &str = "a JVM cannot be copied";
@@ -43,7 +43,7 @@ const LEAST_MEMORY: u64 = 200 * 1024 * 1024;
 /// The JVM in the list of adapters.
 pub(super) const KNOWN: Known = Known {
     name: "jvm",
-    recognises: |command| Tool::of(command).map(|_| 0),
+    recognises: |command| Tool::recognise(command).map(|_| 0),
     usual_command,
     open: |request| Ok(Box::new(JvmAdapter::new(request)?)),
     capabilities: || vec![capabilities("JUnit 3 to 6 and TestNG, by Maven or Gradle".to_owned())],
@@ -52,7 +52,7 @@ pub(super) const KNOWN: Known = Known {
 /// Runs the tests of a Maven or Gradle project.
 #[derive(Debug)]
 pub struct JvmAdapter {
-    session: Arc<Session>,
+    session: Arc<JvmSession>,
 }
 
 /// What builds a project.
@@ -63,7 +63,7 @@ enum Tool {
 }
 
 impl Tool {
-    fn of(command: &[String]) -> Option<Self> {
+    fn recognise(command: &[String]) -> Option<Self> {
         let program = Path::new(command.first()?).file_name()?.to_str()?;
         match program {
             "mvn" | "mvnw" => Some(Self::Maven),
@@ -75,7 +75,7 @@ impl Tool {
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
-struct Session {
+struct JvmSession {
     request: RunRequest,
     tool: Tool,
     /// The folder of the command, without links.
@@ -103,7 +103,7 @@ impl JvmAdapter {
     /// # Errors
     /// When no temporary folder or socket can be made, or the command is of another tool.
     pub fn new(request: RunRequest) -> Result<Self> {
-        let tool = Tool::of(&request.command).ok_or_else(|| Error::Explained {
+        let tool = Tool::recognise(&request.command).ok_or_else(|| Error::Explained {
             blame: Blame::Usage,
             what: format!("`{}` is no command of Maven or Gradle", request.command.join(" ")),
             next: "begin it with `mvn`, `./mvnw`, `gradle` or `./gradlew`".into(),
@@ -115,7 +115,7 @@ impl JvmAdapter {
         let port = hub.open_port(&token)?;
         let root = request.folder.canonicalize().unwrap_or_else(|_| request.folder.clone());
         Ok(Self {
-            session: Arc::new(Session {
+            session: Arc::new(JvmSession {
                 request,
                 tool,
                 root,
@@ -215,11 +215,11 @@ impl Adapter for JvmAdapter {
     }
 
     fn command_for_all(&self) -> String {
-        selection::shell(&self.session.request.command)
+        shell::shell(&self.session.request.command)
     }
 }
 
-impl Session {
+impl JvmSession {
     /// A name for the next process.
     fn next_name(&self) -> String {
         format!("jvm-{}", self.opened.fetch_add(1, Ordering::Relaxed) + 1)
@@ -320,7 +320,8 @@ mod tests {
 
     #[test]
     fn maven_and_gradle_are_known_by_their_programs() {
-        let tool = |words: &str| Tool::of(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
+        let tool =
+            |words: &str| Tool::recognise(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(tool("mvn -q test"), Some(Tool::Maven));
         assert_eq!(tool("./mvnw test"), Some(Tool::Maven));
         assert_eq!(tool("/opt/gradle/bin/gradle test"), Some(Tool::Gradle));

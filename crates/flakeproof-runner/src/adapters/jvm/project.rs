@@ -7,7 +7,7 @@ use std::time::Duration;
 use flakeproof_core::{CollectionProblem, Location, Suite, SuiteTest, TestId};
 use serde_json::json;
 
-use super::Session;
+use super::JvmSession;
 use super::launch::{self, ReadyModule, peak_memory, say_goodbye};
 use super::selection::Selection;
 use super::touched::{Compiled, Sources, class_in};
@@ -56,7 +56,7 @@ impl TestPlace {
 
 impl Project {
     /// Collect the tests of all modules, each in a JVM that is thrown away.
-    pub(super) fn collect(session: &Session, built: Built) -> Result<(Self, Suite)> {
+    pub(super) fn collect(session: &JvmSession, built: Built) -> Result<(Self, Suite)> {
         let sources = Sources::below(&session.root);
         let mut project = Self {
             modules: Vec::new(),
@@ -130,13 +130,16 @@ impl Project {
     pub(super) fn source_of_class(&self, at: usize, class: &str, root: &Path) -> Option<String> {
         let module = &self.modules.get(at)?.module;
         let (folder, compiled) = class_in(class, module.class_folders())?;
-        self.sources.of(class, &compiled, folder).first().map(|path| relative(path, root))
+        self.sources
+            .files_of_class(class, &compiled, folder)
+            .first()
+            .map(|path| relative(path, root))
     }
 
     fn location(&self, place: &TestPlace, root: &Path) -> Option<Location> {
         let module = &self.modules.get(place.module)?.module;
         let (folder, class) = class_in(place.class(), module.class_folders())?;
-        let files = self.sources.of(place.class(), &class, folder);
+        let files = self.sources.files_of_class(place.class(), &class, folder);
         let method = place.plain.split_once('#').map_or("", |(_, method)| method);
         let method = method.split(['(', '[', '{']).next().unwrap_or(method);
         let line = class.lines.get(method).copied();
@@ -180,7 +183,7 @@ fn in_several(collections: &[Collected]) -> BTreeSet<String> {
 const LAST_LINES: usize = 40;
 
 /// What a build tool told about a project.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Built {
     /// In the build tool's order.
     pub(super) modules: Vec<Module>,
@@ -189,7 +192,7 @@ pub(super) struct Built {
 }
 
 /// Run a command of the build tool to its end and give what it printed.
-pub(super) fn run_build(session: &Session, command: Vec<String>) -> Result<String> {
+pub(super) fn run_build(session: &JvmSession, command: Vec<String>) -> Result<String> {
     let instructions = Instructions {
         command,
         folder: session.request.folder.clone(),
@@ -213,7 +216,7 @@ pub(super) fn run_build(session: &Session, command: Vec<String>) -> Result<Strin
     }
 }
 
-fn cannot_start(session: &Session, cause: &str) -> Error {
+fn cannot_start(session: &JvmSession, cause: &str) -> Error {
     let program = session.request.command.first().map_or("", String::as_str);
     Error::Explained {
         blame: Blame::Usage,
@@ -223,7 +226,7 @@ fn cannot_start(session: &Session, cause: &str) -> Error {
     }
 }
 
-fn broken(session: &Session, status: &str, output: &str) -> Error {
+fn broken(session: &JvmSession, status: &str, output: &str) -> Error {
     let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
     let errors: Vec<&str> = lines.iter().copied().filter(|line| line.contains("ERROR")).collect();
     let shown = if errors.is_empty() { &lines } else { &errors };

@@ -4,8 +4,8 @@
 use flakeproof_core::TestId;
 
 use super::project::{Framework, TestPlace};
-use super::{Session, Tool};
-pub(super) use crate::shell::shell;
+use super::{JvmSession, Tool};
+use crate::shell::shell;
 
 /// Which tests of the scanned classes were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub(super) fn is_like(pattern: &str, text: &str) -> bool {
 }
 
 /// The user's command for one test alone.
-pub(super) fn for_one(session: &Session, test: &TestId) -> String {
+pub(super) fn for_one(session: &JvmSession, test: &TestId) -> String {
     let mut words = without_selection(&session.request.command, session.tool);
     let Some(project) = session.project.get() else { return shell(&words) };
     let Some(place) = project.place(test) else { return shell(&words) };

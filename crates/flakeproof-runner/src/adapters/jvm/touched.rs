@@ -46,7 +46,7 @@ pub(super) struct Compiled {
 
 impl Compiled {
     /// Look through the compiled classes of a module's class path.
-    pub(super) fn of(folders: Vec<PathBuf>, root: &Path, sources: &Sources) -> Self {
+    pub(super) fn find(folders: Vec<PathBuf>, root: &Path, sources: &Sources) -> Self {
         let services = "META-INF/services/javax.annotation.processing.Processor";
         let has_processor = folders.iter().any(|folder| folder.join(services).is_file());
         let copied = folders.iter().flat_map(|folder| copied_below(folder, sources)).collect();
@@ -108,7 +108,7 @@ impl Compiled {
     fn written_in(&self, class: &str, place: &str, sources: &Sources) -> Written {
         let path = place.strip_prefix("file:").map(Path::new);
         if let Some((folder, compiled)) = class_in(class, &self.folders) {
-            let files = sources.of(class, &compiled, folder);
+            let files = sources.files_of_class(class, &compiled, folder);
             return if files.is_empty() { Written::Unknown } else { Written::Here(files) };
         }
         let Some(path) = path else { return Written::Elsewhere };
@@ -167,7 +167,7 @@ fn copied_below(root: &Path, sources: &Sources) -> Vec<String> {
             let Ok(below) = path.strip_prefix(root) else { continue };
             if class.is_copied {
                 let name = below.with_extension("").to_string_lossy().replace('/', ".");
-                let files = sources.of(&name, &class, root);
+                let files = sources.files_of_class(&name, &class, root);
                 found.extend(files.iter().map(|file| file.to_string_lossy().into_owned()));
             }
         }
@@ -207,7 +207,12 @@ impl Sources {
     }
 
     /// The files that a class may have been written in. More than one where it cannot be told.
-    pub(super) fn of(&self, class: &str, compiled: &ClassFile, folder: &Path) -> Vec<PathBuf> {
+    pub(super) fn files_of_class(
+        &self,
+        class: &str,
+        compiled: &ClassFile,
+        folder: &Path,
+    ) -> Vec<PathBuf> {
         let Some(source) = &compiled.source else { return Vec::new() };
         let package = class.rsplit_once('.').map_or("", |(package, _)| package);
         self.find(package, source, folder)

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::jdk::Jdk;
-use super::{Session, class_file};
+use super::{JvmSession, class_file};
 use crate::adapter::{Blame, Error, Result};
-use crate::agent::{AgentFile, cache_folder};
+use crate::folders::{AgentFile, cache_folder};
 use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
 
 /// How long a program of the JDK may take.
@@ -97,7 +97,7 @@ pub(super) struct Worker {
 ///
 /// It is kept in the user's cache under a digest of its source, the JDK and the frameworks, so that
 /// it is compiled once.
-pub(super) fn compiled(session: &Session, jdk: &Jdk, frameworks: &Frameworks) -> Result<Worker> {
+pub(super) fn compiled(session: &JvmSession, jdk: &Jdk, frameworks: &Frameworks) -> Result<Worker> {
     let digest = digest(jdk, frameworks);
     let kept = cache_folder().map(|cache| cache.join("flakeproof/agents/jvm").join(&digest));
     let kept = kept.filter(|it| is_complete(it) || make(session, jdk, frameworks, it));
@@ -124,7 +124,7 @@ fn is_complete(folder: &Path) -> bool {
 }
 
 /// Compile beside the final place and rename, so that two runs at once never see half a worker.
-fn make(session: &Session, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) -> bool {
+fn make(session: &JvmSession, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) -> bool {
     let Some(parent) = folder.parent() else { return false };
     if std::fs::create_dir_all(parent).is_err() {
         return false;
@@ -137,7 +137,7 @@ fn make(session: &Session, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) ->
     std::fs::rename(&made, folder).is_ok() || is_complete(folder)
 }
 
-fn compile(session: &Session, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) -> Result<()> {
+fn compile(session: &JvmSession, jdk: &Jdk, frameworks: &Frameworks, folder: &Path) -> Result<()> {
     let doing = || Error::io(format!("compile the worker to {}", folder.display()));
     let sources = session.scratch.folder("worker-source")?;
     let classes = folder.join("classes");
@@ -175,7 +175,7 @@ fn write_sources(frameworks: &Frameworks, folder: &Path) -> std::io::Result<Vec<
 }
 
 /// Put the classes into a jar: only of those can an archive be made.
-fn pack(session: &Session, jdk: &Jdk, folder: &Path) {
+fn pack(session: &JvmSession, jdk: &Jdk, folder: &Path) {
     let Some(tool) = jdk.jar_tool() else { return };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (made, classes) = (folder.join("packing.jar"), folder.join("classes"));
@@ -189,7 +189,7 @@ fn pack(session: &Session, jdk: &Jdk, folder: &Path) {
 }
 
 /// Run a program of the JDK to its end.
-pub(super) fn run_tool(session: &Session, command: Vec<String>) -> Result<Ended> {
+pub(super) fn run_tool(session: &JvmSession, command: Vec<String>) -> Result<Ended> {
     let instructions = Instructions {
         command,
         folder: session.root.clone(),
@@ -290,7 +290,7 @@ impl Frameworks {
         let mut found = Self { units: BTreeSet::new(), jars: Vec::new(), movable: Vec::new() };
         let mut is_mixed_before = false;
         for entry in class_path {
-            let content = Content::of(entry);
+            let content = Content::read(entry);
             found.units.extend(&content.units);
             if !content.has_framework {
                 continue;
@@ -323,7 +323,7 @@ struct Content {
 }
 
 impl Content {
-    fn of(entry: &Path) -> Self {
+    fn read(entry: &Path) -> Self {
         if entry.is_dir() {
             let has = |below: &str| entry.join(below).exists();
             let units = UNITS.into_iter().filter(|(_, class)| has(class)).map(|(unit, _)| unit);

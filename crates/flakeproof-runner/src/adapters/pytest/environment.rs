@@ -8,18 +8,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, after, never, select, tick};
-use flakeproof_core::{
-    Dependencies, Execution, Failure, Location, Outcome, Phase, Signature, State, TestId,
-};
+use flakeproof_core::{Dependencies, Execution, Outcome, State, TestId};
 
 use self::own_end::OwnEnd;
 use super::messages::{MeasuredFiles, execution, read_touched, unexpected, without_machinery};
 use super::{Session, locked};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
+use crate::adapters::lost::{describe_death, lost_with_process};
 use crate::agent::Connection;
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
-use crate::process::{Death, Guarded, dump_stacks, interrupt, kill_group};
-use crate::scratch::Scratch;
+use crate::folders::Scratch;
+use crate::process::{Guarded, dump_stacks, interrupt, kill_group};
 
 /// How long a copy may take to tear down its fixtures.
 const COPY_END: Duration = Duration::from_secs(20);
@@ -64,7 +63,7 @@ impl PytestEnvironment {
         let notes = session.scratch.path().to_path_buf();
         let scratch = session.scratch.folder("main")?;
         let mut main = Self::new(session, connection, scratch, notes, positions, None);
-        main.own_end = Some(OwnEnd::of(session)?);
+        main.own_end = Some(OwnEnd::begin(session)?);
         Ok(main)
     }
 
@@ -311,14 +310,7 @@ impl PytestEnvironment {
             return self.lost(test, Outcome::Crashed, message.clone(), message, begin);
         }
         let death = self.session.hub.death_of(self.connection.hello.pid, DEATH);
-        let message = match death {
-            Some(Death::Signal(9)) => "the process was killed by SIGKILL, \
-                by the out-of-memory killer or by somebody else"
-                .to_owned(),
-            Some(death @ Death::Signal(_)) => format!("the process died: {death}"),
-            Some(death @ Death::Exit(_)) => format!("the process ended itself: {death}"),
-            None => "the process died in an unknown way".to_owned(),
-        };
+        let message = describe_death("the process", death);
         let text = without_machinery(&self.last_words());
         self.lost(test, Outcome::Crashed, message, text, begin)
     }
@@ -352,27 +344,8 @@ impl PytestEnvironment {
         text: String,
         begin: Instant,
     ) -> Execution {
-        let text = if text.trim().is_empty() { message.clone() } else { text };
-        Execution {
-            test: test.clone(),
-            outcome,
-            duration: begin.elapsed(),
-            failure: Some(Failure {
-                phase: Phase::Call,
-                // With the test as its place: two crashes are not one failure by that alone.
-                signature: Signature::of(
-                    &format!("{outcome}: {message}"),
-                    Some(&Location { file: test.to_string(), line: None }),
-                ),
-                message,
-                text,
-                location: None,
-            }),
-            note: None,
-            output: String::new(),
-            dependencies: read_touched(&self.notes),
-            measured: None,
-        }
+        let lost = lost_with_process(test, outcome, begin.elapsed(), message, text);
+        Execution { dependencies: read_touched(&self.notes), ..lost }
     }
 
     /// What a dead process wrote to stderr at the end: the interpreter's fatal error, if any.

@@ -10,7 +10,6 @@ mod environment;
 mod launch;
 mod messages;
 mod spawned;
-mod trouble;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -27,8 +26,8 @@ use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result, Then};
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
+use crate::folders::Scratch;
 use crate::process::Guarded;
-use crate::scratch::Scratch;
 
 /// How long a copy of a live process may take to introduce itself.
 const COPY_PATIENCE: Duration = Duration::from_secs(20);
@@ -119,7 +118,7 @@ impl PytestAdapter {
 
 impl Adapter for PytestAdapter {
     fn discover(&self) -> Result<Suite> {
-        self.collect().map_err(trouble::explained)
+        self.collect().map_err(launch::explained)
     }
 
     fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {

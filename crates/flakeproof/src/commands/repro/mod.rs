@@ -8,7 +8,7 @@ use std::time::Instant;
 use flakeproof_core::{
     ExitCode, Failure, FlakyKind, Isolation, KnownFlaky, Notice, Seed, Suite, TestId, foreign_text,
 };
-use flakeproof_detect::replay::replay;
+use flakeproof_detect::verify::replay;
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel};

@@ -4,28 +4,27 @@
 //! writes down what it is given (class path, options, properties, variables, test classes), and
 //! says that it ran no test. So everything that the project configures is resolved by Maven itself.
 
-mod arguments;
 mod properties;
 mod record;
-mod scan;
-mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::Session;
-use super::project::{Built, run_build};
+use self::record::Record;
+use super::JvmSession;
+use super::project::{Built, Module, run_build};
 use super::worker::run_tool;
 use crate::adapter::{Blame, Error, Result};
 use crate::opens::{self, TestsBegin};
 use crate::process::{Death, End};
+use crate::shell;
 
 const FORK: &str = include_str!("fork.sh");
 const GOODBYE: &str = include_str!("Goodbye.java");
 
 /// Build with Maven, and learn how its tests are run.
-pub(super) fn build(session: &Session) -> Result<Built> {
+pub(super) fn build(session: &JvmSession) -> Result<Built> {
     let home = session.scratch.path().join("jdk");
     let captures = session.scratch.path().join("forks");
     prepare(&home, &captures).map_err(Error::io("prepare for Maven's build"))?;
@@ -39,16 +38,16 @@ pub(super) fn build(session: &Session) -> Result<Built> {
     if let Some(obscure) = records.iter().flat_map(record::Record::obscure_methods).next() {
         return Err(not_understood(&obscure));
     }
-    let told = told::modules_of(&records, &session.root, &own, &home.to_string_lossy());
-    if told.modules.is_empty() && told.left_out.is_empty() {
+    let built = modules_of(&records, &session.root, &own, &home.to_string_lossy());
+    if built.modules.is_empty() && built.left_out.is_empty() {
         return Err(nothing_to_run(&session.request.command, &output));
     }
-    Ok(Built { modules: told.modules, left_out: told.left_out })
+    Ok(built)
 }
 
 /// The files that Maven reads or looks at while it builds, by building once more, which takes little: all
 /// is there. `None` where that is not seen.
-pub(super) fn files_read(session: &Session) -> Option<BTreeSet<String>> {
+pub(super) fn files_read(session: &JvmSession) -> Option<BTreeSet<String>> {
     let trace = session.scratch.path().join("build.trace");
     let mut command = opens::words(&trace);
     command.extend(session.request.command.iter().cloned());
@@ -74,7 +73,7 @@ fn prepare(home: &Path, captures: &Path) -> std::io::Result<()> {
     let java = fallback.map_or_else(|| "java".into(), |real| real.join("bin/java"));
     let goodbye = home.join("Goodbye.java");
     std::fs::write(&goodbye, GOODBYE)?;
-    let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"));
+    let quoted = |path: &Path| shell::quoted(&path.to_string_lossy());
     let script = format!(
         "#!/bin/sh\ncaptures={}\nfallback={}\ngoodbye={}\n{FORK}",
         quoted(captures),
@@ -148,8 +147,50 @@ fn nothing_to_run(command: &[String], output: &str) -> Error {
     Error::Explained { blame, what, next: next.to_owned(), details: String::new() }
 }
 
+/// The modules that records tell of; `own` are our own variables, `root` the command's folder.
+fn modules_of(
+    records: &[Record],
+    root: &Path,
+    own: &BTreeMap<String, String>,
+    java_home: &str,
+) -> Built {
+    let mut built = Built::default();
+    for record in records {
+        let name = record.name(root);
+        if let Some(why) = record.why_left_out() {
+            built.left_out.push((name, why));
+            continue;
+        }
+        let module = record.module(name, own, java_home);
+        let same = built.modules.iter_mut().find(|known| is_same_but_classes(known, &module));
+        match same {
+            Some(known) => {
+                let new = module.classes.into_iter();
+                let new: Vec<_> = new.filter(|class| !known.classes.contains(class)).collect();
+                known.classes.extend(new);
+            }
+            None => built.modules.push(module),
+        }
+    }
+    built
+}
+
+/// Whether two starts are of one module, whose classes were dealt out to several JVMs.
+fn is_same_but_classes(one: &Module, other: &Module) -> bool {
+    let stripped = |module: &Module| {
+        let mut module = Module { classes: Vec::new(), ..module.clone() };
+        module.properties.remove("surefire.forkNumber");
+        // Placeholders of the number may be anywhere in the options.
+        module.options.clear();
+        module
+    };
+    one.options.len() == other.options.len() && stripped(one) == stripped(other)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::project::Sharing;
+    use super::record::tests::record;
     use super::*;
 
     #[test]
@@ -162,13 +203,31 @@ mod tests {
 
     #[test]
     fn a_build_without_tests_says_what_to_look_at() {
-        let told = |output| match nothing_to_run(&["mvn".into(), "test".into()], output) {
+        let explained = |output| match nothing_to_run(&["mvn".into(), "test".into()], output) {
             Error::Explained { blame, next, .. } => (blame, next),
             other => panic!("{other}"),
         };
-        let (blame, next) = told("[INFO] Running a.ATest\n[INFO] Tests run: 1, Failures: 0");
+        let (blame, next) = explained("[INFO] Running a.ATest\n[INFO] Tests run: 1, Failures: 0");
         assert_eq!(blame, Blame::Usage);
         assert!(next.contains("forkCount"), "{next}");
-        assert_eq!(told("[INFO] Tests are skipped.").0, Blame::NoTests);
+        assert_eq!(explained("[INFO] Tests are skipped.").0, Blame::NoTests);
+    }
+
+    #[test]
+    fn a_jvm_for_each_class_is_one_module() {
+        let one = record(&[("forkTestSet", "a.ATest")], &[]);
+        let other = record(&[("forkTestSet", "a.BTest")], &[]);
+        let built = modules_of(&[one, other], Path::new("/p"), &BTreeMap::new(), "/fake");
+        assert_eq!(built.modules.len(), 1);
+        assert_eq!(built.modules[0].classes, ["a.ATest", "a.BTest"]);
+        assert_eq!(built.modules[0].sharing, Sharing::OneClass);
+    }
+
+    #[test]
+    fn integration_tests_are_left_out_by_name() {
+        let record = record(&[("reportsDirectory", "/p/a/target/failsafe-reports")], &[]);
+        let built = modules_of(&[record], Path::new("/p"), &BTreeMap::new(), "/fake");
+        assert!(built.modules.is_empty());
+        assert_eq!(built.left_out[0].0, "a");
     }
 }

@@ -1,13 +1,16 @@
 //! What Surefire gave to a JVM that it started, and the module that it tells of.
+//!
+//! That is its class path and arguments, without those that are Surefire's own, and its test
+//! classes. Up to 2.11 Surefire finds these inside its JVM, by patterns: here they are found in the
+//! same way.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::super::project::{Framework, Module, Sharing};
-use super::super::selection::Selection;
-use super::arguments::{is_surefires_own, module_path};
-use super::{properties, scan};
+use super::super::selection::{Selection, is_like};
+use super::properties;
 
 /// Properties that the capture itself puts on Maven's command line, from where Surefire hands them
 /// to the tests.
@@ -273,7 +276,7 @@ impl Record {
         if classes.is_empty() {
             let folder = Path::new(self.configured("testClassesDirectory"));
             let excludes: Vec<String> = self.numbered("excludes").iter().map(as_written).collect();
-            classes = scan::classes_below(folder, &self.numbered("includes"), &excludes);
+            classes = classes_below(folder, &self.numbered("includes"), &excludes);
         }
         match self.configured("runOrder") {
             "alphabetical" => classes.sort(),
@@ -300,6 +303,73 @@ fn is_ours(word: &str, java_home: &str) -> bool {
         word.strip_prefix(&*begin)
             .is_some_and(|given| given == *value || given.starts_with(java_home))
     })
+}
+
+/// Whether a jar is part of Surefire rather than of the project or its test framework.
+fn is_surefires_own(entry: &str) -> bool {
+    entry.contains("/org/apache/maven/surefire/")
+}
+
+/// The entries of module path and class path in a file of options.
+fn module_path(arguments: &str) -> Vec<String> {
+    let mut lines = arguments.lines().map(|line| line.trim().trim_matches('"'));
+    let mut entries = Vec::new();
+    while let Some(line) = lines.next() {
+        if matches!(line, "--module-path" | "-p" | "--class-path" | "-cp" | "-classpath") {
+            let value = lines.next().unwrap_or_default();
+            entries.extend(value.split(':').filter(|it| !it.is_empty()).map(str::to_owned));
+        }
+    }
+    entries
+}
+
+/// The classes below a folder that some pattern includes and none excludes, by name.
+///
+/// Patterns are Ant's over source files: `**/*Test.java`.
+fn classes_below(root: &Path, includes: &[String], excludes: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let Ok(below) = path.strip_prefix(root) else { continue };
+            let below = below.to_string_lossy();
+            let Some(class) = below.strip_suffix(".class") else { continue };
+            let is_any = |patterns: &[String]| patterns.iter().any(|it| matches(it, class));
+            if is_any(includes) && !is_any(excludes) {
+                found.push(class.replace('/', "."));
+            }
+        }
+    }
+    // Folders list their entries in any order; a run must find them in the same one again.
+    found.sort();
+    found
+}
+
+/// Whether a pattern names a class, given as a path without an ending.
+fn matches(pattern: &str, class: &str) -> bool {
+    let pattern = pattern.strip_suffix(".java").or_else(|| pattern.strip_suffix(".class"));
+    let pattern: Vec<&str> = pattern.unwrap_or_default().split('/').collect();
+    let path: Vec<&str> = class.split('/').collect();
+    is_path_like(&pattern, &path)
+}
+
+/// Whether a path is like a pattern in which `**` stands for any number of folders.
+fn is_path_like(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern, path) {
+        ([], []) => true,
+        (["**", rest @ ..], _) => {
+            (0..=path.len()).any(|skipped| is_path_like(rest, &path[skipped..]))
+        }
+        ([first, rest @ ..], [name, below @ ..]) => {
+            is_like(first, name) && is_path_like(rest, below)
+        }
+        ([], [_, ..]) | ([_, ..], []) => false,
+    }
 }
 
 #[cfg(test)]
@@ -386,5 +456,38 @@ pub(super) mod tests {
         };
         assert_eq!(with(["/m/testng-7.5.1.jar", "/m/a.jar"]), Framework::Testng);
         assert_eq!(with(["/m/testng-7.5.1.jar", "/m/junit-4.13.jar"]), Framework::Platform);
+    }
+
+    #[test]
+    fn the_module_path_of_a_project_with_modules_becomes_part_of_the_class_path() {
+        let file = "--module-path\n\"/p/target/classes:/m/a.jar\"\n--class-path\n\"/m/b.jar\"\n";
+        assert_eq!(module_path(file), ["/p/target/classes", "/m/a.jar", "/m/b.jar"]);
+    }
+
+    #[test]
+    fn two_stars_are_any_folders_and_one_is_a_part_of_a_name() {
+        for (pattern, class, is_like) in [
+            ("**/*Test.java", "com/acme/FooTest", true),
+            ("**/*Test.java", "FooTest", true),
+            ("**/*Test.java", "com/acme/TestFoo", false),
+            ("com/*/FooTest.java", "com/acme/FooTest", true),
+            ("com/*/FooTest.java", "com/acme/deep/FooTest", false),
+            ("**/*$*.class", "com/acme/FooTest$Inner", true),
+        ] {
+            assert_eq!(matches(pattern, class), is_like, "{pattern} {class}");
+        }
+    }
+
+    #[test]
+    fn classes_are_found_below_a_folder() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::create_dir_all(folder.path().join("a/b")).expect("made");
+        for name in ["a/ZTest.class", "a/b/ATest.class", "a/b/ATest$1.class", "a/Other.class"] {
+            std::fs::write(folder.path().join(name), "").expect("written");
+        }
+        let patterns = |text: &str| vec![text.to_owned()];
+        let excludes = ["**/*$*.java".to_owned()];
+        let found = classes_below(folder.path(), &patterns("**/*Test.java"), &excludes);
+        assert_eq!(found, ["a.ZTest", "a.b.ATest"]);
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct OwnEnd {
 
 impl OwnEnd {
     /// Nothing is known yet.
-    pub(super) fn of(session: &Session) -> Result<Self> {
+    pub(super) fn begin(session: &Session) -> Result<Self> {
         let project = session.project()?;
         let has_failed = !project.collected.problems.is_empty();
         Ok(Self { command: project.command, has_failed, said: None })

@@ -1,8 +1,7 @@
-//! JaCoCo XML: packages with classes, whose methods have a first line and a count, and source files
-//! with their lines.
+//! Coverage reports in XML: Cobertura's and JaCoCo's.
 //!
-//! Files are named without their source folder, so the usual ones are tried. Code of a lambda is a
-//! method of its own here and part of the method around it in the source, and counts as that.
+//! JaCoCo names files without their source folder, so the usual ones are tried. Code of a lambda is
+//! a method of its own there and part of the method around it in the source, and counts as that.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -10,6 +9,107 @@ use std::path::{Path, PathBuf};
 
 use super::covered::{Covered, Error, Files, Function, place};
 use crate::reports::xml::{Piece, Pieces, Tag, Texts};
+
+/// Cobertura: classes with their file, their methods and lines.
+pub(super) fn read_cobertura(input: impl BufRead, folder: &Path) -> Result<Files, Error> {
+    let mut reader = CoberturaReader::default();
+    let mut pieces = Pieces::new(input);
+    loop {
+        let texts = if reader.is_in_source { Texts::Wanted } else { Texts::Skipped };
+        let offset = pieces.offset();
+        match pieces.next(texts)? {
+            None => break,
+            Some(Piece::Open(tag)) => {
+                reader.depth += 1;
+                reader.open(tag).ok_or_else(|| Error::at(offset, "a line without its number"))?;
+            }
+            Some(Piece::Close) => {
+                reader.depth = reader.depth.saturating_sub(1);
+                reader.close(folder);
+            }
+            Some(Piece::Text(text)) => {
+                let text = text.trim();
+                if !text.is_empty() {
+                    reader.sources.push(text.to_owned());
+                }
+            }
+        }
+    }
+    match reader.depth == 0 && reader.has_root {
+        true => Ok(reader.files),
+        false => Err(Error::at(pieces.offset(), "it is not written to its end")),
+    }
+}
+
+#[derive(Default)]
+struct CoberturaReader {
+    files: Files,
+    /// Folders that file names may be relative to.
+    sources: Vec<String>,
+    is_in_source: bool,
+    has_root: bool,
+    depth: usize,
+    /// The class that is open, with its depth.
+    class: Option<(String, Covered, usize)>,
+    /// The method that is open, with its depth.
+    method: Option<(Function, usize)>,
+}
+
+impl CoberturaReader {
+    fn open(&mut self, tag: Tag<'_>) -> Option<()> {
+        match tag.name() {
+            b"coverage" => self.has_root = true,
+            b"source" => self.is_in_source = true,
+            b"class" => {
+                let file = tag.attribute("filename").unwrap_or_default().into_owned();
+                self.class = Some((file, Covered::default(), self.depth));
+            }
+            b"method" => {
+                let function = Function { first: u32::MAX, last: None, ran: false };
+                self.method = Some((function, self.depth));
+            }
+            b"line" => {
+                let line: u32 = tag.attribute("number")?.trim().parse().ok()?;
+                let ran = tag.attribute("hits")?.trim().parse::<f64>().ok()? > 0.0;
+                if let Some((_, covered, _)) = &mut self.class {
+                    *covered.lines.entry(line).or_default() |= ran;
+                }
+                if let Some((function, _)) = &mut self.method {
+                    function.first = function.first.min(line);
+                    function.last = Some(function.last.map_or(line, |last| last.max(line)));
+                    function.ran |= ran;
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn close(&mut self, folder: &Path) {
+        self.is_in_source = false;
+        let depth = self.depth;
+        if let Some((function, _)) = self.method.take_if(|(_, at)| *at == depth + 1)
+            && let Some((_, covered, _)) = &mut self.class
+            && function.last.is_some()
+        {
+            covered.functions.push(function);
+        }
+        if let Some((file, covered, _)) = self.class.take_if(|(_, _, at)| *at == depth + 1) {
+            self.keep(&file, covered, folder);
+        }
+    }
+
+    fn keep(&mut self, file: &str, covered: Covered, folder: &Path) {
+        let places = self.sources.iter().map(|source| folder.join(source));
+        let places = places.chain([folder.to_path_buf()]);
+        let Some(path) = places.into_iter().find_map(|source| place(file, &source)) else { return };
+        let kept = self.files.entry(path).or_default();
+        for (line, ran) in covered.lines {
+            *kept.lines.entry(line).or_default() |= ran;
+        }
+        kept.functions.extend(covered.functions);
+    }
+}
 
 /// Where source files lie below a project or a module of it.
 const SOURCE_FOLDERS: [&str; 8] = [
@@ -23,8 +123,10 @@ const SOURCE_FOLDERS: [&str; 8] = [
     "",
 ];
 
-pub(super) fn read(input: impl BufRead, folder: &Path) -> Result<Files, Error> {
-    let mut reader = Reader::default();
+/// JaCoCo: packages with classes, whose methods have a first line and a count, and source files
+/// with their lines.
+pub(super) fn read_jacoco(input: impl BufRead, folder: &Path) -> Result<Files, Error> {
+    let mut reader = JacocoReader::default();
     let mut pieces = Pieces::new(input);
     loop {
         let offset = pieces.offset();
@@ -45,7 +147,7 @@ pub(super) fn read(input: impl BufRead, folder: &Path) -> Result<Files, Error> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct JacocoReader {
     has_root: bool,
     depth: usize,
     package: String,
@@ -58,7 +160,7 @@ struct Reader {
     sources: BTreeMap<String, Covered>,
 }
 
-impl Reader {
+impl JacocoReader {
     fn open(&mut self, tag: Tag<'_>) -> Option<()> {
         let text = |name| tag.attribute(name).unwrap_or_default().into_owned();
         match tag.name() {

@@ -1,4 +1,7 @@
-//! Where agents and guards connect.
+//! Talking to the agents inside the users' runtimes: the socket where they and the guards of their
+//! processes connect, and the connections that come of it.
+
+pub mod protocol;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::protocol::{FromAgent, Hello, ToAgent};
+use self::protocol::{FromAgent, Hello, ToAgent};
 use crate::process::Death;
 use crate::{Error, Result};
 

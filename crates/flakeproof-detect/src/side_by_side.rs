@@ -1,9 +1,10 @@
-//! Sharing a suite among environments that run side by side.
+//! Environments that run side by side: how many of them fit, and how a suite is shared among them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use flakeproof_core::{Suite, TestId};
+use flakeproof_core::{Notice, Suite, TestId};
+use flakeproof_runner::Adapter;
 
 /// Split a suite into at most `jobs` orders of about equal length.
 ///
@@ -47,9 +48,23 @@ pub(crate) fn shares(
         .collect()
 }
 
+/// The wanted number of environments, or as many of them as the adapter has memory for.
+pub(crate) fn environments_that_fit(
+    adapter: &dyn Adapter,
+    wanted: usize,
+) -> (usize, Option<Notice>) {
+    let most = adapter.most_environments().unwrap_or(usize::MAX).max(1);
+    let notice = (wanted > most).then(|| Notice {
+        what: format!("memory is enough for {most} environments side by side, not for {wanted}"),
+        next: "free memory, or give the tests' own processes less of it".into(),
+    });
+    (wanted.min(most), notice)
+}
+
 #[cfg(test)]
 mod tests {
     use flakeproof_core::{Location, SuiteTest};
+    use flakeproof_testkit::scripted;
     use proptest::prelude::*;
 
     use super::*;
@@ -81,5 +96,14 @@ mod tests {
                 prop_assert!(holders.count() <= 1);
             }
         }
+    }
+
+    #[test]
+    fn no_more_environments_are_opened_than_memory_has_room_for() {
+        let roomy = scripted::suite(["a"]);
+        assert_eq!(environments_that_fit(&roomy, 8), (8, None));
+        let (fewer, notice) = environments_that_fit(&roomy.with_room_for(3), 8);
+        assert_eq!(fewer, 3);
+        assert!(notice.is_some_and(|it| it.what.contains("3 environments")));
     }
 }

@@ -1,8 +1,9 @@
-//! From environment variables to what is known of a run.
+//! What a CI system says about the run that it is in the middle of: revision, branch, job, attempt.
+//!
+//! Every system says it in environment variables, each with names of its own. They are a table
+//! here, and reading it is a function of the variables alone.
 
 use std::collections::BTreeMap;
-
-use super::systems::{SYSTEMS, System};
 
 /// What a CI system says about the run that it is in the middle of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,6 +78,179 @@ fn plain_branch(text: &str) -> String {
     plain.unwrap_or(text).to_owned()
 }
 
+/// A CI system. Of several names, the first that has a value counts.
+struct System {
+    name: &'static str,
+    /// A variable that only this system sets, and its value if others set it too.
+    mark: (&'static str, Option<&'static str>),
+    revision: &'static [&'static str],
+    branch: &'static [&'static str],
+    job: &'static [&'static str],
+    build: &'static [&'static str],
+    attempt: &'static [&'static str],
+    started: &'static [&'static str],
+    workspace: &'static [&'static str],
+    machine: &'static [&'static str],
+}
+
+/// Every system that is known. Woodpecker sets names of GitLab, so its mark is asked for first.
+const SYSTEMS: [System; 12] = [
+    System {
+        name: "GitHub Actions",
+        mark: ("GITHUB_ACTIONS", Some("true")),
+        revision: &["GITHUB_SHA"],
+        branch: &["GITHUB_HEAD_REF", "GITHUB_REF_NAME"],
+        job: &["GITHUB_JOB"],
+        build: &["GITHUB_RUN_ID"],
+        attempt: &["GITHUB_RUN_ATTEMPT"],
+        started: &[],
+        workspace: &["GITHUB_WORKSPACE"],
+        machine: &["RUNNER_OS", "RUNNER_ARCH", "ImageOS"],
+    },
+    System {
+        name: "Woodpecker",
+        mark: ("CI", Some("woodpecker")),
+        revision: &["CI_COMMIT_SHA"],
+        branch: &["CI_COMMIT_SOURCE_BRANCH", "CI_COMMIT_BRANCH"],
+        job: &["CI_WORKFLOW_NAME", "CI_STEP_NAME"],
+        build: &["CI_PIPELINE_NUMBER"],
+        attempt: &[],
+        started: &["CI_PIPELINE_STARTED"],
+        workspace: &["CI_WORKSPACE"],
+        machine: &["CI_SYSTEM_PLATFORM"],
+    },
+    System {
+        name: "GitLab CI",
+        mark: ("GITLAB_CI", Some("true")),
+        revision: &["CI_COMMIT_SHA"],
+        branch: &["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"],
+        job: &["CI_JOB_NAME"],
+        build: &["CI_PIPELINE_ID"],
+        attempt: &["CI_JOB_ID"],
+        started: &["CI_JOB_STARTED_AT"],
+        workspace: &["CI_PROJECT_DIR"],
+        machine: &["CI_JOB_IMAGE"],
+    },
+    System {
+        name: "Jenkins",
+        mark: ("JENKINS_URL", None),
+        revision: &["GIT_COMMIT"],
+        branch: &["CHANGE_BRANCH", "BRANCH_NAME", "GIT_BRANCH"],
+        job: &["JOB_NAME"],
+        build: &["BUILD_NUMBER", "BUILD_ID"],
+        attempt: &[],
+        started: &[],
+        workspace: &["WORKSPACE"],
+        machine: &[],
+    },
+    System {
+        name: "CircleCI",
+        mark: ("CIRCLECI", Some("true")),
+        revision: &["CIRCLE_SHA1"],
+        branch: &["CIRCLE_BRANCH", "CIRCLE_TAG"],
+        job: &["CIRCLE_JOB"],
+        build: &["CIRCLE_WORKFLOW_ID"],
+        attempt: &["CIRCLE_BUILD_NUM"],
+        started: &[],
+        workspace: &["CIRCLE_WORKING_DIRECTORY"],
+        machine: &[],
+    },
+    System {
+        name: "Azure Pipelines",
+        mark: ("TF_BUILD", Some("true")),
+        revision: &["BUILD_SOURCEVERSION"],
+        branch: &["SYSTEM_PULLREQUEST_SOURCEBRANCH", "BUILD_SOURCEBRANCH"],
+        job: &["AGENT_JOBNAME", "SYSTEM_JOBDISPLAYNAME"],
+        build: &["BUILD_BUILDID"],
+        attempt: &["SYSTEM_JOBATTEMPT"],
+        started: &["SYSTEM_PIPELINESTARTTIME"],
+        workspace: &["BUILD_SOURCESDIRECTORY"],
+        machine: &["AGENT_OS", "AGENT_OSARCHITECTURE"],
+    },
+    System {
+        name: "Buildkite",
+        mark: ("BUILDKITE", Some("true")),
+        revision: &["BUILDKITE_COMMIT"],
+        branch: &["BUILDKITE_BRANCH"],
+        job: &["BUILDKITE_LABEL", "BUILDKITE_STEP_KEY"],
+        build: &["BUILDKITE_BUILD_ID"],
+        attempt: &["BUILDKITE_RETRY_COUNT"],
+        started: &[],
+        workspace: &["BUILDKITE_BUILD_CHECKOUT_PATH"],
+        machine: &[],
+    },
+    System {
+        name: "Bitbucket Pipelines",
+        mark: ("BITBUCKET_BUILD_NUMBER", None),
+        revision: &["BITBUCKET_COMMIT"],
+        branch: &["BITBUCKET_BRANCH", "BITBUCKET_TAG"],
+        job: &[],
+        build: &["BITBUCKET_BUILD_NUMBER"],
+        attempt: &["BITBUCKET_STEP_RUN_NUMBER"],
+        started: &[],
+        workspace: &["BITBUCKET_CLONE_DIR"],
+        machine: &[],
+    },
+    System {
+        name: "TeamCity",
+        mark: ("TEAMCITY_VERSION", None),
+        revision: &["BUILD_VCS_NUMBER"],
+        branch: &["TEAMCITY_BUILD_BRANCH", "BUILD_VCS_BRANCH"],
+        job: &["TEAMCITY_BUILDCONF_NAME"],
+        build: &["BUILD_NUMBER"],
+        attempt: &[],
+        started: &[],
+        workspace: &["TEAMCITY_BUILD_CHECKOUTDIR"],
+        machine: &[],
+    },
+    System {
+        name: "Travis CI",
+        mark: ("TRAVIS", Some("true")),
+        revision: &["TRAVIS_COMMIT"],
+        branch: &["TRAVIS_PULL_REQUEST_BRANCH", "TRAVIS_BRANCH"],
+        job: &["TRAVIS_JOB_NAME"],
+        build: &["TRAVIS_BUILD_ID"],
+        attempt: &[],
+        started: &[],
+        workspace: &["TRAVIS_BUILD_DIR"],
+        machine: &[
+            "TRAVIS_OS_NAME",
+            "TRAVIS_CPU_ARCH",
+            "TRAVIS_PYTHON_VERSION",
+            "TRAVIS_NODE_VERSION",
+            "TRAVIS_JDK_VERSION",
+            "TRAVIS_GO_VERSION",
+            "TRAVIS_RUST_VERSION",
+            "TRAVIS_RUBY_VERSION",
+            "TRAVIS_PHP_VERSION",
+        ],
+    },
+    System {
+        name: "Drone",
+        mark: ("DRONE", Some("true")),
+        revision: &["DRONE_COMMIT_SHA"],
+        branch: &["DRONE_SOURCE_BRANCH", "DRONE_BRANCH"],
+        job: &["DRONE_STAGE_NAME"],
+        build: &["DRONE_BUILD_NUMBER"],
+        attempt: &[],
+        started: &["DRONE_STAGE_STARTED", "DRONE_BUILD_STARTED"],
+        workspace: &["DRONE_WORKSPACE"],
+        machine: &["DRONE_STAGE_OS", "DRONE_STAGE_ARCH"],
+    },
+    System {
+        name: "AppVeyor",
+        mark: ("APPVEYOR", Some("true")),
+        revision: &["APPVEYOR_REPO_COMMIT"],
+        branch: &["APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH", "APPVEYOR_REPO_BRANCH"],
+        job: &["APPVEYOR_JOB_NAME"],
+        build: &["APPVEYOR_BUILD_ID"],
+        attempt: &["APPVEYOR_JOB_ID"],
+        started: &[],
+        workspace: &["APPVEYOR_BUILD_FOLDER"],
+        machine: &["APPVEYOR_BUILD_WORKER_IMAGE", "CONFIGURATION", "PLATFORM"],
+    },
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +263,7 @@ mod tests {
     const SHA: &str = "83e14cb0a1b2c3d4e5f60718293a4b5c6d7e8f90";
 
     /// Revision, branch, job, build, attempt, start, machine.
-    fn told(variables: &[(&str, &str)]) -> [String; 7] {
+    fn facts_of(variables: &[(&str, &str)]) -> [String; 7] {
         let facts = facts(variables).unwrap();
         assert_eq!(facts.revision.as_deref(), Some(SHA));
         let text = |value: Option<String>| value.unwrap_or_default();
@@ -117,9 +291,9 @@ mod tests {
             ("RUNNER_OS", "Linux"),
             ("RUNNER_ARCH", "X64"),
         ];
-        assert_eq!(told(&push), ["GitHub Actions", "main", "test", "77", "2", "", "Linux X64"]);
+        assert_eq!(facts_of(&push), ["GitHub Actions", "main", "test", "77", "2", "", "Linux X64"]);
         let pull = [&push[..], &[("GITHUB_HEAD_REF", "mend")]].concat();
-        assert_eq!(told(&pull)[1], "mend");
+        assert_eq!(facts_of(&pull)[1], "mend");
     }
 
     #[test]
@@ -136,7 +310,7 @@ mod tests {
         ];
         let expected =
             ["GitLab CI", "main", "unit 1/4", "5", "91", "2026-11-15T10:15:00Z", "python:3.12"];
-        assert_eq!(told(&variables), expected);
+        assert_eq!(facts_of(&variables), expected);
     }
 
     #[test]
@@ -148,7 +322,7 @@ mod tests {
             ("JOB_NAME", "acme/unit"),
             ("BUILD_NUMBER", "12"),
         ];
-        assert_eq!(told(&variables), ["Jenkins", "main", "acme/unit", "12", "", "", ""]);
+        assert_eq!(facts_of(&variables), ["Jenkins", "main", "acme/unit", "12", "", "", ""]);
     }
 
     #[test]
@@ -161,7 +335,7 @@ mod tests {
             ("CIRCLE_WORKFLOW_ID", "w"),
             ("CIRCLE_BUILD_NUM", "3"),
         ];
-        assert_eq!(told(&variables), ["CircleCI", "main", "unit", "w", "3", "", ""]);
+        assert_eq!(facts_of(&variables), ["CircleCI", "main", "unit", "w", "3", "", ""]);
     }
 
     #[test]
@@ -185,7 +359,7 @@ mod tests {
             "2026-11-15 10:15:00+00:00",
             "Linux",
         ];
-        assert_eq!(told(&variables), expected);
+        assert_eq!(facts_of(&variables), expected);
     }
 
     #[test]
@@ -198,7 +372,7 @@ mod tests {
             ("BUILDKITE_BUILD_ID", "b"),
             ("BUILDKITE_RETRY_COUNT", "1"),
         ];
-        assert_eq!(told(&variables), ["Buildkite", "main", "unit", "b", "1", "", ""]);
+        assert_eq!(facts_of(&variables), ["Buildkite", "main", "unit", "b", "1", "", ""]);
         let early = [("BUILDKITE", "true"), ("BUILDKITE_COMMIT", "HEAD")];
         assert_eq!(facts(&early).unwrap().revision, None);
     }
@@ -211,7 +385,7 @@ mod tests {
             ("BITBUCKET_BRANCH", "main"),
             ("BITBUCKET_STEP_RUN_NUMBER", "2"),
         ];
-        assert_eq!(told(&variables), ["Bitbucket Pipelines", "main", "", "4", "2", "", ""]);
+        assert_eq!(facts_of(&variables), ["Bitbucket Pipelines", "main", "", "4", "2", "", ""]);
     }
 
     #[test]
@@ -222,7 +396,7 @@ mod tests {
             ("TEAMCITY_BUILDCONF_NAME", "unit"),
             ("BUILD_NUMBER", "6"),
         ];
-        assert_eq!(told(&variables), ["TeamCity", "", "unit", "6", "", "", ""]);
+        assert_eq!(facts_of(&variables), ["TeamCity", "", "unit", "6", "", "", ""]);
     }
 
     #[test]
@@ -236,7 +410,7 @@ mod tests {
             ("TRAVIS_OS_NAME", "linux"),
             ("TRAVIS_PYTHON_VERSION", "3.12"),
         ];
-        assert_eq!(told(&variables), ["Travis CI", "main", "unit", "9", "", "", "linux 3.12"]);
+        assert_eq!(facts_of(&variables), ["Travis CI", "main", "unit", "9", "", "", "linux 3.12"]);
     }
 
     #[test]
@@ -249,7 +423,7 @@ mod tests {
             ("DRONE_BUILD_NUMBER", "3"),
             ("DRONE_STAGE_STARTED", "1794737700"),
         ];
-        assert_eq!(told(&drone), ["Drone", "main", "unit", "3", "", "1794737700", ""]);
+        assert_eq!(facts_of(&drone), ["Drone", "main", "unit", "3", "", "1794737700", ""]);
         let woodpecker = [
             ("CI", "woodpecker"),
             ("CI_COMMIT_SHA", SHA),
@@ -258,7 +432,10 @@ mod tests {
             ("CI_PIPELINE_NUMBER", "3"),
             ("CI_PIPELINE_STARTED", "1794737700"),
         ];
-        assert_eq!(told(&woodpecker), ["Woodpecker", "main", "unit", "3", "", "1794737700", ""]);
+        assert_eq!(
+            facts_of(&woodpecker),
+            ["Woodpecker", "main", "unit", "3", "", "1794737700", ""]
+        );
     }
 
     #[test]
@@ -272,7 +449,7 @@ mod tests {
             ("APPVEYOR_JOB_ID", "j"),
             ("APPVEYOR_BUILD_WORKER_IMAGE", "Ubuntu2204"),
         ];
-        assert_eq!(told(&variables), ["AppVeyor", "main", "unit", "1", "j", "", "Ubuntu2204"]);
+        assert_eq!(facts_of(&variables), ["AppVeyor", "main", "unit", "1", "j", "", "Ubuntu2204"]);
     }
 
     #[test]

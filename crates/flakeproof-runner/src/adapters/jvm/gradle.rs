@@ -1,18 +1,73 @@
-//! What a test task of Gradle tells, and the module that it is.
+//! Gradle: the user's own command builds the project and tells how its tests are run.
+//!
+//! An init script lets every test task write down its configuration instead of running its tests.
+//! Everything that the build configures is resolved by Gradle itself, and each such [`TestTask`] is
+//! a module of the project.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::super::project::{Framework, Module, Sharing};
-use super::super::selection::Selection;
-use crate::adapter::{Error, Result};
+use super::JvmSession;
+use super::project::{Built, Framework, Module, Sharing, run_build};
+use super::selection::Selection;
+use crate::adapter::{Blame, Error, Result};
+
+const INIT: &str = include_str!("gradle/init.gradle");
+
+/// Build with Gradle, and learn how its tests are run.
+pub(super) fn build(session: &JvmSession) -> Result<Built> {
+    let captures = session.scratch.path().join("tasks");
+    let init = session.scratch.path().join("init.gradle");
+    let doing = || Error::io("prepare for Gradle's build");
+    std::fs::create_dir_all(&captures).map_err(doing())?;
+    std::fs::write(&init, INIT).map_err(doing())?;
+    let mut command = session.request.command.clone();
+    command.extend(additions(&init, &captures));
+    run_build(session, command)?;
+    let own: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let modules: Vec<_> = read_all(&captures)?
+        .into_iter()
+        .filter(|task| !task.classes.is_empty())
+        .map(|task| task.module(&session.root, &own))
+        .collect();
+    if modules.is_empty() {
+        return Err(nothing_to_run(&session.request.command));
+    }
+    Ok(Built { modules, left_out: Vec::new() })
+}
+
+/// What is added to the user's command.
+fn additions(init: &Path, captures: &Path) -> Vec<String> {
+    vec![
+        "-I".to_owned(),
+        init.to_string_lossy().into_owned(),
+        format!("-Dflakeproof.captures={}", captures.display()),
+        // Kept configurations and outputs would keep the tasks from telling.
+        "-Dorg.gradle.configuration-cache=false".to_owned(),
+        "-Dorg.gradle.unsafe.configuration-cache=false".to_owned(),
+        "-Dorg.gradle.caching=false".to_owned(),
+    ]
+}
+
+fn nothing_to_run(command: &[String]) -> Error {
+    Error::Explained {
+        blame: Blame::NoTests,
+        what: format!("`{}` runs no test", command.join(" ")),
+        next: "use a task that runs tests, such as `gradle test`; check `--tests`, and whether \
+               the tasks are skipped (`-x test`, `onlyIf`)"
+            .into(),
+        details: String::new(),
+    }
+}
 
 /// A test task, as the init script writes it down.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Told {
+struct TestTask {
     project: PathBuf,
     task: String,
     folder: PathBuf,
@@ -21,7 +76,7 @@ pub(super) struct Told {
     environment: BTreeMap<String, String>,
     class_path: Vec<PathBuf>,
     /// Classes that may hold tests.
-    pub(super) classes: Vec<String>,
+    classes: Vec<String>,
     framework: String,
     groups: Vec<String>,
     excluded_groups: Vec<String>,
@@ -33,7 +88,7 @@ pub(super) struct Told {
 }
 
 /// All tasks that were written down, in the order in which they would run.
-pub(super) fn read_all(captures: &Path) -> Result<Vec<Told>> {
+fn read_all(captures: &Path) -> Result<Vec<TestTask>> {
     let entries = std::fs::read_dir(captures).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     files.sort();
@@ -45,9 +100,9 @@ pub(super) fn read_all(captures: &Path) -> Result<Vec<Told>> {
     read.collect()
 }
 
-impl Told {
+impl TestTask {
     /// The module that this task is; `own` are our own variables, `root` the command's folder.
-    pub(super) fn module(self, root: &Path, own: &BTreeMap<String, String>) -> Module {
+    fn module(self, root: &Path, own: &BTreeMap<String, String>) -> Module {
         let framework = self.framework();
         let has_launcher = self.class_path.iter().any(|entry| is_launcher(entry));
         let mut class_path = self.class_path.clone();
@@ -132,14 +187,14 @@ mod tests {
         "wanted":["*SumTest.adds"],"forkEvery":1,
         "launchers":["/g/junit-platform-launcher-1.8.2.jar"]}"#;
 
-    fn told() -> Told {
+    fn task() -> TestTask {
         serde_json::from_str(TOLD).expect("it is read")
     }
 
     #[test]
     fn a_task_is_a_module() {
         let own = BTreeMap::from([("HOME".into(), "/h".into()), ("OLD".into(), "1".into())]);
-        let module = told().module(Path::new("/p"), &own);
+        let module = task().module(Path::new("/p"), &own);
         assert_eq!(module.name, "a");
         assert_eq!(module.framework, Framework::Junit4);
         assert_eq!(module.classes, ["com.acme.OtherTest", "com.acme.SumTest"]);
@@ -153,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_platform_gets_the_launcher_that_gradle_brings() {
-        let mut task = told();
+        let mut task = task();
         task.framework = "org.gradle.….junitplatform.JUnitPlatformTestFramework".into();
         let module = task.module(Path::new("/p"), &BTreeMap::new());
         assert_eq!(module.framework, Framework::Platform);
@@ -162,7 +217,7 @@ mod tests {
 
     #[test]
     fn another_task_of_a_project_is_named_after_it() {
-        let mut task = told();
+        let mut task = task();
         task.task = "slowTest".into();
         assert_eq!(task.name(Path::new("/p")), "a:slowTest");
         assert_eq!(task.name(Path::new("/p/a")), "slowTest");
