@@ -201,3 +201,29 @@ impl Ran {
             .join(", ")
     }
 }
+
+/// Run a command to its end; what it prints on stdout is its JSON, where it is some.
+///
+/// # Panics
+/// When it does not start.
+pub fn finish(command: &mut Command) -> Ran {
+    let output = command.output().expect("flakeproof starts");
+    let json = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+    Ran { output, json }
+}
+
+/// It ends with this code and says all of this, with no panic or type of ours.
+///
+/// # Panics
+/// When it does not.
+#[track_caller]
+pub fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
+    let text = ran.text();
+    assert_eq!(ran.code(), Some(code), "{text}");
+    for word in words {
+        assert!(text.contains(word), "`{word}` is not in:\n{text}");
+    }
+    for ours in ["panicked at", "RUST_BACKTRACE", "Error {", "Os {"] {
+        assert!(!text.contains(ours), "`{ours}` is in:\n{text}");
+    }
+}

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flakeproof_testkit::{Project, python, skipped};
+use flakeproof_testkit::{Project, campaign, python, skipped};
 use serde_json::Value;
 
 /// What tells the lines of each test, independently.
 const COVERAGE: [&str; 2] = ["coverage==7.6.1", "pytest-cov==5.0.0"];
 
-/// The interpreters with a trace function, and with `sys.monitoring`.
+/// The interpreters with a trace function, and with `sys.monitoring`: one of them each day.
 const INTERPRETERS: [&str; 3] = ["python3.11", "python3.12", "python3.13"];
 
 /// Whether the reference is asked about changes, too: git answers for one line at a time.
@@ -33,7 +33,8 @@ fn agrees_on(name: &str, changes: Changes) {
     let Some(subject) = subject(name) else {
         return skipped::note(&format!("features of {name}"), "there is no ../shared/subjects");
     };
-    for interpreter in INTERPRETERS {
+    for interpreter in campaign::today(INTERPRETERS.len(), 1).into_iter().map(|at| INTERPRETERS[at])
+    {
         if let Err(why) = agrees_with(&subject, interpreter, changes) {
             skipped::note(&format!("features of {name} on {interpreter}"), &why);
         }

@@ -169,7 +169,7 @@ impl Subject {
 const JUNIT_FILE: &str = "src/test/java/com/acme/ConformanceTest.java";
 
 /// So many of the other subjects have their turn each day: some of them take minutes.
-const EACH_DAY: usize = 3;
+const EACH_DAY: usize = 2;
 
 /// pytest's subject and today's others; all of them if campaigns run as a whole.
 #[must_use]

@@ -11,10 +11,8 @@ mod new_user;
 mod tables;
 mod train;
 
-use std::process::Command;
-
 use flakeproof_testkit::{Project, Ran};
-use serde_json::Value;
+pub(crate) use flakeproof_testkit::{assert_says, finish};
 
 use self::tables::Tables;
 
@@ -31,13 +29,6 @@ pub(crate) fn project_with(tables: &Tables) -> Project {
 /// Run flakeproof in a project.
 pub(crate) fn flakeproof(project: &Project, arguments: &[&str]) -> Ran {
     finish(&mut project.flakeproof(arguments))
-}
-
-/// Run a command to its end; what it prints on stdout is its JSON, where it is some.
-pub(crate) fn finish(command: &mut Command) -> Ran {
-    let output = command.output().expect("flakeproof starts");
-    let json = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-    Ran { output, json }
 }
 
 /// The words that ask a forest about `features.csv` and `outcomes.csv`.
@@ -68,19 +59,6 @@ pub(crate) fn cannier(project: &Project, options: &[&str]) -> Ran {
 /// What was printed on stdout.
 pub(crate) fn stdout(ran: &Ran) -> String {
     String::from_utf8_lossy(&ran.output.stdout).into_owned()
-}
-
-/// It ends with this code and says all of this, with no panic or type of ours.
-#[track_caller]
-pub(crate) fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
-    let text = ran.text();
-    assert_eq!(ran.code(), Some(code), "{text}");
-    for word in words {
-        assert!(text.contains(word), "`{word}` is not in:\n{text}");
-    }
-    for ours in ["panicked at", "RUST_BACKTRACE", "Error {", "Os {"] {
-        assert!(!text.contains(ours), "`{ours}` is in:\n{text}");
-    }
 }
 
 /// It is refused as a mistake of the user, says all of this, and says what to do next.

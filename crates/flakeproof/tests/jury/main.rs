@@ -8,7 +8,7 @@ mod train;
 use std::process::Command;
 
 use flakeproof_testkit::{Project, Ran};
-use serde_json::Value;
+pub(crate) use flakeproof_testkit::{assert_says, finish};
 
 /// A folder with the small data set.
 pub(crate) fn project() -> Project {
@@ -32,26 +32,6 @@ pub(crate) fn command(project: &Project, verb: &str, model: &str, options: &[&st
 pub(crate) fn with_sources(project: &Project, verb: &str, model: &str, options: &[&str]) -> Ran {
     let mut command = command(project, verb, model, &["--sources", "sources"]);
     finish(command.args(QUICK).args(options))
-}
-
-/// Run a command to its end; what it prints on stdout is its JSON, where it is some.
-pub(crate) fn finish(command: &mut Command) -> Ran {
-    let output = command.output().expect("flakeproof starts");
-    let json = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-    Ran { output, json }
-}
-
-/// It ends with this code and says all of this, with no panic or type of ours.
-#[track_caller]
-pub(crate) fn assert_says(ran: &Ran, code: i32, words: &[&str]) {
-    let text = ran.text();
-    assert_eq!(ran.code(), Some(code), "{text}");
-    for word in words {
-        assert!(text.contains(word), "`{word}` is not in:\n{text}");
-    }
-    for ours in ["panicked at", "RUST_BACKTRACE", "Error {", "Os {"] {
-        assert!(!text.contains(ours), "`{ours}` is in:\n{text}");
-    }
 }
 
 /// It is refused, says all of this, and says what to do next.
