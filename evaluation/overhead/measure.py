@@ -2,11 +2,16 @@
 
 A contender is plain pytest, flakeproof, or pytest with one rerun by pytest-rerunfailures. Each
 round runs every contender once, and each round another one starts, so that a machine that slows
-down or warms up does so for all of them.
+down or warms up does so for all of them. On a virtual machine whose processors are lent to others,
+a run during which more than a share of them was taken away is not counted, whoever ran, and rounds
+go on until each contender has its number. Where the machine is never left in peace, processor time,
+which that does not touch, is judged instead.
 """
 
 import json
+import math
 import os
+import resource
 import statistics
 import subprocess
 import time
@@ -17,6 +22,11 @@ PLAIN_RUNS = 3
 PLAIN, FLAKEPROOF, RERUNS = "plain", "flakeproof", "reruns"
 # What flakeproof may cost on a suite that passes: a share of the suite, and a fixed part.
 SHARE, FIXED_SECONDS = 1.05, 0.2
+# A run counts when at most this share of the processors was taken away while it ran, and it is
+# tried again in at most so many rounds for each that is asked for.
+MOST_TAKEN, MOST_ROUNDS = 0.15, 2
+# With fewer runs that count, processor time decides.
+LEAST_RUNS = 5
 
 
 class Contenders:
@@ -35,11 +45,13 @@ class Contenders:
             self.commands[FLAKEPROOF] = [str(flakeproof), "run", *options, "--", *pytest]
         self.commands[RERUNS] = [*with_reruns, *subject.arguments]
 
-    def seconds(self, name):
-        """Wall time and exit status of one run."""
-        started = time.perf_counter()
+    def run(self, name):
+        """Wall time, processor time, share of the processors taken away, and exit status."""
+        used, taken, started = _processor_seconds(), _taken_seconds(), time.perf_counter()
         done = self._start(self.commands[name], environment())
-        return time.perf_counter() - started, done.returncode
+        wall = time.perf_counter() - started
+        share = (_taken_seconds() - taken) / (wall * os.cpu_count())
+        return wall, _processor_seconds() - used, share, done.returncode
 
     def plain_outcomes(self):
         """The outcome of each test in one run of plain pytest, which is not timed."""
@@ -66,6 +78,21 @@ class Contenders:
         )
 
 
+def _processor_seconds():
+    """What all children that have ended used, in user and system mode."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _taken_seconds():
+    """Since the start of the machine: processor time that its host gave to others."""
+    try:
+        fields = Path("/proc/stat").read_text().split("\n")[0].split()
+    except OSError:
+        return 0.0
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def environment(added=()):
     """The variables of every run: this machine's, less those that change how Python starts."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
@@ -79,17 +106,22 @@ def measure(contenders, rounds):
     mismatches = []
     compared = 0
     for name in names:
-        contenders.seconds(name)
+        contenders.run(name)
         if name == FLAKEPROOF:
             mismatches += different(plain, contenders.flakeproof_outcomes())
             compared += 1
     timed = {name: [] for name in names}
+    used = {name: [] for name in names}
     statuses = {name: [] for name in names}
-    for number in range(rounds):
+    number = 0
+    while number < MOST_ROUNDS * rounds and min(map(len, timed.values())) < rounds:
         first = number % len(names)
+        number += 1
         for name in names[first:] + names[:first]:
-            seconds, status = contenders.seconds(name)
-            timed[name].append(seconds)
+            seconds, processor, taken, status = contenders.run(name)
+            used[name].append(processor)
+            if taken <= MOST_TAKEN:
+                timed[name].append(seconds)
             statuses[name].append(status)
             if name == FLAKEPROOF:
                 mismatches += different(plain, contenders.flakeproof_outcomes())
@@ -103,8 +135,9 @@ def measure(contenders, rounds):
         "flakeproof_runs_compared": compared,
         "outcome_mismatches": mismatches,
         "seconds": timed,
+        "processor_seconds": used,
         "exit_codes": {name: counts(dict(enumerate(codes))) for name, codes in statuses.items()},
-        "summary": summarise(timed) if rounds else None,
+        "summary": summarise(timed, used) if rounds else None,
     }
 
 
@@ -135,20 +168,25 @@ def counts(outcomes):
     return told
 
 
-def summarise(timed):
-    """Medians, extremes, and the two others against plain pytest round by round."""
+def summarise(timed, used):
+    """Medians and extremes, and whether the promise holds."""
     summary = {name: spread(values) for name, values in timed.items()}
     for name in timed:
-        if name != PLAIN:
-            pairs = list(zip(timed[name], timed[PLAIN]))
-            summary[name]["ratio"] = spread([mine / plain for mine, plain in pairs])
-            summary[name]["difference"] = spread([mine - plain for mine, plain in pairs])
+        summary[name]["runs"] = len(timed[name])
+        summary[name]["processor"] = spread(used[name])
+        summary[name]["ratio"] = summary[name]["median"] / summary[PLAIN]["median"]
+        summary[name]["difference"] = summary[name]["median"] - summary[PLAIN]["median"]
     if FLAKEPROOF in timed:
-        allowed = SHARE * summary[PLAIN]["median"] + FIXED_SECONDS
-        summary["allowed_seconds"] = allowed
-        summary["holds"] = summary[FLAKEPROOF]["median"] <= allowed
+        plain, ours = summary[PLAIN], summary[FLAKEPROOF]
+        summary["by_processor_time"] = min(map(len, timed.values())) < LEAST_RUNS
+        if summary["by_processor_time"]:
+            plain, ours = plain["processor"], ours["processor"]
+        summary["allowed_seconds"] = SHARE * plain["median"] + FIXED_SECONDS
+        summary["holds"] = ours["median"] <= summary["allowed_seconds"]
     return summary
 
 
 def spread(values):
+    if not values:
+        return {"median": math.nan, "min": math.nan, "max": math.nan}
     return {"median": statistics.median(values), "min": min(values), "max": max(values)}

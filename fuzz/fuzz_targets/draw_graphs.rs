@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 
 use flakeproof_syntax::dependence::{Graph, PathLimits};
-use flakeproof_syntax::project::{Project, ReachLimits};
+use flakeproof_syntax::project::{ProjectIndex, ReachLimits};
 use flakeproof_syntax::{Finder, Layout, SourceFile};
 use libfuzzer_sys::fuzz_target;
 
@@ -40,7 +40,7 @@ fuzz_target!(|data: &[u8]| {
         let file = SourceFile { path, text: &text };
         FINDER.with_borrow_mut(|finder| finder.lower(&file, &Layout::default()).unit)
     });
-    let project = Project::new(units.into());
+    let project = ProjectIndex::new(units.into());
     let limits = PathLimits::default();
     for (id, test) in project.tests().take(MOST_TESTS) {
         assert!(project.find_test(id).is_some(), "{id} is lost");
@@ -51,7 +51,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn assert_sound(project: &Project, graph: &Graph, limits: PathLimits) {
+fn assert_sound(project: &ProjectIndex, graph: &Graph, limits: PathLimits) {
     for edge in &graph.edges {
         assert!(edge.from < edge.to, "an edge leads back: {edge:?}");
         assert!(graph.node(edge.to).is_some(), "an edge leads nowhere: {edge:?}");

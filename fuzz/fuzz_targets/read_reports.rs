@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     let mut sink = |test: ReportedTest| {
         assert!(test.name.len() <= 4 * 1024 && test.output.len() <= 64 * 1024);
         assert!(test.reruns.len() <= 100 && test.properties.len() <= 101);
-        assert!(Identity::of(&test, None, &mut places).id.as_str().len() <= 20 * 1024);
+        assert!(Identity::assign(&test, None, &mut places).id.as_str().len() <= 20 * 1024);
     };
     let issues = read_each(rest, format, &mut sink).expect("memory can be read");
     assert!(issues.len() <= 100);

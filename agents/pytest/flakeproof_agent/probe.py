@@ -11,7 +11,6 @@ or hangs cannot tell any more what it touched.
 import functools
 import os
 import sys
-import sysconfig
 import threading
 
 #: Modules of the standard library that start programs to learn about the system.
@@ -44,6 +43,14 @@ IMPORT_STEPS = {"_fill_cache", "get_code"}
 
 #: Where the modules are that list and read for whoever calls them: os, pathlib, linecache, …
 STANDARD_LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
+#: Where the interpreter has its own, in Python and in C. `sysconfig` knows, too, but asking it imports
+#: modules that a test would see.
+STANDARD_FOLDERS = (
+    os.path.dirname(os.__file__),
+    os.path.join(
+        sys.base_exec_prefix, getattr(sys, "platlibdir", "lib"), "python%d.%d" % sys.version_info[:2]
+    ),
+)
 
 KINDS = ("code", "opened", "listed", "variable", "program", "native")
 
@@ -303,9 +310,7 @@ def _is_standard(path):
 
 @functools.lru_cache(maxsize=None)
 def _standard_folders():
-    folders = sysconfig.get_paths()
-    standard = {os.path.realpath(folders[key]) for key in ("stdlib", "platstdlib")}
-    return tuple(folder + os.path.sep for folder in standard)
+    return tuple({os.path.realpath(folder) + os.path.sep for folder in STANDARD_FOLDERS})
 
 
 def _is_installed(path):

@@ -9,7 +9,6 @@ import logging
 import os
 import signal
 import sys
-import sysconfig
 import threading
 import types
 import warnings
@@ -22,6 +21,7 @@ from flakeproof_agent.describe import (
     name_of_callable,
     shortened,
 )
+from flakeproof_agent.probe import STANDARD_FOLDERS
 
 #: Variables that pytest and flakeproof change themselves.
 OURS = ("PYTEST_", "FLAKEPROOF")
@@ -34,9 +34,6 @@ SKIPPED = frozenset(
     ".flakeproof .git .hg .hypothesis .mypy_cache .nox .pytest_cache .ruff_cache .svn .tox"
     " __pycache__ node_modules".split()
 )
-
-#: Where the interpreter has its own; asked for now, because asking imports more modules.
-STANDARD = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"))
 
 #: Files that are looked at; those of the upper folders first.
 MOST_FILES = 20_000
@@ -100,7 +97,7 @@ class _Paths:
     """Tells modules of the project, of packages, and of the interpreter from each other."""
 
     def __init__(self, root):
-        self._standard = tuple(prefix for folder in STANDARD for prefix in _prefixes(folder))
+        self._standard = tuple(prefix for folder in STANDARD_FOLDERS for prefix in _prefixes(folder))
         self._root = _prefixes(root)
 
     def is_described(self, name, module):

@@ -259,7 +259,7 @@ pub struct Hidden {
 impl Hidden {
     /// Where so many are expected of those that fail at least this often.
     #[must_use]
-    pub fn of(expected: f64, failing: f64) -> Self {
+    pub fn estimate(expected: f64, failing: f64) -> Self {
         Self { expected, at_most: poisson_quantile(expected, 0.95), failing }
     }
 }

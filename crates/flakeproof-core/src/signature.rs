@@ -23,7 +23,7 @@ impl Signature {
     /// The place counts: two `assert` lines in two tests are two failures even when they read
     /// alike, and a refused connection raised in one helper is one failure for all its callers.
     #[must_use]
-    pub fn of(message: &str, location: Option<&Location>) -> Self {
+    pub fn compute(message: &str, location: Option<&Location>) -> Self {
         let mut text = normalised(message.lines().next().unwrap_or_default());
         if let Some(location) = location {
             text.push_str(" @ ");
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn text_of(message: &str) -> String {
-        Signature::of(message, None).to_string()
+        Signature::compute(message, None).to_string()
     }
 
     #[test]
@@ -110,7 +110,10 @@ mod tests {
     fn the_same_words_at_another_place_are_another_failure() {
         let at = |line| Location { file: "test_a.py".into(), line: Some(line) };
         let message = "assert 1 == 2";
-        assert_ne!(Signature::of(message, Some(&at(3))), Signature::of(message, Some(&at(9))));
+        assert_ne!(
+            Signature::compute(message, Some(&at(3))),
+            Signature::compute(message, Some(&at(9)))
+        );
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use flakeproof_core::Thresholds;
 use flakeproof_learn::cannier::{LAST_STEP, MaxReruns, UNREACHED_STEP, threshold_of};
 use flakeproof_learn::evaluate::Confusion;
 
-use crate::planner_benchmark::Subject;
+use crate::planner_benchmark::BenchmarkSubject;
 use crate::real;
 
 /// CANNIER with two thresholds, and what it comes to.
@@ -57,8 +57,12 @@ struct Sum {
 impl Baseline {
     /// Measure with these tests, and the probability that a model gave to each.
     #[must_use]
-    pub fn new(subjects: &[Subject], probabilities: &[f64], max_reruns: MaxReruns) -> Self {
-        let mut order: Vec<(f64, Subject)> =
+    pub fn new(
+        subjects: &[BenchmarkSubject],
+        probabilities: &[f64],
+        max_reruns: MaxReruns,
+    ) -> Self {
+        let mut order: Vec<(f64, BenchmarkSubject)> =
             probabilities.iter().copied().zip(subjects.iter().copied()).collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut sum = Sum::default();
@@ -148,7 +152,8 @@ mod tests {
     use super::*;
 
     fn baseline() -> Baseline {
-        let subject = |failures| Subject { outcomes: Tally { runs: 10, failures }, cost: 1.0 };
+        let subject =
+            |failures| BenchmarkSubject { outcomes: Tally { runs: 10, failures }, cost: 1.0 };
         let subjects = [subject(5), subject(0), subject(5), subject(0)];
         let probabilities = [0.9, 0.6, 0.3, 0.0];
         Baseline::new(&subjects, &probabilities, MaxReruns::new(3).expect("more than one"))

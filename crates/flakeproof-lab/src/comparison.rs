@@ -9,7 +9,7 @@ use flakeproof_learn::cannier::MaxReruns;
 use rayon::prelude::*;
 
 use crate::baseline::{Baseline, CannierPoint, unbeaten_points};
-use crate::planner_benchmark::{BenchmarkCase, Kin, PlannerBenchmark, Subject};
+use crate::planner_benchmark::{BenchmarkCase, BenchmarkSubject, Kin, PlannerBenchmark};
 use crate::real;
 
 /// Runs of each test, on average, that are shown.
@@ -89,7 +89,7 @@ impl PlannerComparison<'_> {
     #[must_use]
     pub fn run(&self, max_reruns: MaxReruns) -> ComparisonResult {
         let cases = self.benchmark.cases();
-        let subjects: Vec<Subject> = cases.iter().map(|it| it.subject).collect();
+        let subjects: Vec<BenchmarkSubject> = cases.iter().map(|it| it.subject).collect();
         let probabilities: Vec<f64> = cases.iter().map(|it| it.probability).collect();
         let baseline = |most: MaxReruns| Baseline::new(&subjects, &probabilities, most);
         let own_front = unbeaten_points(baseline(max_reruns).grid());
@@ -238,7 +238,7 @@ mod tests {
                 kin: vec!["project".into(), format!("class {}", number / 5)],
                 fold: number as usize % 2,
                 probability: if is_flaky && number.is_multiple_of(2) { 0.8 } else { 0.1 },
-                subject: Subject {
+                subject: BenchmarkSubject {
                     outcomes: Tally { runs: 100, failures: if is_flaky { 20 } else { 0 } },
                     cost: 1.0,
                 },

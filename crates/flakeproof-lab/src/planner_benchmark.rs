@@ -18,19 +18,19 @@ pub struct BenchmarkCase {
     /// What the model said.
     pub probability: f64,
     /// How it fares.
-    pub subject: Subject,
+    pub subject: BenchmarkSubject,
 }
 
 /// A test whose outcomes over many runs are known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct BenchmarkSubject {
     /// Its outcomes.
     pub outcomes: Tally,
     /// What one run costs.
     pub cost: f64,
 }
 
-impl Subject {
+impl BenchmarkSubject {
     /// How often it fails.
     #[must_use]
     pub fn rate(&self) -> f64 {
@@ -107,7 +107,7 @@ impl PlannerBenchmark {
         look: &mut dyn FnMut(usize, &Planner),
     ) {
         let mut prior = GroupPrior::default();
-        let (candidates, subjects): (Vec<Candidate>, Vec<Subject>) = chosen
+        let (candidates, subjects): (Vec<Candidate>, Vec<BenchmarkSubject>) = chosen
             .map(|(case, probability)| {
                 let group = match kin {
                     Kin::Heard => prior.group_of(&case.kin),
@@ -129,7 +129,7 @@ impl PlannerBenchmark {
 /// When the planner has more tests than there are subjects.
 fn simulate(
     mut planner: Planner,
-    subjects: &[Subject],
+    subjects: &[BenchmarkSubject],
     budgets: &[f64],
     seed: Seed,
     look: &mut dyn FnMut(usize, &Planner),
@@ -167,7 +167,7 @@ struct SimulatedTest {
 
 impl SimulatedTest {
     /// Each test has its own chance, so that all plans meet the same tests.
-    fn draw(subject: &Subject, number: u32, seed: Seed) -> Self {
+    fn draw(subject: &BenchmarkSubject, number: u32, seed: Seed) -> Self {
         let mut chance = Chance::new(seed.split(&number.to_string()));
         let fails_first = chance.unit() < subject.rate();
         let change = if fails_first { 1.0 - subject.rate() } else { subject.rate() };
@@ -206,7 +206,7 @@ mod tests {
             kin: vec!["project".into(), format!("class {}", number / 10)],
             fold: number as usize % 2,
             probability: 0.1,
-            subject: Subject {
+            subject: BenchmarkSubject {
                 outcomes: Tally { runs: 100, failures: if number < 10 { 20 } else { 0 } },
                 cost: 1.0,
             },
@@ -241,8 +241,8 @@ mod tests {
         assert_eq!(looked, 1);
     }
 
-    fn subject(failures: u32) -> Subject {
-        Subject { outcomes: Tally { runs: 100, failures }, cost: 1.0 }
+    fn subject(failures: u32) -> BenchmarkSubject {
+        BenchmarkSubject { outcomes: Tally { runs: 100, failures }, cost: 1.0 }
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn who_trusts_a_good_model_finds_more_for_the_same_price() {
-        let subjects: Vec<Subject> =
+        let subjects: Vec<BenchmarkSubject> =
             (0..200).map(|number| subject(if number % 10 == 0 { 10 } else { 0 })).collect();
         let found = |sure: f64| {
             let mut prior = GroupPrior::default();

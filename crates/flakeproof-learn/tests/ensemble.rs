@@ -11,7 +11,7 @@ use flakeproof_learn::ensemble::{
 use flakeproof_learn::flast::{HoldOut, Opinion};
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_learn::network::{Methods, NetworkParams, PathCorpus, PathStep};
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::words::Comments;
 use flakeproof_syntax::{Finder, Layout, SourceFile};
 
@@ -152,7 +152,7 @@ fn a_reader_smells_what_the_code_around_a_test_does() {
     let mut finder = Finder::default();
     let mut lower =
         |path: &str, text: &str| finder.lower(&SourceFile { path, text }, &Layout::default()).unit;
-    let project = Project::new(vec![
+    let project = ProjectIndex::new(vec![
         lower("src/test/java/a/StockTest.java", test),
         lower("src/test/java/a/Base.java", base),
         lower("src/main/java/a/Stock.java", code),

@@ -36,7 +36,7 @@ const VERSIONS: [&str; 4] = ["pythonLocation", "TOXENV", "NOX_CURRENT_SESSION", 
 impl CiFacts {
     /// What these environment variables tell; `None` outside of the systems that are known.
     #[must_use]
-    pub fn of(variables: &BTreeMap<String, String>) -> Option<Self> {
+    pub fn read(variables: &BTreeMap<String, String>) -> Option<Self> {
         let system = SYSTEMS.iter().find(|system| system.is_running(variables))?;
         let first = |names: &[&str]| first(variables, names);
         let machine = system.machine.iter().chain(&VERSIONS);
@@ -257,7 +257,7 @@ mod tests {
 
     fn facts(variables: &[(&str, &str)]) -> Option<CiFacts> {
         let owned = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
-        CiFacts::of(&owned.collect())
+        CiFacts::read(&owned.collect())
     }
 
     const SHA: &str = "83e14cb0a1b2c3d4e5f60718293a4b5c6d7e8f90";

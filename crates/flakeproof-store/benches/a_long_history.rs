@@ -11,7 +11,7 @@ use flakeproof_core::{
     Attempt, Execution, Failure, History, HistoryError, Isolation, Outcome, Phase, RunRecord,
     Scores, Seed, Signature, Stage, Surroundings, TreeState,
 };
-use flakeproof_store::{Depth, Pruning, SqliteHistory, Table};
+use flakeproof_store::{Depth, Pruning, SqliteHistory, StoredTable};
 
 const RUNS: usize = 100;
 
@@ -52,7 +52,7 @@ fn look_after(history: &mut SqliteHistory) -> Result<(), Box<dyn std::error::Err
     measure("stats", 3, |_| history.stats().map(drop))?;
     let mut rows = 0;
     let exporting = Instant::now();
-    let exported = history.export(Table::Executions, |_| {
+    let exported = history.export(StoredTable::Executions, |_| {
         rows += 1;
         Ok::<(), std::convert::Infallible>(())
     });

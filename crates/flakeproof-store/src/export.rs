@@ -15,7 +15,7 @@ use crate::{SqliteHistory, digests};
 
 /// What can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
+pub enum StoredTable {
     /// Each attempt at each test in each run.
     Executions,
     /// Each run.
@@ -134,7 +134,7 @@ const TESTS: [Column; 18] = [
 const FINDINGS: [Column; 6] =
     [text("run"), text("test"), text("started"), text("verdict"), text("kind"), text("evidence")];
 
-impl Table {
+impl StoredTable {
     /// Its columns, in order.
     #[must_use]
     pub fn columns(self) -> &'static [Column] {
@@ -171,10 +171,10 @@ impl SqliteHistory {
     /// When the history cannot be read, or `take` fails.
     pub fn export<E>(
         &self,
-        table: Table,
+        table: StoredTable,
         mut take: impl FnMut(&[Cell<'_>]) -> Result<(), E>,
     ) -> Result<(), ExportError<E>> {
-        if table == Table::Tests {
+        if table == StoredTable::Tests {
             let timeline = self.timeline().map_err(ExportError::History)?;
             let mut scores = Scores::from_timeline(&timeline);
             scores.add_hunted(&self.known_flaky().map_err(ExportError::History)?);
@@ -188,9 +188,9 @@ impl SqliteHistory {
             // What others write meanwhile does not show.
             let snapshot = connection.unchecked_transaction()?;
             let way = match table {
-                Table::Executions => executions(&snapshot, &mut take),
-                Table::Findings => rows(&snapshot, ALL_FINDINGS, &mut take),
-                Table::Runs | Table::Tests => rows(&snapshot, ALL_RUNS, &mut take),
+                StoredTable::Executions => executions(&snapshot, &mut take),
+                StoredTable::Findings => rows(&snapshot, ALL_FINDINGS, &mut take),
+                StoredTable::Runs | StoredTable::Tests => rows(&snapshot, ALL_RUNS, &mut take),
             };
             match way {
                 Err(Trouble::Reading(error)) => return Err(error),

@@ -18,7 +18,7 @@ mod runs;
 mod sqlite;
 mod stats;
 
-pub use export::{Cell, Column, ColumnType, ExportError, Table};
+pub use export::{Cell, Column, ColumnType, ExportError, StoredTable};
 pub use memory::MemoryHistory;
 pub use prune::{Compaction, Depth, Pruned, Pruning};
 pub use sqlite::SqliteHistory;

@@ -7,7 +7,7 @@ use flakeproof_core::{
     Attempt, Execution, Failure, Feature, Features, History, Isolation, Origin, Outcome, Phase,
     RunRecord, Scores, Seed, Signature, Stage, Surroundings, TestId, TreeState,
 };
-use flakeproof_store::{Cell, Compaction, Depth, Pruning, SqliteHistory, Table};
+use flakeproof_store::{Cell, Compaction, Depth, Pruning, SqliteHistory, StoredTable};
 use proptest::prelude::*;
 
 fn history() -> (tempfile::TempDir, SqliteHistory) {
@@ -83,7 +83,7 @@ fn before(day: &str, depth: Depth) -> Pruning {
     Pruning { before: day.into(), depth }
 }
 
-fn rows(history: &SqliteHistory, table: Table) -> Vec<Vec<String>> {
+fn rows(history: &SqliteHistory, table: StoredTable) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let take = |cells: &[Cell<'_>]| {
         let text = |cell: &Cell<'_>| match cell {
@@ -272,7 +272,9 @@ fn looking_at_what_there_is_changes_nothing() {
     let history = SqliteHistory::look(&file(&folder)).expect("opens");
     history.stats().expect("is counted");
     history.prune_outlook(&before("2026-02-01", Depth::Runs)).expect("is counted");
-    for table in [Table::Executions, Table::Runs, Table::Tests, Table::Findings] {
+    for table in
+        [StoredTable::Executions, StoredTable::Runs, StoredTable::Tests, StoredTable::Findings]
+    {
         rows(&history, table);
     }
     drop(history);
@@ -292,7 +294,7 @@ fn every_execution_is_exported_also_what_only_a_digest_knows() {
         let row = |row: &Vec<String>| {
             [&row[0], &row[1], &row[6], &row[7], &row[8], &row[9]].map(String::as_str).join(" ")
         };
-        rows(history, Table::Executions).iter().map(row).collect()
+        rows(history, StoredTable::Executions).iter().map(row).collect()
     };
     let whole = [
         "1 a 1 first failed 0.005",
@@ -301,7 +303,7 @@ fn every_execution_is_exported_also_what_only_a_digest_knows() {
         "2 a 1 first passed 0.005",
     ];
     assert_eq!(told(&history), whole);
-    let first = &rows(&history, Table::Executions)[0];
+    let first = &rows(&history, StoredTable::Executions)[0];
     assert_eq!(
         (first[2].as_str(), first[3].as_str(), first[5].as_str()),
         ("2026-01-01T12:00:00Z", "r1", "linux")
@@ -321,11 +323,13 @@ fn every_execution_is_exported_also_what_only_a_digest_knows() {
 fn runs_and_tests_are_exported_with_what_is_known() {
     let (_folder, mut history) = history();
     keep(&mut history, &record("1", 1, Origin::Run), &[("a", FLAKY)]);
-    let run = &rows(&history, Table::Runs)[0];
+    let run = &rows(&history, StoredTable::Runs)[0];
     assert_eq!((run[0].as_str(), run[9].as_str()), ("1", "18446744073709551615"));
-    let test = &rows(&history, Table::Tests)[0];
+    let test = &rows(&history, StoredTable::Tests)[0];
     assert_eq!((test[0].as_str(), test[1].as_str(), test[3].as_str()), ("a", "flaky", "1"));
-    for table in [Table::Executions, Table::Runs, Table::Tests, Table::Findings] {
+    for table in
+        [StoredTable::Executions, StoredTable::Runs, StoredTable::Tests, StoredTable::Findings]
+    {
         let width = table.columns().len();
         assert!(rows(&history, table).iter().all(|row| row.len() == width), "{table:?}");
     }

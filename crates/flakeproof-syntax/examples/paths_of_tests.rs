@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use flakeproof_syntax::dependence::{Graph, PathLimits};
 use flakeproof_syntax::flow::{Declared, Unit};
-use flakeproof_syntax::project::{Project, ReachLimits};
+use flakeproof_syntax::project::{ProjectIndex, ReachLimits};
 use flakeproof_syntax::{Finder, Language, Layout, SourceFile};
 use rayon::prelude::*;
 
@@ -124,7 +124,7 @@ fn of_project(root: &Path, tests: &[Labelled], cost: &mut Cost) -> Vec<Drawn> {
         .collect();
     cost.lower += clock.elapsed();
     let clock = Instant::now();
-    let project = Project::new(units);
+    let project = ProjectIndex::new(units);
     cost.index += clock.elapsed();
     let clock = Instant::now();
     let mut drawn: Vec<Drawn> = tests.par_iter().map(|test| draw(&project, test)).collect();
@@ -141,7 +141,7 @@ fn of_project(root: &Path, tests: &[Labelled], cost: &mut Cost) -> Vec<Drawn> {
     drawn
 }
 
-fn draw(project: &Project, test: &Labelled) -> Drawn {
+fn draw(project: &ProjectIndex, test: &Labelled) -> Drawn {
     let Some(declared) = project.find_method(&test.class, &test.method) else {
         let class = project.find_class(&test.class);
         let reason = if class.is_some() { "no such method" } else { "no such class" };
@@ -164,7 +164,7 @@ fn draw(project: &Project, test: &Labelled) -> Drawn {
     }
 }
 
-fn reason(project: &Project, declared: Declared, graph: &Graph) -> &'static str {
+fn reason(project: &ProjectIndex, declared: Declared, graph: &Graph) -> &'static str {
     let is_empty = project.function(declared).is_none_or(|function| function.body.is_empty());
     match (is_empty, graph.assertions.is_empty()) {
         (true, _) => "empty body",

@@ -16,7 +16,7 @@ use crate::languages::{Lowering, Pieces};
 use crate::metrics::{MeasuredTests, of_tests};
 use crate::outline::{Function, Outline, Reach, Reading, Role};
 use crate::tree::{first_error, line};
-use crate::{Found, Helper, Issue, IssueKind, Language, Layout, SourceFile, TestSource};
+use crate::{Found, Helper, IssueKind, Language, Layout, SourceFile, SourceIssue, TestSource};
 
 /// Round, square and curly brackets open at the same time.
 const MOST_BRACKETS: usize = 10_000;
@@ -59,7 +59,7 @@ pub struct Lowered {
     /// What was understood of the file.
     pub unit: Unit,
     /// What could not be read.
-    pub issues: Vec<Issue>,
+    pub issues: Vec<SourceIssue>,
 }
 
 /// Says whether to give up on the file being parsed.
@@ -140,7 +140,7 @@ impl Finder {
         let known = Language::of_path(file.path);
         let language = known.unwrap_or(Language::Java);
         let unit = Unit::empty(file.path, language, file.text);
-        let unread = |kind, line| Issue { kind, line };
+        let unread = |kind, line| SourceIssue { kind, line };
         if known.is_none() {
             return Lowered { unit, issues: vec![unread(IssueKind::UnknownLanguage, 1)] };
         }
@@ -235,7 +235,7 @@ impl Finder {
 }
 
 fn nothing<'a, Seen: Default>(kind: IssueKind, line: u32) -> (Found<'a>, Seen) {
-    (Found { tests: Vec::new(), issues: vec![Issue { kind, line }] }, Seen::default())
+    (Found { tests: Vec::new(), issues: vec![SourceIssue { kind, line }] }, Seen::default())
 }
 
 fn test_source<'a>(
@@ -272,10 +272,14 @@ fn test_source<'a>(
     })
 }
 
-fn issues(tree: &Tree, outline: &Outline<'_>) -> Vec<Issue> {
+fn issues(tree: &Tree, outline: &Outline<'_>) -> Vec<SourceIssue> {
     let error = first_error(tree.root_node())
         .map(|node| (IssueKind::SyntaxError, line(node.start_position().row)));
-    error.into_iter().chain(outline.issue()).map(|(kind, line)| Issue { kind, line }).collect()
+    error
+        .into_iter()
+        .chain(outline.issue())
+        .map(|(kind, line)| SourceIssue { kind, line })
+        .collect()
 }
 
 /// The line on which a text first nests too deeply to be parsed.

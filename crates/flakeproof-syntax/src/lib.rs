@@ -2,7 +2,7 @@
 //!
 //! A [`Finder`] is given the text of a file and says which tests are in it, named as their runner
 //! names them, each with the helpers of the same file that it calls. It never fails: a broken file
-//! gives the tests that can still be read, and [`Issue`]s. A language is one file in `languages`
+//! gives the tests that can still be read, and [`SourceIssue`]s. A language is one file in `languages`
 //! and one line that lists it.
 
 pub mod dependence;
@@ -20,4 +20,4 @@ pub mod words;
 
 pub use finder::{Effort, Finder, Lowered};
 pub use language::{Language, may_hold_tests};
-pub use source::{Found, Helper, Issue, IssueKind, Layout, SourceFile, TestSource};
+pub use source::{Found, Helper, IssueKind, Layout, SourceFile, SourceIssue, TestSource};

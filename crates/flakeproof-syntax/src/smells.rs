@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::Declared;
-use crate::project::{Project, ReachLimits};
+use crate::project::{ProjectIndex, ReachLimits};
 use crate::words::{CodeToken, Comments, parts, tokens};
 
 macro_rules! smells {
@@ -217,7 +217,7 @@ const LONGEST_WORD: usize = 16;
 /// Counts smells around the tests of a project. What it finds out about a file it keeps.
 #[derive(Debug)]
 pub struct SmellReader<'p> {
-    project: &'p Project,
+    project: &'p ProjectIndex,
     files: Vec<OnceLock<File>>,
     /// The outer circles, which all tests of a file share.
     outer: Vec<OnceLock<Outer>>,
@@ -239,7 +239,7 @@ pub struct TestWords {
 impl<'p> SmellReader<'p> {
     /// A reader of this project.
     #[must_use]
-    pub fn new(project: &'p Project) -> Self {
+    pub fn new(project: &'p ProjectIndex) -> Self {
         let files = project.units().iter().map(|_| OnceLock::new()).collect();
         let outer = project.units().iter().map(|_| OnceLock::new()).collect();
         Self { project, files, outer }

@@ -27,7 +27,7 @@ pub struct Found<'a> {
     /// The tests, in the order in which they stand in the file.
     pub tests: Vec<TestSource<'a>>,
     /// What could not be read.
-    pub issues: Vec<Issue>,
+    pub issues: Vec<SourceIssue>,
 }
 
 /// A test, as it stands in its file.
@@ -65,7 +65,7 @@ pub struct Helper<'a> {
 
 /// Something about a file that kept tests from being found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Issue {
+pub struct SourceIssue {
     /// What it is.
     pub kind: IssueKind,
     /// The line where it begins, counted from 1.
@@ -98,7 +98,7 @@ impl fmt::Display for IssueKind {
     }
 }
 
-impl fmt::Display for Issue {
+impl fmt::Display for SourceIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: {}", self.line, self.kind)
     }

@@ -284,3 +284,82 @@ fn jobs_share_the_suite_and_come_to_the_same_verdicts() {
     let processes: std::collections::HashSet<_> = notes.iter().map(|note| &note[1]).collect();
     assert!(processes.len() > 1, "{notes:?}");
 }
+
+/// A test that fails, and writes down all that it can see of its interpreter.
+const LOOKS: &str = r#"
+import atexit, faulthandler, gc, json, locale, os, signal, sys, threading, warnings
+
+def look():
+    handles = [name for name in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + name)]
+    return {
+        "handles that children get": [it for it in handles if os.get_inheritable(int(it))],
+        "threads": [thread.name for thread in threading.enumerate()],
+        "tasks": len(os.listdir("/proc/self/task")),
+        "filters of warnings": [repr(it) for it in warnings.filters],
+        "variables": {k: v for k, v in os.environ.items() if not k.startswith("FLAKEPROOF") and k != "_"},
+        "modules": sorted(it for it in sys.modules if not it.startswith("flakeproof_agent")),
+        "signals": {it.name: repr(signal.getsignal(it)) for it in signal.Signals},
+        "blocked": sorted(int(it) for it in signal.pthread_sigmask(signal.SIG_BLOCK, [])),
+        "timers": [signal.getitimer(it) for it in (signal.ITIMER_REAL, signal.ITIMER_PROF)],
+        "recursion": sys.getrecursionlimit(),
+        "at exit": atexit._ncallbacks(),
+        "path": sys.path,
+        "arguments": sys.argv,
+        "traced": [repr(sys.gettrace()), repr(sys.getprofile())],
+        "collector": [gc.isenabled(), gc.get_threshold(), len(gc.callbacks)],
+        "hooks": [type(it).__name__ for it in (sys.excepthook, sys.displayhook, sys.breakpointhook)],
+        "dumps stacks": faulthandler.is_enabled(),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "folder": os.getcwd(),
+        "switches": sys.getswitchinterval(),
+        "flags": [repr(sys.flags), sys._xoptions, sys.dont_write_bytecode],
+        "streams": [type(it).__name__ for it in (sys.stdin, sys.stdout, sys.stderr)],
+        "finders": [len(sys.meta_path), len(sys.path_hooks)],
+        "builtins": sorted(vars(sys.modules["builtins"])),
+        "replaced": sorted(
+            "%s.%s" % (module, name)
+            for module, content in list(sys.modules.items())
+            for name, value in list(vars(content).items() if content else ())
+            if callable(value)
+            and str(getattr(value, "__module__", "")).startswith("flakeproof")
+            and not module.startswith("flakeproof")
+        ),
+    }
+
+def test_it():
+    gc.collect()
+    with open("looks", "a") as looks:
+        print(json.dumps(look(), sort_keys=True), file=looks)
+    assert 0
+"#;
+
+#[test]
+fn a_test_sees_the_interpreter_that_it_would_see_without_us() {
+    let strict = "[pytest]\nfilterwarnings = error\naddopts = -p no:cacheprovider\n";
+    let ways: [&[&str]; 3] = [&[], &FORKED, &["--isolation", "spawn", "--fresh", "2"]];
+    for options in ways {
+        let project = project().file("test_a.py", LOOKS).file("pytest.ini", strict);
+        let looks = project.path().join("looks");
+        let status = project.pytest(&[]).output().expect("pytest starts").status;
+        assert_eq!(status.code(), Some(1));
+        let plain = std::fs::read_to_string(&looks).expect("the test looked");
+        std::fs::remove_file(&looks).expect("it is there");
+        let ran = project.run(options, &[]);
+        let seen = std::fs::read_to_string(&looks).expect("the test looked");
+        assert!(seen.lines().count() >= 3, "{}", ran.text());
+        for look in seen.lines() {
+            assert_eq!(different(&plain, look), Vec::<String>::new(), "{options:?}");
+        }
+    }
+}
+
+/// What is not the same in two looks at an interpreter.
+fn different(one: &str, other: &str) -> Vec<String> {
+    let read = |text| serde_json::from_str::<serde_json::Value>(text).expect("it is JSON");
+    let (one, other) = (read(one), read(other));
+    let all = one.as_object().expect("a look has parts");
+    all.iter()
+        .filter(|(part, seen)| other[part.as_str()] != **seen)
+        .map(|(part, seen)| format!("{part}: {seen}\nbecame {}", other[part.as_str()]))
+        .collect()
+}

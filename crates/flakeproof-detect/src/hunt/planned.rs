@@ -241,7 +241,7 @@ impl Outlook {
     pub(super) fn hidden(&self) -> Hidden {
         let (nod, victims) =
             (self.nod.hidden(Forecast::OFTEN), self.victims.hidden(Forecast::OFTEN));
-        Hidden::of(nod.expected + victims.expected, Forecast::OFTEN)
+        Hidden::estimate(nod.expected + victims.expected, Forecast::OFTEN)
     }
 
     /// What to do next.

@@ -240,7 +240,7 @@ impl Planner {
                 often / (odds * belief.now + belief.otherwise())
             })
             .sum();
-        Hidden::of(expected, at_least)
+        Hidden::estimate(expected, at_least)
     }
 }
 

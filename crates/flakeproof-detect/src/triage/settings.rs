@@ -264,7 +264,7 @@ mod tests {
             message: message.into(),
             text: message.into(),
             location: None,
-            signature: Signature::of(message, None),
+            signature: Signature::compute(message, None),
         };
         execution(Outcome::Failed, Some(failure), "")
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use flakeproof_syntax::flow::Declared;
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::smells::SmellReader;
 use flakeproof_syntax::words::{self, Comments, parts};
 
@@ -153,14 +153,14 @@ impl Readings {
 /// Reads the tests of a project. What it finds out about a file it keeps: make one for all tests.
 #[derive(Debug)]
 pub struct SourceReader<'p> {
-    project: &'p Project,
+    project: &'p ProjectIndex,
     smells: SmellReader<'p>,
 }
 
 impl<'p> SourceReader<'p> {
     /// A reader of this project.
     #[must_use]
-    pub fn new(project: &'p Project) -> Self {
+    pub fn new(project: &'p ProjectIndex) -> Self {
         Self { project, smells: SmellReader::new(project) }
     }
 

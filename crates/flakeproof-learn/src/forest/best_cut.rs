@@ -167,7 +167,9 @@ impl<'a> BestCut<'a> {
             next = filled.next();
             let inside = Counts::unpacked(*packed);
             let after = left + inside;
-            if !inside.is_pure() {
+            // The ends of a bucket of one class are as good as any cut inside it, where both may be cut.
+            let ends_are_best = inside.is_pure() && gain.allows(left) && gain.allows(after);
+            if !ends_are_best {
                 let positive_first = Counts { other: left.other, ..after };
                 let others_first = Counts { positive: left.positive, ..after };
                 let at_most = gain.value(positive_first).max(gain.value(others_first));

@@ -7,7 +7,7 @@
 
 use flakeproof_syntax::dependence::{ContextualPath, Graph};
 use flakeproof_syntax::flow::Declared;
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use rustc_hash::FxHashMap;
 
 /// Of a longer body, the words at its beginning are read.
@@ -278,7 +278,7 @@ impl PathCorpus {
 /// once.
 #[derive(Debug)]
 pub struct PathWriter<'p> {
-    project: &'p Project,
+    project: &'p ProjectIndex,
     corpus: PathCorpus,
     bodies: FxHashMap<Declared, Bag>,
 }
@@ -286,7 +286,7 @@ pub struct PathWriter<'p> {
 impl<'p> PathWriter<'p> {
     /// A writer for the tests of this project.
     #[must_use]
-    pub fn new(project: &'p Project) -> Self {
+    pub fn new(project: &'p ProjectIndex) -> Self {
         Self { project, corpus: PathCorpus::default(), bodies: FxHashMap::default() }
     }
 

@@ -7,7 +7,7 @@
 
 use flakeproof_core::Seed;
 use flakeproof_syntax::flow::Declared;
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use rustc_hash::FxHashMap;
 
 use super::corpus::LONGEST_BODY;
@@ -71,7 +71,7 @@ impl Methods {
     }
 
     /// Add all functions of a project that have a name and a body.
-    pub fn push_project(&mut self, project: &Project) {
+    pub fn push_project(&mut self, project: &ProjectIndex) {
         for (unit, file) in (0..).zip(project.units()) {
             for (place, function) in (0..).zip(&file.functions) {
                 if function.name.is_empty() || function.body.is_empty() {

@@ -138,7 +138,7 @@ pub(crate) fn findings() -> Findings {
     ];
     let mut findings = findings_of(tests);
     findings.groups = vec![Group {
-        signature: Signature::of(refused, None),
+        signature: Signature::compute(refused, None),
         tests: vec!["tests/test_net.py::test_get".into(), "tests/test_net.py::test_post".into()],
         cause: GroupCause::Outage,
     }];
@@ -249,7 +249,7 @@ fn failure(message: &str) -> Failure {
         message: message.into(),
         text: format!("Traceback (most recent call last):\n  ...\n{message}"),
         location: None,
-        signature: Signature::of(message, None),
+        signature: Signature::compute(message, None),
     }
 }
 
@@ -337,7 +337,7 @@ fn failing(mut test: HuntedTest) -> HuntedTest {
         message: message.into(),
         text: format!("Traceback (most recent call last):\n  ...\n{message}"),
         location: None,
-        signature: Signature::of(message, None),
+        signature: Signature::compute(message, None),
     });
     test
 }

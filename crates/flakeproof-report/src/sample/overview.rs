@@ -207,7 +207,7 @@ fn victim(id: &str) -> HuntedTest {
         message: message.into(),
         text: message.into(),
         location: None,
-        signature: Signature::of(message, None),
+        signature: Signature::compute(message, None),
     });
     test.reproduction = Some(Reproduction {
         command: format!("pytest {polluter} '{id}'"),

@@ -35,7 +35,7 @@ pub(super) fn lost_with_process(
         duration,
         failure: Some(Failure {
             phase: Phase::Call,
-            signature: Signature::of(&format!("{outcome}: {message}"), Some(&own)),
+            signature: Signature::compute(&format!("{outcome}: {message}"), Some(&own)),
             message,
             text,
             location: None,

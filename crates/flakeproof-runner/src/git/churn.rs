@@ -48,7 +48,7 @@ impl Churn {
     /// The changes of these lines of a file, added up. A file that git does not know, or that did
     /// not change, has none.
     #[must_use]
-    pub fn of(&self, file: &Path, lines: &Lines) -> u64 {
+    pub fn count(&self, file: &Path, lines: &Lines) -> u64 {
         let Some(sums) = self.sums.get(file) else { return 0 };
         let up_to = |line: u32| {
             let last = sums.last().copied().unwrap_or_default();
@@ -191,7 +191,7 @@ mod tests {
         let repository = sandbox.repository();
         let churn = repository.churn(commits, &["*.py"]).expect("an answer of git");
         let file = repository.root().join(name);
-        (1..=count_lines(&file)).map(|line| churn.of(&file, &Lines::from_iter([line]))).collect()
+        (1..=count_lines(&file)).map(|line| churn.count(&file, &Lines::from_iter([line]))).collect()
     }
 
     /// The same by git's account, one line at a time.

@@ -81,10 +81,17 @@ impl Failure {
     }
 }
 
+/// Questions that git answers from its own files: they need no list of filters, which is another call.
+const ABOUT_ITS_OWN: [&str; 5] =
+    ["config", "rev-parse", "for-each-ref", "merge-base", "check-ignore"];
+
 /// Ask git a question about the repository that contains `folder`; gives what it printed.
 pub(super) fn ask(folder: &Path, question: &[&str]) -> Result<Vec<u8>, Failure> {
     let mut command = command(folder);
-    without_filters(&mut command, &filters_of(folder));
+    let reads_files = question.first().is_none_or(|it| !ABOUT_ITS_OWN.contains(it));
+    if reads_files {
+        without_filters(&mut command, &filters_of(folder));
+    }
     command.args(question);
     answer_of(command, DEADLINE)
 }
@@ -254,6 +261,15 @@ mod tests {
         let printed = String::from_utf8(ask(&folder, &diff).unwrap()).unwrap();
         assert!(printed.contains("+2"), "{printed}");
         ask(&folder, &["status", "--porcelain=v2", "-z"]).unwrap();
+        for own in ABOUT_ITS_OWN {
+            let question: &[&str] = match own {
+                "config" => &["config", "filter.plain.required"],
+                "merge-base" => &["merge-base", "HEAD", "HEAD"],
+                "check-ignore" => &["check-ignore", "--quiet", "--non-matching", "-v", "a.txt"],
+                _ => &[own, "HEAD"],
+            };
+            let _ = ask(&folder, question);
+        }
         assert!(!ran.exists(), "a program of the configuration was run");
     }
 

@@ -26,7 +26,7 @@ pub struct Identity {
 impl Identity {
     /// The id of a test. Without rules, its parameters stay as they are.
     #[must_use]
-    pub fn of(test: &ReportedTest, rules: Option<&IdRules>, places: &mut Places) -> Self {
+    pub fn assign(test: &ReportedTest, rules: Option<&IdRules>, places: &mut Places) -> Self {
         let file = test.file.as_deref().filter(|file| !file.is_empty());
         let file = file.map(|file| places.relative(file));
         let (prefix, name, is_unique) = named(test, file.as_deref());
@@ -264,7 +264,7 @@ mod tests {
         test.suite = suite.into();
         test.class = class.into();
         test.file = file.map(str::to_owned);
-        Identity::of(&test, None, &mut Places::default()).id.to_string()
+        Identity::assign(&test, None, &mut Places::default()).id.to_string()
     }
 
     #[test]
@@ -330,7 +330,7 @@ mod tests {
         let mut test = ReportedTest::named("test_x[0x7f3a2b1c0d10]");
         test.file = Some("t/0x7f3a2b1c0d10/test_a.py".into());
         let rules = IdRules::of_run("2026-11-15");
-        let identity = Identity::of(&test, Some(&rules), &mut Places::default());
+        let identity = Identity::assign(&test, Some(&rules), &mut Places::default());
         assert_eq!(identity.id.as_str(), "t/0x7f3a2b1c0d10/test_a.py::test_x[<address>]");
         let raw = identity.raw.map(|raw| raw.to_string());
         assert_eq!(raw.as_deref(), Some("t/0x7f3a2b1c0d10/test_a.py::test_x[0x7f3a2b1c0d10]"));

@@ -2,7 +2,7 @@
 //!
 //! [`read`] takes a whole report, [`read_each`] hands over one test after another in bounded
 //! memory. The format is found by the content, or named by who knows it. A report is somebody
-//! else's file: what can be understood is kept, what is odd becomes an [`Issue`], and nothing in it
+//! else's file: what can be understood is kept, what is odd becomes an [`ReportIssue`], and nothing in it
 //! makes the reader open another file, connect to anything, or grow without limit.
 
 mod go;
@@ -24,5 +24,5 @@ pub use reading::started;
 pub use reading::{Counts, declared_otherwise};
 pub use reading::{Reported, read, read_as, read_each};
 pub use reported::attempts;
-pub use reported::{Issue, Severity};
+pub use reported::{ReportIssue, Severity};
 pub use reported::{ReportedAttempt, ReportedFailure, ReportedTest};

@@ -10,7 +10,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::json_skeleton::CutStrings;
-use super::reported::{Issue, Issues, ReportedTest};
+use super::reported::{Issues, ReportIssue, ReportedTest};
 use super::xml::{Piece, Pieces, Tag, Texts};
 use super::{go, json, junit, tap};
 
@@ -23,7 +23,7 @@ pub struct Reported {
     /// Its tests, in its order.
     pub tests: Vec<ReportedTest>,
     /// What is odd about it.
-    pub issues: Vec<Issue>,
+    pub issues: Vec<ReportIssue>,
 }
 
 /// Read a report from a file, whatever its format.
@@ -46,7 +46,7 @@ pub fn read_as(format: Format, bytes: &[u8]) -> io::Result<Reported> {
 }
 
 fn collected(
-    read: impl FnOnce(&mut dyn FnMut(ReportedTest)) -> io::Result<Vec<Issue>>,
+    read: impl FnOnce(&mut dyn FnMut(ReportedTest)) -> io::Result<Vec<ReportIssue>>,
 ) -> io::Result<Reported> {
     let mut tests = Vec::new();
     let issues = read(&mut |test| tests.push(test))?;
@@ -63,7 +63,7 @@ pub fn read_each(
     mut input: impl BufRead,
     format: Option<Format>,
     sink: &mut dyn FnMut(ReportedTest),
-) -> io::Result<Vec<Issue>> {
+) -> io::Result<Vec<ReportIssue>> {
     let mut issues = Issues::default();
     let beginning = input.fill_buf()?;
     if beginning.starts_with(b"\xFF\xFE") || beginning.starts_with(b"\xFE\xFF") {
@@ -74,7 +74,7 @@ pub fn read_each(
         issues.serious(0, "the report is empty");
         return Ok(issues.into_vec());
     }
-    match format.unwrap_or_else(|| Format::of(beginning)) {
+    match format.unwrap_or_else(|| Format::detect(beginning)) {
         Format::Junit => junit::read(input, &mut issues, sink)?,
         Format::Tap => tap::read(input, &mut issues, sink)?,
         Format::GoJson => go::read(input, &mut issues, sink)?,
@@ -106,7 +106,7 @@ pub enum Format {
 impl Format {
     /// The format of what begins like this. Whatever is neither XML nor JSON may be TAP.
     #[must_use]
-    pub fn of(beginning: &[u8]) -> Self {
+    pub fn detect(beginning: &[u8]) -> Self {
         let beginning = beginning.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(beginning);
         let beginning = beginning.trim_ascii_start();
         match beginning.first() {
@@ -132,7 +132,7 @@ pub fn may_be_report(beginning: &[u8]) -> bool {
             .split(|byte| *byte == b'\n')
             .any(|line| line.trim_ascii().starts_with(word.as_bytes()))
     };
-    match Format::of(beginning) {
+    match Format::detect(beginning) {
         Format::Junit => ["<testsuite", "<testcase", "<TestRun"].iter().any(|tag| has(tag)),
         Format::GoJson => has("\"Test\":") || has("\"Package\":"),
         Format::Ctrf | Format::JestJson | Format::RspecJson => {
@@ -149,7 +149,7 @@ pub fn may_be_report(beginning: &[u8]) -> bool {
 #[must_use]
 pub fn started(beginning: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(beginning);
-    match super::Format::of(beginning) {
+    match super::Format::detect(beginning) {
         super::Format::Junit => attribute(&text),
         super::Format::GoJson => quoted(after(&text, "\"Time\":")?),
         super::Format::Ctrf | super::Format::JestJson | super::Format::RspecJson => {
@@ -196,9 +196,9 @@ fn digits(text: &str) -> Option<String> {
 ///
 /// # Errors
 /// When the input cannot be read.
-pub fn declared_otherwise(mut input: impl BufRead, tests: Counts) -> io::Result<Vec<Issue>> {
+pub fn declared_otherwise(mut input: impl BufRead, tests: Counts) -> io::Result<Vec<ReportIssue>> {
     let mut issues = Issues::default();
-    match Format::of(input.fill_buf()?) {
+    match Format::detect(input.fill_buf()?) {
         Format::Junit => suites(input, &mut issues)?,
         Format::Ctrf | Format::JestJson | Format::RspecJson => summary(input, tests, &mut issues),
         // A plan is checked by whoever reads the tests, and events declare nothing.

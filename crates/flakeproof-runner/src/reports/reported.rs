@@ -105,7 +105,7 @@ const MOST: usize = 100;
 
 /// Something in a report that could not be understood, or not wholly.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Issue {
+pub struct ReportIssue {
     /// How bad it is.
     pub severity: Severity,
     /// Where it is: so many bytes, or for formats of lines so many lines, from the beginning.
@@ -134,7 +134,7 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Issue {
+impl fmt::Display for ReportIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (at {})", self.what, self.position)
     }
@@ -143,7 +143,7 @@ impl fmt::Display for Issue {
 /// The issues so far.
 #[derive(Debug, Default)]
 pub(crate) struct Issues {
-    kept: Vec<Issue>,
+    kept: Vec<ReportIssue>,
 }
 
 impl Issues {
@@ -158,7 +158,7 @@ impl Issues {
     }
 
     /// All that were kept.
-    pub(crate) fn into_vec(self) -> Vec<Issue> {
+    pub(crate) fn into_vec(self) -> Vec<ReportIssue> {
         self.kept
     }
 
@@ -171,7 +171,7 @@ impl Issues {
                 _ => return,
             }
         }
-        self.kept.push(Issue { severity, position, what });
+        self.kept.push(ReportIssue { severity, position, what });
     }
 }
 
@@ -293,7 +293,7 @@ fn failure(
     let here = Location { file: id.to_string(), line: None };
     Failure {
         phase: if outcome == Outcome::Errored { Phase::Setup } else { Phase::Call },
-        signature: Signature::of(&message, Some(&here)),
+        signature: Signature::compute(&message, Some(&here)),
         message,
         text: String::new(),
         location: own.cloned(),

@@ -198,7 +198,7 @@ fn failure() -> Failure {
         message: "KeyError: 'a'".into(),
         text: "Traceback".into(),
         location: None,
-        signature: Signature::of("KeyError: 'a'", None),
+        signature: Signature::compute("KeyError: 'a'", None),
     }
 }
 

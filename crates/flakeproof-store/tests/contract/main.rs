@@ -345,7 +345,7 @@ fn first(test: &str, outcome: Outcome) -> Attempt {
         message: "KeyError: 'a'".into(),
         text: "Traceback".into(),
         location: None,
-        signature: Signature::of("KeyError: 'a'", None),
+        signature: Signature::compute("KeyError: 'a'", None),
     });
     Attempt {
         stage: Stage::First,

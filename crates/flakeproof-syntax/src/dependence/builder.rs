@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::graph::{Assertion, Edge, Graph, Node, NodeId, NodeKind, Words};
 use super::value::{Environment, Variable};
 use crate::flow::{Declared, Span, Unit};
-use crate::project::{Calls, FieldPlace, Project, TypeId, is_this};
+use crate::project::{Calls, FieldPlace, ProjectIndex, TypeId, is_this};
 
 /// A test of more expressions than this, its helpers and set-up included, is read to here.
 const MOST_STEPS: u32 = 20_000;
@@ -27,13 +27,13 @@ impl Graph {
     ///
     /// ```
     /// use flakeproof_syntax::dependence::{Graph, PathLimits};
-    /// use flakeproof_syntax::project::Project;
+    /// use flakeproof_syntax::project::ProjectIndex;
     /// use flakeproof_syntax::{Finder, Layout, SourceFile};
     ///
     /// let text = "def test_adds():\n    total = add(1, 2)\n    assert total == 3\n";
     /// let file = SourceFile { path: "tests/test_sums.py", text };
     /// let unit = Finder::default().lower(&file, &Layout::default()).unit;
-    /// let project = Project::new(vec![unit]);
+    /// let project = ProjectIndex::new(vec![unit]);
     /// let test = project.find_test(&"tests/test_sums.py::test_adds".into()).expect("is there");
     /// let graph = Graph::new(&project, test, None);
     /// let paths = graph.paths(&project, &PathLimits::default());
@@ -41,7 +41,7 @@ impl Graph {
     /// assert_eq!(graph.node_text(&project, first), "1");
     /// ```
     #[must_use]
-    pub fn new(project: &Project, test: Declared, class: Option<&str>) -> Self {
+    pub fn new(project: &ProjectIndex, test: Declared, class: Option<&str>) -> Self {
         let class = class.and_then(|class| project.find_class(class));
         let class = class.or_else(|| project.owner(test));
         let mut builder = Builder::new(project, class);
@@ -51,7 +51,7 @@ impl Graph {
 }
 
 pub(super) struct Builder<'p> {
-    pub(super) project: &'p Project,
+    pub(super) project: &'p ProjectIndex,
     /// The class the test is run in.
     pub(super) class: Option<TypeId>,
     pub(super) graph: Graph,
@@ -128,7 +128,7 @@ impl Through {
 }
 
 impl<'p> Builder<'p> {
-    fn new(project: &'p Project, class: Option<TypeId>) -> Self {
+    fn new(project: &'p ProjectIndex, class: Option<TypeId>) -> Self {
         Self {
             project,
             class,

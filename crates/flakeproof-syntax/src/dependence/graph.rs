@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::flow::{Declared, Span, Unit};
-use crate::project::Project;
+use crate::project::ProjectIndex;
 use crate::words;
 use crate::words::Comments;
 
@@ -116,7 +116,7 @@ impl Graph {
 
     /// The text of a node.
     #[must_use]
-    pub fn node_text<'p>(&self, project: &'p Project, id: NodeId) -> &'p str {
+    pub fn node_text<'p>(&self, project: &'p ProjectIndex, id: NodeId) -> &'p str {
         let node = self.node(id);
         let unit = node.and_then(|node| project.units().get(node.unit as usize));
         node.zip(unit).map_or("", |(node, unit)| unit.text_of(node.span))
@@ -124,7 +124,7 @@ impl Graph {
 
     /// The words of a node's text, names cut into their parts, as they stand; those of a node that
     /// is asserted are followed by those of the assertion.
-    pub fn node_words<'p>(&self, project: &'p Project, id: NodeId) -> Vec<&'p str> {
+    pub fn node_words<'p>(&self, project: &'p ProjectIndex, id: NodeId) -> Vec<&'p str> {
         let Some(node) = self.node(id) else { return Vec::new() };
         let Some(unit) = project.units().get(node.unit as usize) else { return Vec::new() };
         let mut words: Vec<&'p str> =
@@ -137,7 +137,7 @@ impl Graph {
     }
 
     /// The words of an edge's operation; an operator is a word as it stands.
-    pub fn edge_words<'p>(&self, project: &'p Project, id: EdgeId) -> Vec<&'p str> {
+    pub fn edge_words<'p>(&self, project: &'p ProjectIndex, id: EdgeId) -> Vec<&'p str> {
         let Some(edge) = self.edge(id) else { return Vec::new() };
         let mut words = Vec::new();
         for text in edge.operation.texts(project) {
@@ -175,7 +175,7 @@ impl Words {
     }
 
     /// The words themselves.
-    pub fn texts<'p>(&self, project: &'p Project) -> impl Iterator<Item = &'p str> {
+    pub fn texts<'p>(&self, project: &'p ProjectIndex) -> impl Iterator<Item = &'p str> {
         let unit: Option<&'p Unit> = project.units().get(self.unit as usize);
         let spans = self.spans().to_vec();
         spans.into_iter().filter_map(move |span| unit.map(|unit| unit.text_of(span)))
@@ -215,7 +215,7 @@ impl Graph {
     /// Assertions take turns in the order of the run, each giving its next path: backwards from
     /// its last value, the latest edge first. The search ends after 40,000 steps.
     #[must_use]
-    pub fn paths(&self, project: &Project, limits: &PathLimits) -> Vec<ContextualPath> {
+    pub fn paths(&self, project: &ProjectIndex, limits: &PathLimits) -> Vec<ContextualPath> {
         if limits.most == 0 || limits.longest < 2 {
             return Vec::new();
         }
@@ -251,7 +251,7 @@ impl Graph {
         incoming
     }
 
-    fn digest(&self, project: &Project, path: &ContextualPath) -> u64 {
+    fn digest(&self, project: &ProjectIndex, path: &ContextualPath) -> u64 {
         let mut hasher = FxHasher::default();
         for (node, edge) in &path.steps {
             self.node_text(project, *node).hash(&mut hasher);

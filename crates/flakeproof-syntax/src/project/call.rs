@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::index::{Project, TypeId};
+use super::index::{ProjectIndex, TypeId};
 use super::names::{Name, written};
 use super::reader::{Reader, Receiver, Site};
 use super::scope::Imported;
@@ -79,7 +79,7 @@ impl CallCache {
 /// What no piece of code calls.
 static NONE: Calls = Calls { targets: Vec::new() };
 
-impl Project {
+impl ProjectIndex {
     /// What the calls of a function mean, those in its lambdas included.
     #[must_use]
     pub fn calls(&self, declared: Declared) -> &Calls {
@@ -126,7 +126,7 @@ pub(super) enum Arguments<'v> {
     Unknown,
 }
 
-impl Project {
+impl ProjectIndex {
     /// What a call at a place of a file means; nothing where it leaves the project.
     pub(super) fn resolve(
         &self,

@@ -28,7 +28,7 @@ impl TypeId {
 /// Equal units in equal order give an equal index. Everything is read through `&self`, from as
 /// many threads as you like.
 #[derive(Debug)]
-pub struct Project {
+pub struct ProjectIndex {
     pub(super) units: Vec<Unit>,
     pub(super) names: Names,
     pub(super) types: Vec<Type>,
@@ -81,7 +81,7 @@ pub(super) struct Type {
     pub(super) fields: FxHashMap<Name, (u32, u32, u32)>,
 }
 
-impl Project {
+impl ProjectIndex {
     /// The index of these files.
     #[must_use]
     pub fn new(units: Vec<Unit>) -> Self {
@@ -301,7 +301,7 @@ const MOST_SUBTYPES: usize = 64;
 /// A declaration without a body stands for its implementers if there are no more than these.
 pub(super) const MOST_IMPLEMENTERS: usize = 3;
 
-impl Project {
+impl ProjectIndex {
     /// Resolve what each class is derived from; needs the scopes of all files.
     pub(super) fn add_ancestors(&mut self) {
         let bases: Vec<Vec<TypeId>> = (0..)

@@ -4,7 +4,7 @@
 use flakeproof_core::TestId;
 use rustc_hash::FxHashMap;
 
-use super::index::{Project, TypeId};
+use super::index::{ProjectIndex, TypeId};
 use crate::flow::{Declared, Role};
 
 /// A name of the project, by its number.
@@ -107,7 +107,7 @@ fn last_argument(rest: &str) -> Option<&str> {
     None
 }
 
-impl Project {
+impl ProjectIndex {
     /// The function that is this test.
     #[must_use]
     pub fn find_test(&self, id: &TestId) -> Option<Declared> {

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashSet;
 
 use super::call::Target;
-use super::index::{Project, TypeId};
+use super::index::{ProjectIndex, TypeId};
 use crate::Language;
 use crate::flow::{Declared, Role, Unit};
 
@@ -34,7 +34,7 @@ pub struct Reached {
     pub hops: u8,
 }
 
-impl Project {
+impl ProjectIndex {
     /// The functions that these reach, themselves included, nearest first, then in the order of
     /// the calls.
     #[must_use]
@@ -86,7 +86,7 @@ impl Project {
 
 /// A search in breadth. What is found keeps the order of hops because callers do.
 struct Search<'p> {
-    project: &'p Project,
+    project: &'p ProjectIndex,
     class: Option<TypeId>,
     limits: ReachLimits,
     found: Vec<Reached>,
@@ -95,7 +95,7 @@ struct Search<'p> {
 }
 
 impl<'p> Search<'p> {
-    fn new(project: &'p Project, class: Option<TypeId>, limits: ReachLimits) -> Self {
+    fn new(project: &'p ProjectIndex, class: Option<TypeId>, limits: ReachLimits) -> Self {
         Self {
             project,
             class,
@@ -163,7 +163,7 @@ impl TestHooks {
         self.before.iter().chain(&self.fixtures).chain(&self.after).copied()
     }
 
-    fn add(&mut self, project: &Project, hooks: impl IntoIterator<Item = Declared>) {
+    fn add(&mut self, project: &ProjectIndex, hooks: impl IntoIterator<Item = Declared>) {
         for hook in hooks {
             match project.function(hook).map(|hook| &hook.role) {
                 Some(Role::Before) => self.before.push(hook),
@@ -174,7 +174,7 @@ impl TestHooks {
     }
 }
 
-impl Project {
+impl ProjectIndex {
     /// What runs around a test of a class: its own class, or the one that inherits it.
     #[must_use]
     pub fn test_hooks(&self, test: Declared, class: Option<TypeId>) -> TestHooks {

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::call::{Arguments, Calls, Target};
-use super::index::{Project, TypeId};
+use super::index::{ProjectIndex, TypeId};
 use super::value::{Kind, Value};
 use crate::Language;
 use crate::flow::{Expression, Function, Operation, Span, Statement, Unit};
@@ -36,7 +36,7 @@ pub(super) enum Receiver {
 }
 
 pub(super) struct Reader<'p> {
-    project: &'p Project,
+    project: &'p ProjectIndex,
     unit: u32,
     file: Option<&'p Unit>,
     owner: Option<TypeId>,
@@ -46,7 +46,7 @@ pub(super) struct Reader<'p> {
 }
 
 impl<'p> Reader<'p> {
-    pub(super) fn new(project: &'p Project, unit: u32, owner: Option<TypeId>) -> Self {
+    pub(super) fn new(project: &'p ProjectIndex, unit: u32, owner: Option<TypeId>) -> Self {
         let file = project.units.get(unit as usize);
         let locals = FxHashMap::default();
         Self { project, unit, file, owner, locals, found: Vec::new(), depth: 0 }

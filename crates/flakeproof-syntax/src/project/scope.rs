@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::index::{Project, TypeId};
+use super::index::{ProjectIndex, TypeId};
 use super::names::{Name, cuts, written};
 use super::value::Value;
 use crate::Language;
@@ -38,7 +38,7 @@ pub(super) enum Imported {
     Foreign,
 }
 
-impl Project {
+impl ProjectIndex {
     /// Read the imports of all files; needs the types and functions of all of them.
     pub(super) fn add_scopes(&mut self) {
         self.add_package_ends();

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
-use super::index::{Project, TypeId};
+use super::index::{ProjectIndex, TypeId};
 use super::names::Name;
 use super::reader::Reader;
 use super::scope::Imported;
@@ -159,7 +159,7 @@ pub(crate) struct FieldPlace {
     pub(crate) place: u32,
 }
 
-impl Project {
+impl ProjectIndex {
     /// The field a plain name means in the code of a class: its own, an inherited one, one of a
     /// class around it, one of the file.
     pub(crate) fn find_field(

@@ -219,5 +219,5 @@ fn the_words_of_a_body_are_the_parts_of_its_names_without_comments() {
 #[test]
 fn a_project_is_read_from_many_threads() {
     fn assert_shared<T: Send + Sync>() {}
-    assert_shared::<flakeproof_syntax::project::Project>();
+    assert_shared::<flakeproof_syntax::project::ProjectIndex>();
 }

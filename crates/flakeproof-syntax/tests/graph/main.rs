@@ -7,17 +7,17 @@ mod promises;
 
 use flakeproof_syntax::dependence::{EdgeId, Graph, NodeId, PathLimits};
 use flakeproof_syntax::flow::Declared;
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::{Finder, Layout, SourceFile};
 
 /// The project of these files, each given as its path and its text.
-fn project(files: &[(&str, &str)]) -> Project {
+fn project(files: &[(&str, &str)]) -> ProjectIndex {
     let manifests = files.iter().filter(|(path, _)| Layout::is_manifest(path)).copied();
     let layout = Layout::of_manifests(manifests);
     let mut finder = Finder::default();
     let mut lower = |path, text| finder.lower(&SourceFile { path, text }, &layout).unit;
     let sources = files.iter().filter(|(path, _)| !Layout::is_manifest(path));
-    Project::new(sources.map(|(path, text)| lower(path, text)).collect())
+    ProjectIndex::new(sources.map(|(path, text)| lower(path, text)).collect())
 }
 
 /// A test of JUnit with these lines, in a class with these members.
@@ -29,18 +29,18 @@ fn java_class(members: &str, lines: &str) -> String {
 }
 
 /// The project of one test of JUnit with these lines.
-fn java(lines: &str) -> Project {
+fn java(lines: &str) -> ProjectIndex {
     project(&[("src/test/java/a/ATest.java", &java_class("", lines))])
 }
 
 /// The graph of the only test.
-fn graph(project: &Project) -> Graph {
+fn graph(project: &ProjectIndex) -> Graph {
     let (_, test) = project.tests().next().expect("there is a test");
     Graph::new(project, test, None)
 }
 
 /// `from -operation-> to` of each edge, in order.
-fn edges(project: &Project, graph: &Graph) -> Vec<String> {
+fn edges(project: &ProjectIndex, graph: &Graph) -> Vec<String> {
     (0..)
         .zip(&graph.edges)
         .map(|(id, edge)| {
@@ -51,7 +51,7 @@ fn edges(project: &Project, graph: &Graph) -> Vec<String> {
 }
 
 /// The paths of a test, each as one line.
-fn paths(project: &Project, graph: &Graph) -> Vec<String> {
+fn paths(project: &ProjectIndex, graph: &Graph) -> Vec<String> {
     let paths = graph.paths(project, &PathLimits::default());
     paths
         .iter()
@@ -66,12 +66,12 @@ fn paths(project: &Project, graph: &Graph) -> Vec<String> {
 }
 
 /// The paths of the only test.
-fn all_paths(project: &Project) -> Vec<String> {
+fn all_paths(project: &ProjectIndex) -> Vec<String> {
     paths(project, &graph(project))
 }
 
 /// ` -operation-> `, with the class and function of the code it leads into.
-fn arrow(project: &Project, graph: &Graph, id: EdgeId) -> String {
+fn arrow(project: &ProjectIndex, graph: &Graph, id: EdgeId) -> String {
     let edge = graph.edge(id).expect("the edge exists");
     let words: Vec<&str> = edge.operation.texts(project).collect();
     let code = edge.code.map_or(String::new(), |code| format!(" {{{}}}", name(project, code)));
@@ -79,7 +79,7 @@ fn arrow(project: &Project, graph: &Graph, id: EdgeId) -> String {
 }
 
 /// `Class.function(parameters)`, the parameters by their types where those are written.
-fn name(project: &Project, declared: Declared) -> String {
+fn name(project: &ProjectIndex, declared: Declared) -> String {
     let unit = project.unit(declared).expect("the file exists");
     let function = project.function(declared).expect("the function exists");
     let owner = function.owner.and_then(|owner| unit.types.get(owner as usize));
@@ -93,7 +93,7 @@ fn name(project: &Project, declared: Declared) -> String {
 }
 
 /// `text@line`, with `^` where values begin and `!` where they are asserted.
-fn node(project: &Project, graph: &Graph, id: NodeId) -> String {
+fn node(project: &ProjectIndex, graph: &Graph, id: NodeId) -> String {
     let node = graph.node(id).expect("the node exists");
     let start = if node.is_start { "^" } else { "" };
     let assert = if node.assertion.is_some() { "!" } else { "" };

@@ -5,23 +5,23 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::{Finder, Layout, SourceFile};
 use proptest::prelude::*;
 
 use crate::{graph, java, java_class, project};
 
-fn drawn(lines: &str) -> (Project, Graph) {
+fn drawn(lines: &str) -> (ProjectIndex, Graph) {
     let text =
         format!("public class ATest {{ int f = 1;\n@Test public void test() {{\n{lines}\n}} }}");
     let file = SourceFile { path: "src/test/java/ATest.java", text: &text };
-    let project = Project::new(vec![Finder::default().lower(&file, &Layout::default()).unit]);
+    let project = ProjectIndex::new(vec![Finder::default().lower(&file, &Layout::default()).unit]);
     let test = project.find_method("ATest", "test").expect("the test is found");
     let graph = Graph::new(&project, test, None);
     (project, graph)
 }
 
-fn texts(project: &Project, graph: &Graph, path: &ContextualPath) -> Vec<String> {
+fn texts(project: &ProjectIndex, graph: &Graph, path: &ContextualPath) -> Vec<String> {
     let mut texts = Vec::new();
     for (node, edge) in &path.steps {
         texts.push(graph.node_text(project, *node).to_owned());

@@ -1,6 +1,6 @@
 //! One suite for every adapter: what callers rely on, tried on a real project of its framework.
 //!
-//! A [`Subject`] is a small project in which each test plays a [`Role`]: one passes, one fails,
+//! A [`Subject`] is a small project in which each test plays a [`TestRole`]: one passes, one fails,
 //! one kills its process, one pollutes another. The claims run it through
 //! [`Adapter`](flakeproof_runner::Adapter) and [`Environment`](flakeproof_runner::Environment)
 //! alone. A new adapter gets all of them for a folder under `subjects/` and one [`Subject`].
@@ -17,4 +17,4 @@ mod single_tests;
 pub mod subjects;
 
 pub use claim::check;
-pub use subjects::{Discovery, Role, Subject};
+pub use subjects::{Discovery, Subject, TestRole};

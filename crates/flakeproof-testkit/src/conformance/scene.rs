@@ -11,7 +11,7 @@ use flakeproof_core::{Execution, Isolation, Outcome, Seed, Suite, TestId};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel, Capabilities, Environment, Orders, Probe, Result, Then};
 
-use super::subjects::{Discovery, Role, Subject};
+use super::subjects::{Discovery, Subject, TestRole};
 
 /// The run's id, which tests must see.
 pub(super) const RUN: &str = "conformance";
@@ -102,7 +102,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The id of the test in a role; an error says that the framework has no such test.
-    pub(super) fn id(&self, role: Role) -> std::result::Result<TestId, String> {
+    pub(super) fn id(&self, role: TestRole) -> std::result::Result<TestId, String> {
         let found = self.subject.tests.iter().find(|(it, _)| *it == role);
         let missing = || format!("{} has no test in the role `{}`", self.subject.name, role.word());
         found.map(|(_, id)| TestId::from(*id)).ok_or_else(missing)
@@ -111,7 +111,7 @@ impl<'a> Scene<'a> {
     /// The ids of several roles, or which of them is missing.
     pub(super) fn ids<const N: usize>(
         &self,
-        roles: [Role; N],
+        roles: [TestRole; N],
     ) -> std::result::Result<[TestId; N], String> {
         let ids = roles.map(|role| self.id(role));
         if let Some(why) = ids.iter().find_map(|id| id.as_ref().err()) {
@@ -121,7 +121,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The tests after which their process goes on, in the suite's order.
-    pub(super) fn survived(&self) -> Vec<(Role, TestId)> {
+    pub(super) fn survived(&self) -> Vec<(TestRole, TestId)> {
         let tests = self.subject.tests.iter().filter(|(role, _)| role.is_survived());
         tests.map(|(role, id)| (*role, TestId::from(*id))).collect()
     }

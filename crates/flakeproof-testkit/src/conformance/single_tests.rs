@@ -9,7 +9,7 @@ use flakeproof_runner::{Cancel, Error, Granularity, Measuring, Probe, Then};
 
 use super::claim::{Claim, Held, claims};
 use super::scene::{Opened, RUN, SEED, Scene};
-use super::subjects::{MESSAGE, Role, STDERR, STDOUT};
+use super::subjects::{MESSAGE, STDERR, STDOUT, TestRole};
 
 pub(super) const DISCOVERY: &[Claim] = claims![
     discovery_finds_the_tests_in_the_runners_order_twice_the_same,
@@ -33,7 +33,7 @@ fn discovery_finds_the_tests_in_the_runners_order_twice_the_same(scene: &Scene<'
 
 fn tests_are_said_to_be_where_they_are_written(scene: &Scene<'_>) -> Held {
     let opened = scene.shared();
-    let fails = scene.id(Role::Fails)?;
+    let fails = scene.id(TestRole::Fails)?;
     let found = opened.suite.tests.iter().find(|test| test.id == fails);
     let location = found.and_then(|test| test.location.as_ref());
     let location = location.ok_or("the adapter does not say where tests are written")?;
@@ -66,7 +66,13 @@ fn a_test_that_is_not_in_the_suite_is_told(scene: &Scene<'_>) -> Held {
 
 fn the_command_for_a_test_runs_it_alone_with_its_outcome(scene: &Scene<'_>) -> Held {
     let opened = scene.shared();
-    let roles = [Role::Passes, Role::Fails, Role::Victim, Role::OddName, Role::ParameterTwo];
+    let roles = [
+        TestRole::Passes,
+        TestRole::Fails,
+        TestRole::Victim,
+        TestRole::OddName,
+        TestRole::ParameterTwo,
+    ];
     for role in roles {
         let Ok(test) = scene.id(role) else { continue };
         scene.notes.forget();
@@ -78,9 +84,10 @@ fn the_command_for_a_test_runs_it_alone_with_its_outcome(scene: &Scene<'_>) -> H
             + &String::from_utf8_lossy(&output.stderr);
         let mut words = scene.notes.tests();
         // Some frameworks select a test only with all its parameters.
-        words.retain(|word| role != Role::ParameterTwo || word != Role::ParameterOne.word());
+        words
+            .retain(|word| role != TestRole::ParameterTwo || word != TestRole::ParameterOne.word());
         assert_eq!(words, [role.word()], "{typed}\n{said}");
-        assert_eq!(output.status.success(), role != Role::Fails, "{typed}\n{said}");
+        assert_eq!(output.status.success(), role != TestRole::Fails, "{typed}\n{said}");
     }
     Ok(())
 }
@@ -108,7 +115,7 @@ fn every_outcome_in_the_suites_own_run_is_the_tests_own(scene: &Scene<'_>) -> He
     for ((role, id), execution) in survived.iter().zip(&executions) {
         assert_eq!(execution.test, *id);
         // Whether the polluter's state is there is another claim.
-        if *role != Role::Victim {
+        if *role != TestRole::Victim {
             assert_eq!(execution.outcome, scene.subject.outcome(*role), "{execution:?}");
         }
         let has_failure = execution.failure.is_some();
@@ -120,7 +127,13 @@ fn every_outcome_in_the_suites_own_run_is_the_tests_own(scene: &Scene<'_>) -> He
 fn every_outcome_in_a_fresh_environment_is_the_tests_own(scene: &Scene<'_>) -> Held {
     let opened = scene.shared();
     for how in opened.fresh() {
-        for role in [Role::Passes, Role::Fails, Role::Skipped, Role::ErrorsInSetup, Role::Touches] {
+        for role in [
+            TestRole::Passes,
+            TestRole::Fails,
+            TestRole::Skipped,
+            TestRole::ErrorsInSetup,
+            TestRole::Touches,
+        ] {
             let Ok(test) = scene.id(role) else { continue };
             let execution = alone(opened, how, &test);
             assert_eq!(execution.test, test);
@@ -131,7 +144,7 @@ fn every_outcome_in_a_fresh_environment_is_the_tests_own(scene: &Scene<'_>) -> H
 }
 
 fn a_failure_says_what_and_where(scene: &Scene<'_>) -> Held {
-    let execution = alone(scene.shared(), Isolation::Spawn, &scene.id(Role::Fails)?);
+    let execution = alone(scene.shared(), Isolation::Spawn, &scene.id(TestRole::Fails)?);
     let failure = execution.failure.unwrap_or_else(|| panic!("a failure without a word"));
     assert!(failure.message.contains(MESSAGE), "message: {}", failure.message);
     assert!(failure.text.contains(MESSAGE), "text: {}", failure.text);
@@ -145,7 +158,7 @@ fn a_failure_says_what_and_where(scene: &Scene<'_>) -> Held {
 }
 
 fn what_a_test_prints_is_its_own_output(scene: &Scene<'_>) -> Held {
-    let order = scene.ids([Role::Passes, Role::Prints, Role::Touches])?;
+    let order = scene.ids([TestRole::Passes, TestRole::Prints, TestRole::Touches])?;
     let opened = scene.own();
     for how in [Isolation::Same, Isolation::Spawn] {
         let executions = opened.run(how, &order);
@@ -158,7 +171,7 @@ fn what_a_test_prints_is_its_own_output(scene: &Scene<'_>) -> Held {
 }
 
 fn tests_see_the_run_and_its_seed(scene: &Scene<'_>) -> Held {
-    let test = scene.id(Role::SeesVariables)?;
+    let test = scene.id(TestRole::SeesVariables)?;
     let opened = scene.own();
     let wanted = format!("variables:1,{RUN},{SEED},");
     for how in opened.fresh().into_iter().chain([Isolation::Same]) {
@@ -171,7 +184,7 @@ fn tests_see_the_run_and_its_seed(scene: &Scene<'_>) -> Held {
 }
 
 fn tests_see_their_attempt(scene: &Scene<'_>) -> Held {
-    let test = scene.id(Role::SeesVariables)?;
+    let test = scene.id(TestRole::SeesVariables)?;
     let mut environment = scene.shared().open(Isolation::Spawn);
     let announced = environment.expect(std::slice::from_ref(&test), Then::End);
     announced.unwrap_or_else(|error| panic!("{error:?}"));
@@ -226,7 +239,7 @@ fn what_a_dying_test_touched_is_whole_or_not_told(scene: &Scene<'_>) -> Held {
         return Err("its dependencies cannot be measured".into());
     }
     let opened = scene.another(scene.subject.limit, Cancel::never());
-    for role in [Role::Fails, Role::Crashes, Role::Exits, Role::Hangs] {
+    for role in [TestRole::Fails, TestRole::Crashes, TestRole::Exits, TestRole::Hangs] {
         let probe = Probe { dependencies: Granularity::Function, ..Probe::attempt(1) };
         let execution = measured(scene, &opened, role, probe)?;
         assert!(execution.outcome.is_failure(), "{execution:?}");
@@ -254,13 +267,13 @@ fn touched(scene: &Scene<'_>) -> String {
 }
 
 fn touches(scene: &Scene<'_>, probe: Probe) -> Result<Execution, String> {
-    measured(scene, scene.shared(), Role::Touches, probe)
+    measured(scene, scene.shared(), TestRole::Touches, probe)
 }
 
 fn measured(
     scene: &Scene<'_>,
     opened: &Opened,
-    role: Role,
+    role: TestRole,
     probe: Probe,
 ) -> Result<Execution, String> {
     let test = scene.id(role)?;

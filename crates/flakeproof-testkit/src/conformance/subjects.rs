@@ -20,10 +20,10 @@ pub struct Subject {
     /// What to do once in the copied folder, such as fetching the framework.
     pub prepare: fn(&Path) -> Result<(), String>,
     /// Its tests in the order of its own runner, with the names they note.
-    pub tests: &'static [(Role, &'static str)],
-    /// The file in which [`Role::Fails`] is written.
+    pub tests: &'static [(TestRole, &'static str)],
+    /// The file in which [`TestRole::Fails`] is written.
     pub file: &'static str,
-    /// The file of the project whose code [`Role::Touches`] calls.
+    /// The file of the project whose code [`TestRole::Touches`] calls.
     pub touched: &'static str,
     /// What the framework and its build tool write into the project's folder.
     pub written: &'static [&'static str],
@@ -32,7 +32,7 @@ pub struct Subject {
     /// A time limit that only a hanging test reaches.
     pub limit: Duration,
     /// Outcomes other than the usual ones, where the framework cannot tell apart.
-    pub differing: &'static [(Role, Outcome)],
+    pub differing: &'static [(TestRole, Outcome)],
 }
 
 /// What it costs to find the tests of a subject.
@@ -46,7 +46,7 @@ pub enum Discovery {
 
 /// What a test of a subject does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum TestRole {
     /// Passes.
     Passes,
     /// Calls code of the project, as the next three do, and fails with `MESSAGE`.
@@ -83,14 +83,14 @@ pub enum Role {
     Touches,
 }
 
-/// What [`Role::Fails`] says.
+/// What [`TestRole::Fails`] says.
 pub(super) const MESSAGE: &str = "expected 1 but was 2";
-/// What [`Role::Prints`] says on stdout.
+/// What [`TestRole::Prints`] says on stdout.
 pub(super) const STDOUT: &str = "said on stdout";
-/// What [`Role::Prints`] says on stderr.
+/// What [`TestRole::Prints`] says on stderr.
 pub(super) const STDERR: &str = "said on stderr";
 
-impl Role {
+impl TestRole {
     /// The name that a test in this role notes.
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -153,7 +153,7 @@ impl Subject {
     }
 
     /// How a test in this role ends after the tests before it.
-    pub(super) fn outcome(&self, role: Role) -> Outcome {
+    pub(super) fn outcome(&self, role: TestRole) -> Outcome {
         let differing = self.differing.iter().find(|(it, _)| *it == role);
         differing.map_or_else(|| role.usual_outcome(), |(_, outcome)| *outcome)
     }
@@ -187,23 +187,23 @@ fn pytest() -> Subject {
         command: vec![python, "-m".into(), "pytest".into()],
         prepare: |_| Ok(()),
         tests: &[
-            (Role::Passes, "test_conformance.py::test_passes"),
-            (Role::Fails, "test_conformance.py::test_fails"),
-            (Role::Skipped, "test_conformance.py::test_skipped"),
-            (Role::ErrorsInSetup, "test_conformance.py::test_errors_in_setup"),
-            (Role::Crashes, "test_conformance.py::test_crashes"),
-            (Role::Exits, "test_conformance.py::test_exits"),
-            (Role::Hangs, "test_conformance.py::test_hangs"),
-            (Role::Prints, "test_conformance.py::test_prints"),
-            (Role::Polluter, "test_conformance.py::test_polluter"),
-            (Role::Victim, "test_conformance.py::test_victim"),
-            (Role::CountedFirst, "test_conformance.py::TestCounted::test_counted_first"),
-            (Role::CountedSecond, "test_conformance.py::TestCounted::test_counted_second"),
-            (Role::ParameterOne, "test_conformance.py::test_parameter[one]"),
-            (Role::ParameterTwo, "test_conformance.py::test_parameter[two words]"),
-            (Role::OddName, "test_conformance.py::test_größe"),
-            (Role::SeesVariables, "test_conformance.py::test_sees_variables"),
-            (Role::Touches, "test_touches.py::test_touches"),
+            (TestRole::Passes, "test_conformance.py::test_passes"),
+            (TestRole::Fails, "test_conformance.py::test_fails"),
+            (TestRole::Skipped, "test_conformance.py::test_skipped"),
+            (TestRole::ErrorsInSetup, "test_conformance.py::test_errors_in_setup"),
+            (TestRole::Crashes, "test_conformance.py::test_crashes"),
+            (TestRole::Exits, "test_conformance.py::test_exits"),
+            (TestRole::Hangs, "test_conformance.py::test_hangs"),
+            (TestRole::Prints, "test_conformance.py::test_prints"),
+            (TestRole::Polluter, "test_conformance.py::test_polluter"),
+            (TestRole::Victim, "test_conformance.py::test_victim"),
+            (TestRole::CountedFirst, "test_conformance.py::TestCounted::test_counted_first"),
+            (TestRole::CountedSecond, "test_conformance.py::TestCounted::test_counted_second"),
+            (TestRole::ParameterOne, "test_conformance.py::test_parameter[one]"),
+            (TestRole::ParameterTwo, "test_conformance.py::test_parameter[two words]"),
+            (TestRole::OddName, "test_conformance.py::test_größe"),
+            (TestRole::SeesVariables, "test_conformance.py::test_sees_variables"),
+            (TestRole::Touches, "test_touches.py::test_touches"),
         ],
         file: "test_conformance.py",
         touched: "shop.py",
@@ -218,23 +218,23 @@ fn junit_four() -> Subject {
     Subject {
         name: "junit4",
         tests: &[
-            (Role::Crashes, "com.acme.ConformanceTest#crashes"),
-            (Role::Exits, "com.acme.ConformanceTest#exits"),
-            (Role::Fails, "com.acme.ConformanceTest#fails"),
-            (Role::OddName, "com.acme.ConformanceTest#größe"),
-            (Role::Hangs, "com.acme.ConformanceTest#hangs"),
-            (Role::Passes, "com.acme.ConformanceTest#passes"),
-            (Role::Polluter, "com.acme.ConformanceTest#polluter"),
-            (Role::Prints, "com.acme.ConformanceTest#prints"),
-            (Role::SeesVariables, "com.acme.ConformanceTest#sees_variables"),
-            (Role::Skipped, "com.acme.ConformanceTest#skipped"),
-            (Role::Victim, "com.acme.ConformanceTest#victim"),
-            (Role::CountedFirst, "com.acme.CountedTest#counted_first"),
-            (Role::CountedSecond, "com.acme.CountedTest#counted_second"),
-            (Role::ParameterOne, "com.acme.ParameterTest#parameter[one]"),
-            (Role::ParameterTwo, "com.acme.ParameterTest#parameter[two words]"),
-            (Role::ErrorsInSetup, "com.acme.SetUpTest#errors_in_setup"),
-            (Role::Touches, "com.acme.TouchesTest#touches"),
+            (TestRole::Crashes, "com.acme.ConformanceTest#crashes"),
+            (TestRole::Exits, "com.acme.ConformanceTest#exits"),
+            (TestRole::Fails, "com.acme.ConformanceTest#fails"),
+            (TestRole::OddName, "com.acme.ConformanceTest#größe"),
+            (TestRole::Hangs, "com.acme.ConformanceTest#hangs"),
+            (TestRole::Passes, "com.acme.ConformanceTest#passes"),
+            (TestRole::Polluter, "com.acme.ConformanceTest#polluter"),
+            (TestRole::Prints, "com.acme.ConformanceTest#prints"),
+            (TestRole::SeesVariables, "com.acme.ConformanceTest#sees_variables"),
+            (TestRole::Skipped, "com.acme.ConformanceTest#skipped"),
+            (TestRole::Victim, "com.acme.ConformanceTest#victim"),
+            (TestRole::CountedFirst, "com.acme.CountedTest#counted_first"),
+            (TestRole::CountedSecond, "com.acme.CountedTest#counted_second"),
+            (TestRole::ParameterOne, "com.acme.ParameterTest#parameter[one]"),
+            (TestRole::ParameterTwo, "com.acme.ParameterTest#parameter[two words]"),
+            (TestRole::ErrorsInSetup, "com.acme.SetUpTest#errors_in_setup"),
+            (TestRole::Touches, "com.acme.TouchesTest#touches"),
         ],
         ..maven()
     }
@@ -244,23 +244,23 @@ fn junit_five() -> Subject {
     Subject {
         name: "junit5",
         tests: &[
-            (Role::Crashes, "com.acme.ConformanceTest#crashes"),
-            (Role::Exits, "com.acme.ConformanceTest#exits"),
-            (Role::Fails, "com.acme.ConformanceTest#fails"),
-            (Role::OddName, "com.acme.ConformanceTest#größe"),
-            (Role::Hangs, "com.acme.ConformanceTest#hangs"),
-            (Role::Passes, "com.acme.ConformanceTest#passes"),
-            (Role::Polluter, "com.acme.ConformanceTest#polluter"),
-            (Role::Prints, "com.acme.ConformanceTest#prints"),
-            (Role::SeesVariables, "com.acme.ConformanceTest#sees_variables"),
-            (Role::Skipped, "com.acme.ConformanceTest#skipped"),
-            (Role::Victim, "com.acme.ConformanceTest#victim"),
-            (Role::CountedFirst, "com.acme.CountedTest#counted_first"),
-            (Role::CountedSecond, "com.acme.CountedTest#counted_second"),
-            (Role::ParameterOne, "com.acme.ParameterTest#parameter(String)[1]"),
-            (Role::ParameterTwo, "com.acme.ParameterTest#parameter(String)[2]"),
-            (Role::ErrorsInSetup, "com.acme.SetUpTest#errors_in_setup"),
-            (Role::Touches, "com.acme.TouchesTest#touches"),
+            (TestRole::Crashes, "com.acme.ConformanceTest#crashes"),
+            (TestRole::Exits, "com.acme.ConformanceTest#exits"),
+            (TestRole::Fails, "com.acme.ConformanceTest#fails"),
+            (TestRole::OddName, "com.acme.ConformanceTest#größe"),
+            (TestRole::Hangs, "com.acme.ConformanceTest#hangs"),
+            (TestRole::Passes, "com.acme.ConformanceTest#passes"),
+            (TestRole::Polluter, "com.acme.ConformanceTest#polluter"),
+            (TestRole::Prints, "com.acme.ConformanceTest#prints"),
+            (TestRole::SeesVariables, "com.acme.ConformanceTest#sees_variables"),
+            (TestRole::Skipped, "com.acme.ConformanceTest#skipped"),
+            (TestRole::Victim, "com.acme.ConformanceTest#victim"),
+            (TestRole::CountedFirst, "com.acme.CountedTest#counted_first"),
+            (TestRole::CountedSecond, "com.acme.CountedTest#counted_second"),
+            (TestRole::ParameterOne, "com.acme.ParameterTest#parameter(String)[1]"),
+            (TestRole::ParameterTwo, "com.acme.ParameterTest#parameter(String)[2]"),
+            (TestRole::ErrorsInSetup, "com.acme.SetUpTest#errors_in_setup"),
+            (TestRole::Touches, "com.acme.TouchesTest#touches"),
         ],
         ..maven()
     }
@@ -289,18 +289,18 @@ fn cargo() -> Subject {
         command: ["cargo", "test", "--target-dir", "target"].map(str::to_owned).to_vec(),
         prepare: |_| Ok(()),
         tests: &[
-            (Role::Passes, "conformance/tests/roles::a_passes"),
-            (Role::Fails, "conformance/tests/roles::b_fails"),
-            (Role::Skipped, "conformance/tests/roles::c_skipped"),
-            (Role::Crashes, "conformance/tests/roles::d_crashes"),
-            (Role::Exits, "conformance/tests/roles::e_exits"),
-            (Role::Hangs, "conformance/tests/roles::f_hangs"),
-            (Role::Prints, "conformance/tests/roles::g_prints"),
-            (Role::Polluter, "conformance/tests/roles::h_polluter"),
-            (Role::Victim, "conformance/tests/roles::i_victim"),
-            (Role::OddName, "conformance/tests/roles::j_größe"),
-            (Role::SeesVariables, "conformance/tests/roles::k_sees_variables"),
-            (Role::Touches, "conformance/tests/roles::l_touches"),
+            (TestRole::Passes, "conformance/tests/roles::a_passes"),
+            (TestRole::Fails, "conformance/tests/roles::b_fails"),
+            (TestRole::Skipped, "conformance/tests/roles::c_skipped"),
+            (TestRole::Crashes, "conformance/tests/roles::d_crashes"),
+            (TestRole::Exits, "conformance/tests/roles::e_exits"),
+            (TestRole::Hangs, "conformance/tests/roles::f_hangs"),
+            (TestRole::Prints, "conformance/tests/roles::g_prints"),
+            (TestRole::Polluter, "conformance/tests/roles::h_polluter"),
+            (TestRole::Victim, "conformance/tests/roles::i_victim"),
+            (TestRole::OddName, "conformance/tests/roles::j_größe"),
+            (TestRole::SeesVariables, "conformance/tests/roles::k_sees_variables"),
+            (TestRole::Touches, "conformance/tests/roles::l_touches"),
         ],
         file: "tests/roles.rs",
         touched: "src/lib.rs",
@@ -318,18 +318,18 @@ fn go() -> Subject {
         command: ["go", "test", "./..."].map(str::to_owned).to_vec(),
         prepare: |_| Ok(()),
         tests: &[
-            (Role::Passes, "example.com/conformance.TestPasses"),
-            (Role::Fails, "example.com/conformance.TestFails"),
-            (Role::Skipped, "example.com/conformance.TestSkipped"),
-            (Role::Crashes, "example.com/conformance.TestCrashes"),
-            (Role::Exits, "example.com/conformance.TestExits"),
-            (Role::Hangs, "example.com/conformance.TestHangs"),
-            (Role::Prints, "example.com/conformance.TestPrints"),
-            (Role::Polluter, "example.com/conformance.TestPolluter"),
-            (Role::Victim, "example.com/conformance.TestVictim"),
-            (Role::OddName, "example.com/conformance.TestGröße"),
-            (Role::SeesVariables, "example.com/conformance.TestSeesVariables"),
-            (Role::Touches, "example.com/conformance.TestTouches"),
+            (TestRole::Passes, "example.com/conformance.TestPasses"),
+            (TestRole::Fails, "example.com/conformance.TestFails"),
+            (TestRole::Skipped, "example.com/conformance.TestSkipped"),
+            (TestRole::Crashes, "example.com/conformance.TestCrashes"),
+            (TestRole::Exits, "example.com/conformance.TestExits"),
+            (TestRole::Hangs, "example.com/conformance.TestHangs"),
+            (TestRole::Prints, "example.com/conformance.TestPrints"),
+            (TestRole::Polluter, "example.com/conformance.TestPolluter"),
+            (TestRole::Victim, "example.com/conformance.TestVictim"),
+            (TestRole::OddName, "example.com/conformance.TestGröße"),
+            (TestRole::SeesVariables, "example.com/conformance.TestSeesVariables"),
+            (TestRole::Touches, "example.com/conformance.TestTouches"),
         ],
         file: "roles_test.go",
         touched: "shop/shop.go",
@@ -338,7 +338,7 @@ fn go() -> Subject {
         // It compiles first.
         limit: Duration::from_secs(8),
         // Its harness notices, and makes it a failure.
-        differing: &[(Role::Exits, Outcome::Failed)],
+        differing: &[(TestRole::Exits, Outcome::Failed)],
     }
 }
 
@@ -360,9 +360,9 @@ fn node_itself() -> Subject {
         name: "node",
         // Each file has a process below that of the runner, which reports its death as a failure.
         differing: &[
-            (Role::ErrorsInSetup, Outcome::Failed),
-            (Role::Exits, Outcome::Errored),
-            (Role::Crashes, Outcome::Errored),
+            (TestRole::ErrorsInSetup, Outcome::Failed),
+            (TestRole::Exits, Outcome::Errored),
+            (TestRole::Crashes, Outcome::Errored),
         ],
         tools: &["node"],
         command: ["node", "--test"].map(str::to_owned).to_vec(),
@@ -381,23 +381,23 @@ fn javascript() -> Subject {
         command: Vec::new(),
         prepare: |_| Ok(()),
         tests: &[
-            (Role::Passes, "roles.test.js::passes"),
-            (Role::Fails, "roles.test.js::fails"),
-            (Role::Skipped, "roles.test.js::skipped"),
-            (Role::Crashes, "roles.test.js::crashes"),
-            (Role::Exits, "roles.test.js::exits"),
-            (Role::Hangs, "roles.test.js::hangs"),
-            (Role::Prints, "roles.test.js::prints"),
-            (Role::Polluter, "roles.test.js::polluter"),
-            (Role::Victim, "roles.test.js::victim"),
-            (Role::OddName, "roles.test.js::größe of all “odd” names $(exit 1)"),
-            (Role::SeesVariables, "roles.test.js::sees variables"),
-            (Role::CountedFirst, "roles.test.js::counted > first"),
-            (Role::CountedSecond, "roles.test.js::counted > second"),
-            (Role::ErrorsInSetup, "roles.test.js::with a set-up > errors in setup"),
-            (Role::ParameterOne, "roles.test.js::parameter one"),
-            (Role::ParameterTwo, "roles.test.js::parameter two words"),
-            (Role::Touches, "touches.test.js::touches"),
+            (TestRole::Passes, "roles.test.js::passes"),
+            (TestRole::Fails, "roles.test.js::fails"),
+            (TestRole::Skipped, "roles.test.js::skipped"),
+            (TestRole::Crashes, "roles.test.js::crashes"),
+            (TestRole::Exits, "roles.test.js::exits"),
+            (TestRole::Hangs, "roles.test.js::hangs"),
+            (TestRole::Prints, "roles.test.js::prints"),
+            (TestRole::Polluter, "roles.test.js::polluter"),
+            (TestRole::Victim, "roles.test.js::victim"),
+            (TestRole::OddName, "roles.test.js::größe of all “odd” names $(exit 1)"),
+            (TestRole::SeesVariables, "roles.test.js::sees variables"),
+            (TestRole::CountedFirst, "roles.test.js::counted > first"),
+            (TestRole::CountedSecond, "roles.test.js::counted > second"),
+            (TestRole::ErrorsInSetup, "roles.test.js::with a set-up > errors in setup"),
+            (TestRole::ParameterOne, "roles.test.js::parameter one"),
+            (TestRole::ParameterTwo, "roles.test.js::parameter two words"),
+            (TestRole::Touches, "touches.test.js::touches"),
         ],
         file: "roles.test.js",
         touched: "shop.js",
@@ -406,6 +406,9 @@ fn javascript() -> Subject {
         limit: Duration::from_secs(15),
         // A failing hook before a test is a failing test to it.
         // And who exits in good order is only missing from the report.
-        differing: &[(Role::ErrorsInSetup, Outcome::Failed), (Role::Exits, Outcome::Errored)],
+        differing: &[
+            (TestRole::ErrorsInSetup, Outcome::Failed),
+            (TestRole::Exits, Outcome::Errored),
+        ],
     }
 }

@@ -181,7 +181,7 @@ impl ScriptedEnvironment {
         let location = said.is_none().then_some(own);
         Some(Failure {
             phase: if outcome == Outcome::Errored { Phase::Setup } else { Phase::Call },
-            signature: Signature::of(&message, location.as_ref()),
+            signature: Signature::compute(&message, location.as_ref()),
             text: message.clone(),
             message,
             location,

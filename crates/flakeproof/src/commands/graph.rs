@@ -15,7 +15,7 @@ use flakeproof_syntax::dependence::{
     Assertion, ContextualPath, Edge, Graph, Node, NodeKind, PathLimits, Words,
 };
 use flakeproof_syntax::flow::Declared;
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 
 use crate::cli::{GraphArguments, GraphFormat};
 use crate::problem::Problem;
@@ -98,7 +98,7 @@ fn unreadable(test: &SourceTest) -> Problem {
 }
 
 /// Why nothing is asserted about any value.
-fn why_no_path(project: &Project, declared: Declared, graph: &Graph) -> Notice {
+fn why_no_path(project: &ProjectIndex, declared: Declared, graph: &Graph) -> Notice {
     let is_empty = project.function(declared).is_none_or(|function| function.body.is_empty());
     let (what, next) = match (is_empty, graph.assertions.is_empty()) {
         (true, _) => {
@@ -118,7 +118,7 @@ fn why_no_path(project: &Project, declared: Declared, graph: &Graph) -> Notice {
 
 /// What a graph is drawn of.
 struct Drawing<'g> {
-    pub(super) project: &'g Project,
+    pub(super) project: &'g ProjectIndex,
     pub(super) test: &'g SourceTest,
     pub(super) graph: &'g Graph,
     pub(super) paths: &'g [ContextualPath],

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flakeproof_core::foreign_text::as_cell;
 use flakeproof_core::{ExitCode, HistoryError};
-use flakeproof_store::{Cell, Compaction, Depth, ExportError, Pruning, SqliteHistory, Table};
+use flakeproof_store::{Cell, Compaction, Depth, ExportError, Pruning, SqliteHistory, StoredTable};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::{
@@ -121,10 +121,10 @@ pub(super) type Out = Box<dyn Write + Send>;
 fn export(typed: &StoreExport) -> Result<(), Problem> {
     let history = look(typed.store.as_deref())?;
     let table = match typed.table {
-        ExportTable::Executions => Table::Executions,
-        ExportTable::Runs => Table::Runs,
-        ExportTable::Tests => Table::Tests,
-        ExportTable::Findings => Table::Findings,
+        ExportTable::Executions => StoredTable::Executions,
+        ExportTable::Runs => StoredTable::Runs,
+        ExportTable::Tests => StoredTable::Tests,
+        ExportTable::Findings => StoredTable::Findings,
     };
     let place = Place::choose(&typed.out)?;
     let mut writer = Writer::new(format(typed), table, place.open()?)?;
@@ -197,7 +197,7 @@ enum Writer {
 }
 
 impl Writer {
-    fn new(format: ExportFormat, table: Table, out: Out) -> Result<Self, Problem> {
+    fn new(format: ExportFormat, table: StoredTable, out: Out) -> Result<Self, Problem> {
         match format {
             ExportFormat::Parquet => ParquetFile::new(table, out).map(Box::new).map(Self::Parquet),
             ExportFormat::Csv => {
@@ -246,7 +246,7 @@ pub(super) fn cannot_write(error: &dyn std::fmt::Display) -> Problem {
 /// This program was built without Parquet.
 #[cfg(not(feature = "parquet"))]
 mod missing {
-    use flakeproof_store::{Cell, Table};
+    use flakeproof_store::{Cell, StoredTable};
 
     use super::Out;
     use crate::problem::Problem;
@@ -255,7 +255,7 @@ mod missing {
     pub(super) enum ParquetFile {}
 
     impl ParquetFile {
-        pub(super) fn new(_: Table, _: Out) -> Result<Self, Problem> {
+        pub(super) fn new(_: StoredTable, _: Out) -> Result<Self, Problem> {
             Err(Problem::usage(
                 "this flakeproof was built without Parquet",
                 "export to a file that ends in `.csv`, or build with `--features parquet`",
@@ -276,7 +276,7 @@ mod missing {
 mod columns {
     use std::sync::Arc;
 
-    use flakeproof_store::{Cell, Column, ColumnType, Table};
+    use flakeproof_store::{Cell, Column, ColumnType, StoredTable};
     use parquet::basic::Compression;
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
     use parquet::errors::ParquetError;
@@ -310,7 +310,7 @@ mod columns {
     }
 
     impl ParquetFile {
-        pub(super) fn new(table: Table, out: Out) -> Result<Self, Problem> {
+        pub(super) fn new(table: StoredTable, out: Out) -> Result<Self, Problem> {
             let columns: Vec<Values> = table.columns().iter().map(Values::empty).collect();
             let file = started(table.columns(), out).map_err(|error| cannot_write(&error))?;
             Ok(Self { file, columns, rows: 0 })

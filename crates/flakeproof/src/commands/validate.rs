@@ -7,7 +7,8 @@ use std::path::Path;
 
 use flakeproof_core::{ExitCode, Outcome};
 use flakeproof_runner::reports::{
-    Counts, Format, Identity, Issue, Places, ReportedTest, Severity, declared_otherwise, read_each,
+    Counts, Format, Identity, Places, ReportIssue, ReportedTest, Severity, declared_otherwise,
+    read_each,
 };
 
 use super::ingest::report_files::{self, Input};
@@ -38,7 +39,7 @@ pub(crate) fn run(typed: &ValidateArguments) -> Result<ExitCode, Problem> {
 
 fn validated(input: &Input) -> io::Result<ValidatedReport> {
     let open = || input.open().map(|file| BufReader::with_capacity(AT_ONCE, file));
-    let format = Format::of(open()?.fill_buf()?);
+    let format = Format::detect(open()?.fill_buf()?);
     let mut looked = Looked::default();
     let issues = read_each(open()?, None, &mut |test| looked.look(&test))?;
     let declared = declared_otherwise(open()?, looked.counts)?;
@@ -46,7 +47,7 @@ fn validated(input: &Input) -> io::Result<ValidatedReport> {
     let mut problems: Vec<ReportProblem> = Vec::new();
     let text = Lines::find(open()?, issues.iter().chain(&declared).map(|issue| issue.position))?;
     for issue in issues.into_iter().chain(declared) {
-        let Issue { severity, position, what } = issue;
+        let ReportIssue { severity, position, what } = issue;
         let place = match is_by_line {
             true => Position::Line(position),
             false => Position::Byte(position, text.line_of(position)),
@@ -81,7 +82,7 @@ impl Looked {
         self.nameless += u64::from(test.name.trim().is_empty() && test.id.is_none());
         self.timed += u64::from(test.duration.is_some());
         self.timeless += u64::from(test.duration.is_none() && test.outcome != Outcome::Skipped);
-        let id = Identity::of(test, None, &mut self.places).id;
+        let id = Identity::assign(test, None, &mut self.places).id;
         let mut hasher = DefaultHasher::new();
         id.hash(&mut hasher);
         if self.seen.insert(hasher.finish(), ()).is_some() {

@@ -16,7 +16,7 @@ use flakeproof_learn::network::{Methods, PathCorpus, PathWriter};
 use flakeproof_store::SqliteHistory;
 use flakeproof_syntax::Language;
 use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use rayon::prelude::*;
 
 use crate::cli::LabelledSourcesArguments;
@@ -313,7 +313,7 @@ impl Gathered {
     }
 
     /// Read the tests of a project whose source is there.
-    fn draw(&mut self, tests: &[LabelledTest], project: &Project) {
+    fn draw(&mut self, tests: &[LabelledTest], project: &ProjectIndex) {
         let reader = SourceReader::new(project);
         let mut writer = PathWriter::new(project);
         for tests in tests.chunks(TOGETHER) {
@@ -346,7 +346,7 @@ struct TestRead {
 }
 
 impl TestRead {
-    fn read(test: &LabelledTest, project: &Project, reader: &SourceReader<'_>) -> Self {
+    fn read(test: &LabelledTest, project: &ProjectIndex, reader: &SourceReader<'_>) -> Self {
         let Some(declared) = project.find_method(&test.class, &test.name) else {
             let reading = of_text(test);
             return Self { reading, is_found: false, graph: Graph::default(), paths: Vec::new() };

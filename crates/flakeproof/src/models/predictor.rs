@@ -11,7 +11,7 @@ use flakeproof_learn::network::PathWriter;
 use flakeproof_syntax::Language;
 use flakeproof_syntax::dependence::{ContextualPath, EdgeId, Graph, NodeId, PathLimits};
 use flakeproof_syntax::flow::Declared;
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::smells::SmellReader;
 use rayon::prelude::*;
 
@@ -403,7 +403,7 @@ impl EnsembleScorer<'_, '_> {
     }
 }
 
-fn steps(graph: &Graph, project: &Project, path: &ContextualPath) -> Vec<DataStep> {
+fn steps(graph: &Graph, project: &ProjectIndex, path: &ContextualPath) -> Vec<DataStep> {
     let step = |(node, edge): &(NodeId, Option<EdgeId>)| {
         let at = graph.node(*node)?;
         let edge = edge.and_then(|edge| graph.edge(edge));
@@ -422,7 +422,7 @@ fn steps(graph: &Graph, project: &Project, path: &ContextualPath) -> Vec<DataSte
     path.steps.iter().filter_map(step).collect()
 }
 
-fn place_of(project: &Project, code: Declared) -> Option<String> {
+fn place_of(project: &ProjectIndex, code: Declared) -> Option<String> {
     let (unit, function) = (project.unit(code)?, project.function(code)?);
     Some(format!("{}:{}", unit.path, function.span.line))
 }

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use flakeproof_syntax::flow::{Declared, Function, Role, Span, Unit};
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 
 /// The places of a project. Keeps where the lines of a file begin: use one for a whole answer.
 pub(crate) struct CodePlaces<'p> {
-    project: &'p Project,
+    project: &'p ProjectIndex,
     lines: HashMap<u32, Vec<usize>>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Around {
 
 impl<'p> CodePlaces<'p> {
     /// The places of this project.
-    pub(crate) fn in_project(project: &'p Project) -> Self {
+    pub(crate) fn in_project(project: &'p ProjectIndex) -> Self {
         Self { project, lines: HashMap::new() }
     }
 
@@ -134,9 +134,9 @@ mod tests {
 
     use super::*;
 
-    fn project(path: &str, text: &str) -> Project {
+    fn project(path: &str, text: &str) -> ProjectIndex {
         let file = SourceFile { path, text };
-        Project::new(vec![Finder::default().lower(&file, &Layout::default()).unit])
+        ProjectIndex::new(vec![Finder::default().lower(&file, &Layout::default()).unit])
     }
 
     #[test]

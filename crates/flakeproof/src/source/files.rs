@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::Notice;
-use flakeproof_syntax::{Finder, Issue, IssueKind, Language, Layout};
+use flakeproof_syntax::{Finder, IssueKind, Language, Layout, SourceIssue};
 use ignore::WalkBuilder;
 
 use crate::problem::Problem;
@@ -174,7 +174,7 @@ pub(crate) enum Skipped {
 
 impl Skipped {
     /// What kept a file from being read whole, if anything did.
-    pub(crate) fn why(issues: &[Issue]) -> Option<Self> {
+    pub(crate) fn why(issues: &[SourceIssue]) -> Option<Self> {
         issues.iter().find_map(|issue| match issue.kind {
             IssueKind::GaveUp => Some(Self::TakesTooLong),
             IssueKind::TooDeep => Some(Self::TooDeep),

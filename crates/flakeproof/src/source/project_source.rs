@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flakeproof_core::{Notice, TestId};
 use flakeproof_syntax::flow::{Declared, Unit};
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::{Language, Layout, SourceFile, may_hold_tests};
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ const MOST: Amount = Amount { files: 100_000, bytes: 1 << 29 };
 #[derive(Debug)]
 pub(crate) struct ProjectSource {
     /// Its files, those of the tests among them.
-    pub(crate) project: Project,
+    pub(crate) project: ProjectIndex,
     /// What could not be read, unless [`source_tests::read`](super::source_tests::read) of the same
     /// paths says so.
     pub(crate) notices: Vec<Notice>,
@@ -31,7 +31,7 @@ pub(crate) struct ProjectSource {
 
 impl Default for ProjectSource {
     fn default() -> Self {
-        Self { project: Project::new(Vec::new()), notices: Vec::new() }
+        Self { project: ProjectIndex::new(Vec::new()), notices: Vec::new() }
     }
 }
 
@@ -77,7 +77,7 @@ impl ProjectSource {
         }
         let mut notices = files::skipped_notices(&skipped);
         notices.extend(too_much(left_out, &roots));
-        Ok(Self { project: Project::new(units), notices })
+        Ok(Self { project: ProjectIndex::new(units), notices })
     }
 
     /// The function behind a test; all cases of a test have the same.

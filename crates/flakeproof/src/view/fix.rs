@@ -300,7 +300,7 @@ mod tests {
             message: message.into(),
             text: format!("def test_total():\n>       assert currency == 'USD'\nE       {message}"),
             location: None,
-            signature: Signature::of(message, None),
+            signature: Signature::compute(message, None),
         });
         FixFindings {
             run: RunFacts {

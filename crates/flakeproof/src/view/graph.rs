@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use flakeproof_core::TestId;
 use flakeproof_syntax::dependence::{ContextualPath, Edge, Graph, NodeId, NodeKind};
-use flakeproof_syntax::project::Project;
+use flakeproof_syntax::project::ProjectIndex;
 
 use super::terminal::{self, CHANCE, DIM, OPEN, STRONG, count};
 use crate::source::code_places::{Around, CodePlace, CodePlaces};
@@ -18,7 +18,7 @@ pub(crate) struct ShownGraph<'g> {
     /// Its graph.
     pub(crate) graph: &'g Graph,
     /// The code.
-    pub(crate) project: &'g Project,
+    pub(crate) project: &'g ProjectIndex,
     /// All of its paths.
     pub(crate) paths: &'g [ContextualPath],
     /// How many of them to show.
@@ -90,7 +90,7 @@ pub(crate) struct ShownPath<'g> {
 
 /// The paths on the lines of code they pass, in the order given. Paths into the same assertion
 /// that follow one another stand below one headline.
-pub(crate) fn paths(graph: &Graph, project: &Project, shown: &[ShownPath<'_>]) -> String {
+pub(crate) fn paths(graph: &Graph, project: &ProjectIndex, shown: &[ShownPath<'_>]) -> String {
     let mut writer =
         Writer { graph, project, places: CodePlaces::in_project(project), text: String::new() };
     let mut before: Option<&ContextualPath> = None;
@@ -122,7 +122,7 @@ fn assertion_of(graph: &Graph, path: &ContextualPath) -> Option<u32> {
 
 struct Writer<'p> {
     graph: &'p Graph,
-    project: &'p Project,
+    project: &'p ProjectIndex,
     places: CodePlaces<'p>,
     text: String,
 }
@@ -308,7 +308,7 @@ def test_total():
     fn shown(text: &str, weight: Option<f64>) -> String {
         let file = SourceFile { path: "test_a.py", text };
         let unit = Finder::default().lower(&file, &Layout::default()).unit;
-        let project = Project::new(vec![unit]);
+        let project = ProjectIndex::new(vec![unit]);
         let (_, test) = project.tests().next().expect("there is a test");
         let graph = Graph::new(&project, test, None);
         let found = graph.paths(&project, &PathLimits::default());

@@ -291,7 +291,7 @@ mod tests {
                 message: message.into(),
                 text: message.into(),
                 location: None,
-                signature: Signature::of(message, None),
+                signature: Signature::compute(message, None),
             });
         }
         test

@@ -185,7 +185,7 @@ fn warn(text: &mut String, run: &IngestedRun) {
 
 fn run_as_json(run: &IngestedRun) -> Value {
     let (record, tests, remarks) = (&run.record, run.tests, &run.remarks);
-    let issue = |(file, issue): &(String, flakeproof_runner::reports::Issue)| {
+    let issue = |(file, issue): &(String, flakeproof_runner::reports::ReportIssue)| {
         json!({
             "file": file,
             "severity": issue.severity.word(),

@@ -175,7 +175,7 @@ mod tests {
             message: message.into(),
             text: message.into(),
             location: None,
-            signature: Signature::of(message, None),
+            signature: Signature::compute(message, None),
         }
     }
 

@@ -103,7 +103,7 @@ fn damage_neither_stops_a_reader_nor_makes_it_grow() {
             tests += 1;
             assert!(test.name.len() <= 4 * 1024 && test.output.len() <= 64 * 1024, "{round}");
             assert!(test.reruns.len() <= 100 && test.properties.len() <= 101, "{round}");
-            let id = Identity::of(&test, Some(&rules), &mut places).id;
+            let id = Identity::assign(&test, Some(&rules), &mut places).id;
             assert!(id.as_str().len() <= 20 * 1024, "{round}");
         };
         let issues = read_each(&bytes[..], None, &mut sink).expect("memory can be read");

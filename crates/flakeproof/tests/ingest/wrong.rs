@@ -1,7 +1,5 @@
 //! Reports that are not as they should be.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use crate::{flakeproof, project};
@@ -83,10 +81,8 @@ fn entities_open_no_file_and_do_not_grow() {
     text += "]><testsuite><testcase name=\"a&x;&a29;\" time=\"1\"><failure message=\"&x;&a29;\">&x;&a29;\
         </failure></testcase></testsuite>";
     project.write("a.xml", &text);
-    let begin = std::time::Instant::now();
     let (code, out, err) = flakeproof(&project, &["ingest", "a.xml"]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(begin.elapsed() < Duration::from_secs(20));
     let database = std::fs::read(project.path().join(".flakeproof/history.db")).unwrap();
     assert!(!database.windows(secret.len()).any(|it| it == secret.as_bytes()));
     assert!(database.windows(6).any(|it| it == b"&x;&a2"));

@@ -356,7 +356,7 @@ fn failed(test: &TestId, section: &Section, death: Death) -> Execution {
     let own = Location { file: test.to_string(), line: None };
     let failure = Failure {
         phase: Phase::Call,
-        signature: Signature::of(&message, Some(&own)),
+        signature: Signature::compute(&message, Some(&own)),
         text: format!("{message}\n\n{}", section.text.trim()),
         message,
         location: None,
@@ -437,7 +437,7 @@ fn failed_in_documentation(test: &TestId, name: &str, section: &Section) -> Exec
     let location = place_in_documentation(name);
     let failure = Failure {
         phase: Phase::Call,
-        signature: Signature::of(&message, location.as_ref()),
+        signature: Signature::compute(&message, location.as_ref()),
         message,
         text: text.to_owned(),
         location,

@@ -105,7 +105,7 @@ fn gone(
 ) -> Execution {
     // With the test as its place: two crashes are not one failure by that alone.
     let own = Location { file: test.to_string(), line: None };
-    let signature = Signature::of(&format!("{outcome}: {message}"), Some(&own));
+    let signature = Signature::compute(&format!("{outcome}: {message}"), Some(&own));
     let failure = Failure { phase: Phase::Call, message, text, location: None, signature };
     let execution = plain(test, outcome, section.duration, &section.text);
     Execution { failure: Some(failure), ..execution }
@@ -138,7 +138,7 @@ pub(super) fn failure(test: &TestId, name: &str, printed: &str, remark: Option<&
     };
     let own = Location { file: test.to_string(), line: None };
     let first = message.first().copied().unwrap_or_default();
-    let signature = Signature::of(first, Some(location.as_ref().unwrap_or(&own)));
+    let signature = Signature::compute(first, Some(location.as_ref().unwrap_or(&own)));
     let text = [printed.trim(), remark.unwrap_or_default()].join("\n").trim().to_owned();
     let message = in_one_line(&message);
     Failure { phase: Phase::Call, message, text, location, signature }

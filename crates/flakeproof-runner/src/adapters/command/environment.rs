@@ -187,7 +187,7 @@ pub(super) fn untold(
         failure: Some(Failure {
             phase: if outcome == Outcome::Errored { Phase::Setup } else { Phase::Call },
             message: message.to_owned(),
-            signature: Signature::of(message, Some(&here)),
+            signature: Signature::compute(message, Some(&here)),
             text: if text.trim().is_empty() { message.to_owned() } else { text },
             location: None,
         }),
@@ -248,7 +248,7 @@ fn failure_of(
     let location = place_in(&text, folder);
     // Without a place, the words alone are not enough: every test of some runners just "Failed".
     let here = Location { file: test.to_string(), line: None };
-    let signature = Signature::of(&message, Some(location.as_ref().unwrap_or(&here)));
+    let signature = Signature::compute(&message, Some(location.as_ref().unwrap_or(&here)));
     let phase = if outcome == Outcome::Errored { Phase::Setup } else { Phase::Call };
     Failure { phase, message, text, location: location.or(own), signature }
 }

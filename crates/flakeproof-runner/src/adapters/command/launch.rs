@@ -16,7 +16,7 @@ use crate::adapter::{Error, Granularity, Probe, Result};
 use crate::coverage::Extent;
 use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
-use crate::reports::{self, Issue, Reported, ReportedTest, Severity};
+use crate::reports::{self, ReportIssue, Reported, ReportedTest, Severity};
 
 /// So much is kept of what a command prints, where that is its report.
 const PRINTED_REPORT: usize = 64 * 1024 * 1024;
@@ -40,7 +40,7 @@ pub(super) struct Ran {
     /// The tests in the order of the report, with what is known of each.
     pub(super) order: Vec<(SuiteTest, Fields)>,
     /// Serious issues of the report.
-    pub(super) issues: Vec<Issue>,
+    pub(super) issues: Vec<ReportIssue>,
     /// Whether there was anything like a report.
     pub(super) has_report: bool,
     pub(super) how: End,
@@ -244,11 +244,11 @@ fn with_opens(covered: Dependencies, opens: Opens, begin: &TestsBegin) -> Depend
 }
 
 /// A file that stands in a report in place of its tests: nothing where it is fine.
-fn file_trouble(test: &ReportedTest) -> Option<std::result::Result<(), Issue>> {
+fn file_trouble(test: &ReportedTest) -> Option<std::result::Result<(), ReportIssue>> {
     let is_file = test.properties.iter().any(|(name, kind)| name == "type" && kind == "file");
     is_file.then(|| match test.outcome.is_failure() {
         false => Ok(()),
-        true => Err(Issue {
+        true => Err(ReportIssue {
             severity: Severity::Serious,
             position: 0,
             what: format!("{} fails outside of its tests", test.name),

@@ -47,7 +47,7 @@ fn failure(message: FailureMessage, project: &Project, module: usize, root: &Pat
     let location = innermost.or(named);
     Failure {
         phase: message.phase,
-        signature: Signature::of(&message.message, location.as_ref()),
+        signature: Signature::compute(&message.message, location.as_ref()),
         message: message.message.lines().next().unwrap_or_default().to_owned(),
         text: message.text,
         location,

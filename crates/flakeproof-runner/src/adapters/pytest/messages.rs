@@ -52,7 +52,7 @@ fn failure(message: FailureMessage, root: &str) -> Failure {
     });
     Failure {
         phase: message.phase,
-        signature: Signature::of(&message.message, location.as_ref()),
+        signature: Signature::compute(&message.message, location.as_ref()),
         message: message.message.lines().next().unwrap_or_default().to_owned(),
         text: message.text,
         location,

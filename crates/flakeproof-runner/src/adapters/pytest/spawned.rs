@@ -202,7 +202,7 @@ fn failed(test: &TestId, outcome: Outcome, text: &str, duration: Duration) -> Ex
             message: message.trim().to_owned(),
             text: text.to_owned(),
             location: None,
-            signature: Signature::of(message, None),
+            signature: Signature::compute(message, None),
         }),
         note: None,
         output: String::new(),

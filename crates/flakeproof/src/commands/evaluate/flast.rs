@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use flakeproof_core::{ExitCode, Tally};
 use flakeproof_lab::comparison::PlannerComparison;
-use flakeproof_lab::planner_benchmark::{BenchmarkCase, PlannerBenchmark, Subject};
+use flakeproof_lab::planner_benchmark::{BenchmarkCase, BenchmarkSubject, PlannerBenchmark};
 use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protocol};
 use flakeproof_learn::Chance;
 use flakeproof_learn::cannier::MaxReruns;
@@ -204,7 +204,7 @@ fn cases(
             kin: vec![test.project.clone(), package.to_owned(), test.class.clone()],
             fold: asked.fold,
             probability: asked.probability.unwrap_or_default(),
-            subject: Subject { outcomes, cost },
+            subject: BenchmarkSubject { outcomes, cost },
         }
     });
     asked.collect()

@@ -113,7 +113,7 @@ impl Vectors {
 
     fn changes(&self, files: &BTreeMap<String, Lines>) -> Option<u64> {
         let churn = self.churn.as_ref()?;
-        Some(files.iter().map(|(file, lines)| churn.of(Path::new(file), lines)).sum())
+        Some(files.iter().map(|(file, lines)| churn.count(Path::new(file), lines)).sum())
     }
 
     /// What the reader should know about what is missing.

@@ -79,7 +79,7 @@ impl<'a> Gathering<'a> {
 
     /// Take in a test of a file.
     pub(super) fn take(&mut self, mut test: ReportedTest, file: u32) {
-        let mut identity = Identity::of(&test, self.rules.as_ref(), &mut self.places);
+        let mut identity = Identity::assign(&test, self.rules.as_ref(), &mut self.places);
         match identity.raw.take() {
             None => self.add(&identity, test, file),
             Some(raw) if self.held.len() >= MOST_HELD => {

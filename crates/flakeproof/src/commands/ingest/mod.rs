@@ -14,7 +14,7 @@ use flakeproof_core::{
 use flakeproof_runner::Cancel;
 use flakeproof_runner::ci::CiFacts;
 use flakeproof_runner::git::Repository;
-use flakeproof_runner::reports::{Issue, Places, Severity};
+use flakeproof_runner::reports::{Places, ReportIssue, Severity};
 use flakeproof_store::SqliteHistory;
 use jiff::Timestamp;
 
@@ -182,7 +182,7 @@ impl TestCounts {
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     /// What is odd about a file.
-    pub(crate) issues: Vec<(String, Issue)>,
+    pub(crate) issues: Vec<(String, ReportIssue)>,
     /// Times that a test occurred again and could not be told from a part of the same test.
     pub(crate) parts: u64,
     /// Ids before and after the rules; only some of many.
@@ -218,7 +218,7 @@ impl Circumstances {
         variables: &BTreeMap<String, String>,
         folder: &Path,
     ) -> Result<Self, Problem> {
-        let ci = CiFacts::of(variables).unwrap_or_default();
+        let ci = CiFacts::read(variables).unwrap_or_default();
         let named = typed.revision.clone().or_else(|| ci.revision.clone());
         let branch = typed.branch.clone().or_else(|| ci.branch.clone());
         let here = match (&named, &branch) {

@@ -262,7 +262,7 @@ fn inspected(input: Input, now: Timestamp) -> io::Result<Report> {
         };
         let piece = &buffer[..count];
         if size == 0 {
-            format = Format::of(piece);
+            format = Format::detect(piece);
             ran = reports::started(piece).and_then(|text| parse_time(&text));
         }
         hasher.update(piece);
