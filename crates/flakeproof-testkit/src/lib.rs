@@ -20,4 +20,4 @@ pub mod scripted;
 pub mod skipped;
 pub mod surroundings;
 
-pub use project::{Project, Ran, assert_says, finish};
+pub use project::{Project, Ran, assert_says, finish, started_by};

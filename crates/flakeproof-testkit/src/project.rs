@@ -212,6 +212,23 @@ pub fn finish(command: &mut Command) -> Ran {
     Ran { output, json }
 }
 
+/// A command started by another one, in its folder and with its variables.
+#[must_use]
+pub fn started_by(starter: &[&str], command: &Command) -> Command {
+    let mut whole = Command::new(starter[0]);
+    whole.args(&starter[1..]).arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        whole.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => whole.env(name, value),
+            None => whole.env_remove(name),
+        };
+    }
+    whole
+}
+
 /// It ends with this code and says all of this, with no panic or type of ours.
 ///
 /// # Panics

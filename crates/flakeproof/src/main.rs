@@ -11,12 +11,11 @@ mod view;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
+    flakeproof_runner::process::hear_every_signal();
     flakeproof_runner::process::become_guard_if_asked();
     flakeproof_runner::process::adopt_orphans();
-    let typed = cli::Cli::parse();
+    let typed = cli::Cli::read();
     typed.color.apply();
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),

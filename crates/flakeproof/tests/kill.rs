@@ -150,8 +150,12 @@ fn kill_once(project: &Project, number: usize) {
     // The moment is the point of this test, and it has no other name than a time.
     let moment = Duration::from_millis(chance.below(1800));
     std::thread::sleep(moment);
+    let database = project.path().join(".flakeproof/history.db");
     match target {
-        Target::Program => run.kill().expect("the program can be killed"),
+        Target::Program => {
+            wait_until_kept(&database, &diary, &mark, &mut run);
+            run.kill().expect("the program can be killed");
+        }
         Target::Agent | Target::Descendant => {
             let mut family = marked(&mark);
             family.retain(|pid| *pid != run.id());
@@ -172,7 +176,46 @@ fn kill_once(project: &Project, number: usize) {
         let left = std::fs::read_dir(&temporary).expect("a folder").count();
         assert_eq!(left, 0, "kill {number}: temporary files of a killed program are left");
     }
-    check_history(&project.path().join(".flakeproof/history.db"), &diary, &mark);
+    check_history(&database, &diary, &mark, target);
+}
+
+/// Wait until what has ended by now is on disk: soon, and not only when the program ends in order. How
+/// soon is up to the machine.
+fn wait_until_kept(database: &Path, diary: &Path, mark: &str, run: &mut Child) {
+    let ended = noted(diary).len();
+    let deadline = Instant::now() + PATIENCE;
+    while ended > IN_FLIGHT && kept(database, mark).len() + IN_FLIGHT < ended {
+        if run.try_wait().expect("the program can be waited for").is_some() {
+            return; // It came to its end in order.
+        }
+        assert!(Instant::now() < deadline, "{mark}: {ended} tests ended and are not kept");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// One test is in flight, and the result of the one before it may be on its way.
+const IN_FLIGHT: usize = 2;
+
+/// The tests that ended, as they noted it themselves.
+fn noted(diary: &Path) -> Vec<String> {
+    let diary = std::fs::read_to_string(diary).unwrap_or_default();
+    diary.lines().map(str::to_owned).collect()
+}
+
+/// The tests of a run that are kept, in the order in which they ended; none while there is no table.
+fn kept(database: &Path, mark: &str) -> Vec<String> {
+    let read = || -> rusqlite::Result<Vec<String>> {
+        let reading = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let history = rusqlite::Connection::open_with_flags(database, reading)?;
+        let mut executions = history.prepare(
+            "SELECT test.id FROM execution
+             JOIN test ON test.number = execution.test JOIN run ON run.number = execution.run
+             WHERE instr(run.command, ?1) AND test.id LIKE '%test_work%' ORDER BY execution.rowid",
+        )?;
+        let ids = executions.query_map([mark], |row| row.get::<_, String>(0))?;
+        ids.map(|id| Ok(id?.rsplit("::").next().unwrap_or_default().to_owned())).collect()
+    };
+    read().unwrap_or_default()
 }
 
 fn end_of(run: &mut Child, what: &str) -> ExitStatus {
@@ -211,8 +254,9 @@ fn wait_until_gone(mark: &str, what: &str) {
     }
 }
 
-/// The database is whole, and every test that ended is in it but for those in flight.
-fn check_history(database: &Path, diary: &Path, mark: &str) {
+/// The database is whole, and every test that ended is in it but for those in flight. After a killed
+/// program tests go on until its guard is heard, so there the first ones are kept, without a gap.
+fn check_history(database: &Path, diary: &Path, mark: &str, target: Target) {
     if !database.exists() {
         return; // Killed before there was anything to keep.
     }
@@ -221,26 +265,16 @@ fn check_history(database: &Path, diary: &Path, mark: &str) {
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .expect("the history answers");
     assert_eq!(health, "ok", "{mark}");
-    let diary = std::fs::read_to_string(diary).unwrap_or_default();
-    let ended = u32::try_from(diary.lines().count()).expect("a short diary");
-    let tables: u32 = history
-        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .expect("the history answers");
-    if tables == 0 {
-        assert_eq!(ended, 0, "{mark}: tests ended before there was anything to keep them in");
-        return; // Killed between making the file and making its tables.
+    let (ended, kept) = (noted(diary), kept(database, mark));
+    match target {
+        Target::Program => {
+            assert!(ended.starts_with(&kept), "{mark}: {ended:?} ended, {kept:?} are kept");
+        }
+        Target::Agent | Target::Descendant => {
+            let (ended, kept) = (ended.len(), kept.len());
+            assert!(kept + IN_FLIGHT >= ended, "{mark}: {ended} tests ended, {kept} are kept");
+        }
     }
-    let kept: u32 = history
-        .query_row(
-            "SELECT count(*) FROM execution
-             JOIN test ON test.number = execution.test JOIN run ON run.number = execution.run
-             WHERE instr(run.command, ?1) AND test.id LIKE '%test_work%'",
-            [mark],
-            |row| row.get(0),
-        )
-        .expect("the history answers");
-    // One test was in flight, and the result of the one before it may have been on its way.
-    assert!(kept + 2 >= ended, "{mark}: {ended} tests ended, {kept} are kept");
 }
 
 /// A small generator with a promised stream (splitmix64).

@@ -1,6 +1,6 @@
 //! Forked and spawned environments are fresh, separate, and look like a plain pytest from inside.
 
-use flakeproof_testkit::{Project, Ran};
+use flakeproof_testkit::{Project, Ran, finish, started_by};
 
 const FORKED: [&str; 8] =
     ["--retries", "0", "--postponed", "0", "--fresh", "2", "--dependencies", "off"];
@@ -362,4 +362,38 @@ fn different(one: &str, other: &str) -> Vec<String> {
         .filter(|(part, seen)| other[part.as_str()] != **seen)
         .map(|(part, seen)| format!("{part}: {seen}\nbecame {}", other[part.as_str()]))
         .collect()
+}
+
+/// Become a program with every signal ignored that can be, and some blocked.
+const DEAF: &str = r#"
+import os, signal, sys
+for number in signal.Signals:
+    if number not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGSEGV, signal.SIGFPE, signal.SIGILL):
+        signal.signal(number, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD})
+os.execv(sys.argv[1], sys.argv[1:])
+"#;
+
+#[test]
+fn tests_hear_signals_that_our_parent_ignores_or_blocks() {
+    let content = r#"
+def test_it():
+    with open("/proc/self/status") as status, open("notes", "a") as notes:
+        print(*[line.split()[1] for line in status if line.startswith(("SigIgn", "SigBlk"))], file=notes)
+    assert 0
+"#;
+    let project = project().file("test_a.py", content);
+    let status = project.pytest(&[]).output().expect("pytest starts").status;
+    assert_eq!(status.code(), Some(1));
+    let plain = notes(&project);
+    let python = project.python();
+    for options in [&FORKED[..], &["--isolation", "spawn", "--fresh", "2"]] {
+        let mut run = project.flakeproof(&["run"]);
+        run.args(options).args(["--", &python, "-m", "pytest"]);
+        let ran = finish(&mut started_by(&[&python, "-c", DEAF], &run));
+        assert_eq!(ran.code(), Some(1), "{}", ran.text());
+        let heard = notes(&project);
+        assert!(heard.len() >= 4, "{heard:?} {}", ran.text());
+        assert!(heard.iter().all(|it| *it == plain[0]), "{heard:?}");
+    }
 }

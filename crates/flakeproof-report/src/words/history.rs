@@ -31,8 +31,11 @@ pub fn score(score: &TestScore) -> String {
     }
     let interval = interval(score.rate);
     if runs == 0 {
-        let failures = counted(score.unexplained as usize, "run");
-        return format!("failed all {failures}, and passed on none of that code");
+        let failed = match score.unexplained {
+            1 => "failed its only run".to_owned(),
+            many => format!("failed all {many} runs"),
+        };
+        return format!("{failed}, and passed on none of that code");
     }
     let runs = counted(runs as usize, "run");
     if failures == 0 && score.unexplained > 0 {

@@ -1,5 +1,4 @@
-//! A command under guard, the signals that are sent to processes of it, and the end of all that
-//! descends from it.
+//! A command under guard, and the end of all that descends from it.
 //!
 //! The guard is a process between flakeproof and the user's command. It adopts orphans of the
 //! command (Linux: child subreaper), tells flakeproof over the agents' socket how each of its
@@ -22,11 +21,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, wait, waitpgid,
-};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpgid};
 use serde_json::json;
 
+use super::signals::signal_name;
 use super::to_end::Tail;
 use crate::{Error, Result};
 
@@ -220,27 +218,6 @@ impl fmt::Display for Death {
     }
 }
 
-fn signal_name(number: i32) -> Option<&'static str> {
-    let known = [
-        (Signal::ABORT, "SIGABRT"),
-        (Signal::BUS, "SIGBUS"),
-        (Signal::FPE, "SIGFPE"),
-        (Signal::HUP, "SIGHUP"),
-        (Signal::ILL, "SIGILL"),
-        (Signal::INT, "SIGINT"),
-        (Signal::KILL, "SIGKILL"),
-        (Signal::PIPE, "SIGPIPE"),
-        (Signal::QUIT, "SIGQUIT"),
-        (Signal::SEGV, "SIGSEGV"),
-        (Signal::TERM, "SIGTERM"),
-        (Signal::TRAP, "SIGTRAP"),
-        (Signal::USR1, "SIGUSR1"),
-        (Signal::USR2, "SIGUSR2"),
-        (Signal::XCPU, "SIGXCPU"),
-    ];
-    known.into_iter().find(|(signal, _)| signal.as_raw() == number).map(|(_, name)| name)
-}
-
 /// Become the parent of processes below us whose own parent ends, where the system can do it.
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
@@ -252,37 +229,6 @@ pub fn adopt_orphans() {
 /// Gives those who could not be killed within ten seconds, as `number name`.
 pub fn kill_everything_below() -> Vec<String> {
     kill_all()
-}
-
-/// Kill a process and its group.
-pub(crate) fn kill_group(pid: u32) {
-    send(pid, Signal::KILL, kill_process_group);
-    send(pid, Signal::KILL, kill_process);
-}
-
-/// Ask a process to stop as Ctrl-C would.
-pub(crate) fn interrupt(pid: u32) {
-    send(pid, Signal::INT, kill_process);
-}
-
-/// Ask an agent to write down where its threads are.
-pub(crate) fn dump_stacks(pid: u32) {
-    #[cfg(target_os = "linux")]
-    send(pid, Signal::POWER, kill_process);
-    #[cfg(not(target_os = "linux"))]
-    let _ = pid;
-}
-
-/// Ask a JVM to print where its threads are.
-pub(crate) fn ask_for_threads(pid: u32) {
-    send(pid, Signal::QUIT, kill_process);
-}
-
-fn send(pid: u32, signal: Signal, how: fn(Pid, Signal) -> rustix::io::Result<()>) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        // A process that is gone already needs no signal.
-        let _ = how(pid, signal);
-    }
 }
 
 /// The first argument that makes this program a guard.
@@ -307,6 +253,7 @@ pub fn become_guard_if_asked() {
 }
 
 fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result<()> {
+    super::hear_every_signal();
     super::adopt_orphans();
     let mut link = UnixStream::connect(socket)?;
     let mut say = move |message: serde_json::Value| {

@@ -4,11 +4,13 @@
 //! the command leaves behind and kills all of it when flakeproof ends, however it ends.
 
 mod guarded;
+mod signals;
 mod to_end;
 
 pub use guarded::become_guard_if_asked;
 pub use guarded::{Death, adopt_orphans, kill_everything_below};
 pub(crate) use guarded::{Guarded, Instructions};
-pub(crate) use guarded::{ask_for_threads, dump_stacks, interrupt, kill_group};
+pub use signals::hear_every_signal;
+pub(crate) use signals::{ask_for_threads, dump_stacks, interrupt, kill_group};
 pub(crate) use to_end::USUAL_CAP;
 pub(crate) use to_end::{End, Ended, killed_with_its_guard, run_to_end};

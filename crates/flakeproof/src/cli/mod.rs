@@ -15,6 +15,7 @@ mod run;
 #[cfg(feature = "serve")]
 mod serve;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub(crate) use ensemble::{
@@ -56,6 +57,27 @@ pub(crate) struct Cli {
     pub(crate) color: Color,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Cli {
+    /// What was typed; where that is not understood, the program ends and says why.
+    pub(crate) fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|error| with_advice(error).exit())
+    }
+}
+
+/// The likeliest slip is a test command without `--` before it.
+fn with_advice(mut error: clap::Error) -> clap::Error {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
+    let slip = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if usage.contains("-- <COMMAND>") => word.clone(),
+        _ => return error,
+    };
+    if error.kind() == ErrorKind::UnknownArgument && !slip.starts_with('-') {
+        let advice = format!("put `--` before the command that runs your tests: `-- {slip}`");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+    }
+    error
 }
 
 /// What to do.
@@ -139,5 +161,16 @@ mod tests {
             }
         }
         assert!(understood > 50, "only {understood} commands were found");
+    }
+
+    #[test]
+    fn a_command_without_its_dashes_is_told_where_they_go() {
+        let advised = |typed: &[&str]| {
+            with_advice(Cli::try_parse_from(typed).expect_err("it is refused")).to_string()
+        };
+        let said = advised(&["flakeproof", "run", "--retries", "2", "pytest", "-q"]);
+        assert!(said.contains("put `--` before the command that runs your tests: `-- pytest`"));
+        assert!(!advised(&["flakeproof", "run", "--retreis", "2"]).contains("put `--`"));
+        assert!(!advised(&["flakeproof", "list", "pytest"]).contains("put `--`"));
     }
 }

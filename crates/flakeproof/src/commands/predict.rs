@@ -1,13 +1,17 @@
 //! `flakeproof predict`: which tests look flaky, from their source alone; and `flakeproof explain`:
-//! what is known about one test, by hunts, by its source and by the project's forests, or what a
+//! what is known about one test, by hunts and runs, by its source and by the project's forests, or what a
 //! word of the output means, as the book's glossary explains it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{ExitCode, Features, KnownFlaky, MeanFeatures, Notice, Predictions, TestId};
+use flakeproof_core::{
+    ExitCode, Features, History, HistoryError, KnownFlaky, MeanFeatures, Notice, Predictions,
+    Scores, TestDetail, TestId, TestScore,
+};
 use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
+use flakeproof_store::SqliteHistory;
 use serde_json::{Value, json};
 
 use crate::cli::{ExplainArguments, PredictArguments, PredictionFormat};
@@ -87,14 +91,14 @@ pub(crate) fn explain(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
     let model = source.open()?;
-    let hunted = hunted(&typed.test, history::flaky_tests(None, &folder)?);
+    let known = KnownTests::find(&typed.test, &folder)?;
     let is_text = typed.output_format == PredictionFormat::Text;
     let found = source_tests::read(&typed.paths, &folder)?;
     let test = match naming::the_one_written(&typed.test, &found.tests) {
         Ok(test) => test,
-        // Tests can be made at run time; then the hunt knows them, and the source does not.
-        Err(_) if is_text && !hunted.is_empty() => {
-            hunted.iter().for_each(view::known_test);
+        // Tests can be made at run time, or have run elsewhere: the history knows them, not the source.
+        Err(_) if is_text && !known.is_empty() => {
+            known.print();
             return Ok(ExitCode::Clean);
         }
         Err(problem) => {
@@ -116,28 +120,66 @@ pub(crate) fn explain(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
     predictions.notices.extend(found.notices);
     match typed.output_format {
         PredictionFormat::Text => {
-            hunted.iter().for_each(view::known_test);
+            known.print();
             view::explanation(&predictions, &test.source, source.is_shipped());
             print_forests(&test.id, &folder)?;
         }
         PredictionFormat::Json => {
             let document = rendered(&predictions, PredictionFormat::Json)?;
-            view::data(&with_hunt(&document, &hunted));
+            view::data(&with_hunt(&document, &known.hunted));
         }
         other => view::data(&rendered(&predictions, other)?),
     }
     Ok(ExitCode::Clean)
 }
 
-/// What hunts know of the test; of each of its cases if none was named.
-fn hunted(typed: &str, known: Vec<KnownFlaky>) -> Vec<KnownFlaky> {
-    let is_meant = |id: &str| {
-        let test = if typed.contains('[') { id } else { id.split_once('[').map_or(id, |it| it.0) };
-        test == typed
-            || test.ends_with(&format!("::{typed}"))
-            || test.ends_with(&format!("/{typed}"))
-    };
-    known.into_iter().filter(|it| is_meant(it.test.id.as_str())).collect()
+/// What the history knows of a test; of each of its cases if none was named.
+#[derive(Debug, Default)]
+struct KnownTests {
+    /// By hunts.
+    hunted: Vec<KnownFlaky>,
+    /// By runs in which it failed.
+    failed: Vec<(TestScore, TestDetail)>,
+}
+
+impl KnownTests {
+    fn find(typed: &str, folder: &Path) -> Result<Self, Problem> {
+        let Some(history) = history::find(None, folder)? else { return Ok(Self::default()) };
+        Self::read(typed, &history).map_err(|error| history::unreadable(&error))
+    }
+
+    fn read(typed: &str, history: &SqliteHistory) -> Result<Self, HistoryError> {
+        let mut hunted = history.known_flaky()?;
+        let mut scores = Scores::from_timeline(&history.timeline()?);
+        scores.add_hunted(&hunted);
+        scores.tests.retain(|it| it.last_failed.is_some() && is_meant(typed, &it.test));
+        hunted.retain(|it| is_meant(typed, &it.test.id));
+        let (mut findings, mut failures) = (history.past_findings()?, history.past_failures()?);
+        let failed = scores.tests.into_iter().map(|score| {
+            let findings = findings.remove(&score.test).unwrap_or_default();
+            let failures = failures.remove(&score.test).unwrap_or_default();
+            (score, TestDetail { findings, failures, ..TestDetail::default() })
+        });
+        Ok(Self { failed: failed.collect(), hunted })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.hunted.is_empty() && self.failed.is_empty()
+    }
+
+    fn print(&self) {
+        self.hunted.iter().for_each(view::known_test);
+        self.failed.iter().for_each(|(score, detail)| view::failed_test(score, detail));
+    }
+}
+
+/// Whether a test has this id, or one that ends so.
+fn is_meant(typed: &str, test: &TestId) -> bool {
+    let id = test.as_str();
+    let test = if typed.contains('[') { id } else { id.split_once('[').map_or(id, |it| it.0) };
+    let before = test.strip_suffix(typed);
+    before
+        .is_some_and(|before| before.is_empty() || before.ends_with(['/', ':', '#', '.', ' ', '>']))
 }
 
 /// The document with what hunts found about the test and its cases.
@@ -253,26 +295,11 @@ fn without_links(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flakeproof_core::{HuntRecord, HuntedTest};
-
     use super::*;
 
-    fn found(typed: &str) -> Vec<String> {
-        let known = |id: &&str| KnownFlaky {
-            hunt: HuntRecord {
-                id: String::new(),
-                started: String::new(),
-                command: Vec::new(),
-                fingerprint: String::new(),
-                seed: String::new(),
-                settings: String::new(),
-                version: String::new(),
-            },
-            test: HuntedTest::new((*id).into(), None),
-        };
+    fn found(typed: &str) -> Vec<&'static str> {
         let all = ["t/a.py::test_x", "t/a.py::test_y[1]", "t/a.py::test_y[2]", "t/b.py::my_test_x"];
-        let known = all.iter().map(known).collect();
-        hunted(typed, known).into_iter().map(|it| it.test.id.to_string()).collect()
+        all.into_iter().filter(|id| is_meant(typed, &(*id).into())).collect()
     }
 
     #[test]

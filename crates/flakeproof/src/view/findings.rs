@@ -12,6 +12,7 @@ use flakeproof_detect::triage::Event;
 use flakeproof_report::words;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::known::shortened;
 use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Lines of a failure's text that are shown; the beginning and the end matter most.
@@ -136,14 +137,6 @@ fn evidence(text: &mut String, test: &TestFinding) {
 
 fn line(text: &mut String, words: &str) {
     let _ = writeln!(text, "          {words}");
-}
-
-fn shortened(message: &str) -> String {
-    const LONGEST: usize = 160;
-    match message.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
 }
 
 /// The verdict in capitals, short enough for a column.

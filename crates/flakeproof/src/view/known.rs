@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use flakeproof_core::{FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestId, TestScore};
+use flakeproof_core::{
+    FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestDetail, TestId, TestScore,
+};
 use flakeproof_report::words;
 use serde_json::{Value, json};
 
@@ -50,12 +52,7 @@ impl Line<'_> {
             return row(known);
         }
         let last = self.score.last_failed.as_deref().unwrap_or(&self.score.last_seen);
-        [
-            "flaky".to_owned(),
-            words::failed(self.score.proven),
-            last.split('T').next().unwrap_or_default().to_owned(),
-            self.burnt(),
-        ]
+        ["flaky".to_owned(), words::failed(self.score.proven), date(last).to_owned(), self.burnt()]
     }
 
     /// What it cost, where that is worth telling.
@@ -101,6 +98,42 @@ pub(crate) fn known_test(known: &KnownFlaky) {
     flaky(&mut text, &known.test, true, usize::MAX);
     text.push('\n');
     let _ = terminal::out(&text);
+}
+
+/// Print what runs say about a test that failed: how often, in which ways, and the latest verdict with
+/// its evidence.
+pub(crate) fn failed_test(score: &TestScore, detail: &TestDetail) {
+    let _ = terminal::out(&failed(score, detail));
+}
+
+fn failed(score: &TestScore, detail: &TestDetail) -> String {
+    let mut text = String::new();
+    let word = score.standing.word().to_uppercase();
+    let _ = writeln!(text, "{CHANCE}{word}{CHANCE:#} {STRONG}{}{STRONG:#}", score.test.shown());
+    let _ = writeln!(text, "      {}", words::score(score));
+    for failure in detail.failures.iter().take(MOST_WAYS) {
+        let (message, last) = (shortened(&failure.message), date(&failure.last));
+        let times = count(failure.times as usize, "time");
+        let _ =
+            writeln!(text, "      {times}, reruns counted: {message} {DIM}(last {last}){DIM:#}");
+    }
+    if let Some(finding) = detail.findings.first() {
+        let (verdict, day) = (finding.verdict.word(), date(&finding.started));
+        let _ = writeln!(text, "      the run of {day} called it {verdict}:");
+        for evidence in &finding.evidence {
+            let _ = writeln!(text, "      {DIM}·{DIM:#} {}", words::evidence(evidence));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// So many ways in which a test failed are told.
+const MOST_WAYS: usize = 3;
+
+/// The day of a time stamp.
+fn date(stamp: &str) -> &str {
+    stamp.split('T').next().unwrap_or_default()
 }
 
 /// A known flaky test for programs.
@@ -193,7 +226,7 @@ fn influence(test: &HuntedTest) -> String {
 
 /// The day of the hunt: the time of day is in the JSON.
 pub(super) fn day(known: &KnownFlaky) -> String {
-    known.hunt.started.split('T').next().unwrap_or_default().to_owned()
+    date(&known.hunt.started).to_owned()
 }
 
 /// One flaky test, with what was found out about it, at most so many things of a kind.

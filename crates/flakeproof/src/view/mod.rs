@@ -35,7 +35,7 @@ pub(crate) use ingest::{
     IngestProgress, Position, ReportProblem, ValidatedReport, id_rules, ingested, ingested_json,
     validated, validated_json,
 };
-pub(crate) use known::{known_as_json, known_flaky, known_flaky_json, known_test};
+pub(crate) use known::{failed_test, known_as_json, known_flaky, known_flaky_json, known_test};
 pub(crate) use learning::{
     Evaluation, PlanEvaluation, ProjectLine, evaluation, plan_evaluation, real, trained,
 };

@@ -2,9 +2,8 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::process::Command;
 
-use flakeproof_testkit::{Project, Ran, skipped};
+use flakeproof_testkit::{Project, Ran, skipped, started_by};
 
 use crate::{assert_refuses, assert_says, finish, flakeproof, ids, predict, project};
 
@@ -27,17 +26,8 @@ const GOOD: &str = "def test_good(): pass\n";
 /// Look at a project with a few seconds of processor time, however strange its files are: what needs
 /// more is killed by the system, on an idle and on a busy machine alike.
 fn quickly(project: &Project, arguments: &[&str]) -> Ran {
-    let ours = project.flakeproof(arguments);
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -t 10; exec \"$0\" \"$@\""]);
-    limited.arg(ours.get_program()).args(ours.get_args()).current_dir(project.path());
-    for (name, value) in ours.get_envs() {
-        match value {
-            Some(value) => limited.env(name, value),
-            None => limited.env_remove(name),
-        };
-    }
-    finish(&mut limited)
+    let limited = ["sh", "-c", "ulimit -t 10; exec \"$0\" \"$@\""];
+    finish(&mut started_by(&limited, &project.flakeproof(arguments)))
 }
 
 fn predict_quickly(project: &Project) -> Ran {

@@ -112,3 +112,31 @@ fn an_explanation_begins_with_what_the_hunt_found() {
     let json: Value = serde_json::from_slice(&ran.output.stdout).expect("is JSON");
     assert_eq!(json["hunted"], json!([]));
 }
+
+#[test]
+fn an_explanation_tells_what_runs_said() {
+    let project = empty().file("test_a.py", "def test_total(): assert 1 == 2\n");
+    assert_eq!(project.run(&[], &[]).code(), Some(1));
+    let ran = flakeproof(&project, &["explain", "test_total"]);
+    let said = [
+        "test_a.py::test_total",
+        "failed its only run",
+        ": assert 1 == 2 (last",
+        "called it unknown:",
+    ];
+    assert_says(&ran, 0, &said);
+    assert_says(&ran, 0, &["fresh environments", "model:"]);
+}
+
+#[test]
+fn a_test_that_ran_elsewhere_is_explained_by_its_record() {
+    let failed =
+        "<testcase classname=\"shop.Cart\" name=\"adds\"><failure message=\"lost\"/></testcase>";
+    let project = empty().file("a.xml", &format!("<testsuite>{failed}</testsuite>"));
+    assert_eq!(flakeproof(&project, &["ingest", "a.xml"]).code(), Some(0));
+    assert_says(
+        &flakeproof(&project, &["explain", "adds"]),
+        0,
+        &["shop.Cart", "1 time, reruns counted: lost"],
+    );
+}
