@@ -12,7 +12,7 @@ mod view;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    flakeproof_runner::process::hear_every_signal();
+    flakeproof_runner::process::hear_own_signals();
     flakeproof_runner::process::become_guard_if_asked();
     flakeproof_runner::process::adopt_orphans();
     let typed = cli::Cli::read();

@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpgid};
 use serde_json::json;
 
-use super::signals::signal_name;
+use super::signals::{let_children_hear_every_signal, signal_name};
 use super::to_end::Tail;
 use crate::{Error, Result};
 
@@ -253,7 +253,8 @@ pub fn become_guard_if_asked() {
 }
 
 fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result<()> {
-    super::hear_every_signal();
+    super::hear_own_signals();
+    let_children_hear_every_signal();
     super::adopt_orphans();
     let mut link = UnixStream::connect(socket)?;
     let mut say = move |message: serde_json::Value| {

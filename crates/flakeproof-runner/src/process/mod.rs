@@ -10,7 +10,7 @@ mod to_end;
 pub use guarded::become_guard_if_asked;
 pub use guarded::{Death, adopt_orphans, kill_everything_below};
 pub(crate) use guarded::{Guarded, Instructions};
-pub use signals::hear_every_signal;
+pub use signals::hear_own_signals;
 pub(crate) use signals::{ask_for_threads, dump_stacks, interrupt, kill_group};
 pub(crate) use to_end::USUAL_CAP;
 pub(crate) use to_end::{End, Ended, killed_with_its_guard, run_to_end};

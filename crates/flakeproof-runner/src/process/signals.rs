@@ -4,19 +4,28 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use signal_hook::consts::{FORBIDDEN, SIGPIPE};
+use signal_hook::consts::{FORBIDDEN, SIGCHLD, SIGPIPE};
 
-/// Let every process that this one starts hear all signals, whatever its own parent ignores or
-/// blocks. Call it first in `main`.
-///
-/// A shell starts background jobs with Ctrl-C ignored, `nohup` ignores the end of the terminal, and
-/// some supervisors ignore the end of children: a test process that inherits one of these never hears
-/// our interrupt, and waits for ever for its own. A signal with a handler is no longer ignored by
-/// those who are started from here, and to this process the handler means as little as before.
-pub fn hear_every_signal() {
+/// Hear what this program needs to hear, whatever its parent blocks or ignores: Ctrl-C, and the end of
+/// children. Call it first in `main`.
+pub fn hear_own_signals() {
     // Only a system that is out of memory refuses.
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
-    for signal in ignored().into_iter().filter(|it| !FORBIDDEN.contains(it)) {
+    hear(ignored().into_iter().filter(|it| *it == SIGCHLD));
+}
+
+/// Let every process that this one starts hear all signals, whatever its own parent ignores.
+///
+/// A shell starts background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal: a
+/// test process that inherits this never hears our interrupt. For a guard only: a program that talks to
+/// a terminal would be asked for ever to stop writing to one that is not its own.
+pub(super) fn let_children_hear_every_signal() {
+    hear(ignored().into_iter());
+}
+
+/// Handle signals by doing nothing: who is started from here has the default, and does not ignore them.
+fn hear(signals: impl Iterator<Item = i32>) {
+    for signal in signals.filter(|it| !FORBIDDEN.contains(it)) {
         // What cannot be handled stays as it is: some numbers belong to the C library.
         let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
     }

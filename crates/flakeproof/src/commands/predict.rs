@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{
-    ExitCode, Features, History, HistoryError, KnownFlaky, MeanFeatures, Notice, Predictions,
-    Scores, TestDetail, TestId, TestScore,
+    ExitCode, Features, HistoryError, KnownFlaky, MeanFeatures, Notice, Predictions, TestDetail,
+    TestId, TestScore,
 };
 use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
@@ -149,9 +149,7 @@ impl KnownTests {
     }
 
     fn read(typed: &str, history: &SqliteHistory) -> Result<Self, HistoryError> {
-        let mut hunted = history.known_flaky()?;
-        let mut scores = Scores::from_timeline(&history.timeline()?);
-        scores.add_hunted(&hunted);
+        let (mut hunted, mut scores) = history::hunted_and_scores(history)?;
         scores.tests.retain(|it| it.last_failed.is_some() && is_meant(typed, &it.test));
         hunted.retain(|it| is_meant(typed, &it.test.id));
         let (mut findings, mut failures) = (history.past_findings()?, history.past_failures()?);

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{ExitCode, History, HistoryError, KnownFlaky, Overview, Scores};
+use flakeproof_core::{ExitCode, Overview, Scores};
 use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
-use flakeproof_store::SqliteHistory;
 
 use crate::cli::{ListArguments, ListFormat, ReportArguments};
 use crate::problem::Problem;
@@ -75,7 +74,9 @@ fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, Form)> {
 pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let (hunted, scores) = match history::find(typed.store.as_deref(), &folder)? {
-        Some(history) => read(&history).map_err(|error| history::unreadable(&error))?,
+        Some(history) => {
+            history::hunted_and_scores(&history).map_err(|error| history::unreadable(&error))?
+        }
         None => (Vec::new(), Scores::default()),
     };
     match typed.output_format {
@@ -83,11 +84,4 @@ pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
         ListFormat::Json => view::known_flaky_json(&hunted, &scores),
     }
     Ok(ExitCode::Clean)
-}
-
-fn read(history: &SqliteHistory) -> Result<(Vec<KnownFlaky>, Scores), HistoryError> {
-    let hunted = history.known_flaky()?;
-    let mut scores = Scores::from_timeline(&history.timeline()?);
-    scores.add_hunted(&hunted);
-    Ok((hunted, scores))
 }

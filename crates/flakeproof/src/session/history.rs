@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Features, Findings, History, HistoryError, HuntFindings, HuntRecord, KnownFlaky,
-    Notice, RunRecord, TestId, TrialRecord,
+    Notice, RunRecord, Scores, TestId, TrialRecord,
 };
 use flakeproof_detect::triage::Event;
 use flakeproof_store::{MemoryHistory, SqliteHistory};
@@ -46,6 +46,16 @@ pub(crate) fn find(store: Option<&Path>, folder: &Path) -> Result<Option<SqliteH
         return Ok(None);
     }
     SqliteHistory::open(&path).map(Some).map_err(|error| unreadable(&error))
+}
+
+/// What hunts found, and what it and all runs come to.
+pub(crate) fn hunted_and_scores(
+    history: &SqliteHistory,
+) -> Result<(Vec<KnownFlaky>, Scores), HistoryError> {
+    let hunted = history.known_flaky()?;
+    let mut scores = Scores::from_timeline(&history.timeline()?);
+    scores.add_hunted(&hunted);
+    Ok((hunted, scores))
 }
 
 /// The history is there, and cannot be used.
