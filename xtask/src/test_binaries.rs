@@ -4,10 +4,13 @@
 //! reach its limit, for a runner to start. Two at a time take little more than half as long.
 
 use std::collections::VecDeque;
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::cargo;
 
@@ -41,21 +44,27 @@ pub(crate) fn run() -> Result<(), String> {
         for _ in 0..LANES {
             scope.spawn(|| {
                 while let Some(binary) = next(&queue) {
-                    let begin = Instant::now();
-                    let passes = binary.passes();
-                    lock(&times).push((begin.elapsed().as_secs(), binary.name.clone()));
-                    if !passes {
+                    let ran = binary.run().unwrap_or_else(|error| {
+                        println!("--- {}: {error}", binary.name);
+                        RanBinary::default()
+                    });
+                    lock(&times).push((ran.seconds, ran.of_processor, binary.name.clone()));
+                    if !ran.passes {
                         lock(&failed).push(binary.name);
                     }
                 }
             });
         }
     });
-    println!("where the time went, {LANES} binaries at a time:");
     let mut times = lock(&times);
     times.sort_unstable_by(|one, other| other.cmp(one));
-    for (seconds, name) in times.iter().take(NAMED) {
-        println!("{seconds:6} s  {name}");
+    let of_processor: u64 = times.iter().map(|(_, of_processor, _)| of_processor).sum();
+    println!(
+        "where the time went, {LANES} binaries at a time; {of_processor} s of processors in all:"
+    );
+    println!("    time  processor");
+    for (seconds, of_processor, name) in times.iter().take(NAMED) {
+        println!("{seconds:6} s  {of_processor:6} s  {name}");
     }
     let failed = lock(&failed).join(", ");
     if !failed.is_empty() {
@@ -95,27 +104,50 @@ fn artifact(message: &serde_json::Value) -> Option<TestBinary> {
     })
 }
 
+/// How a binary ran.
+#[derive(Debug, Default)]
+struct RanBinary {
+    passes: bool,
+    seconds: u64,
+    /// Its own and that of all it started and waited for.
+    of_processor: u64,
+}
+
 impl TestBinary {
     /// Run it to its end, then print what it said and how long it took.
-    fn passes(&self) -> bool {
+    fn run(&self) -> std::io::Result<RanBinary> {
         let begin = Instant::now();
-        let output = Command::new(&self.program)
+        let (mut said, out) = std::io::pipe()?;
+        let mut command = Command::new(&self.program);
+        command
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .stdin(Stdio::null())
-            .output();
-        let seconds = begin.elapsed().as_secs_f64();
-        match output {
-            Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stdout);
-                let trouble = String::from_utf8_lossy(&output.stderr);
-                println!("--- {}: {seconds:.0} s\n{said}{trouble}", self.name);
-                output.status.success()
-            }
-            Err(error) => {
-                println!("--- {}: {error}", self.name);
-                false
-            }
-        }
+            .stdout(out.try_clone()?)
+            .stderr(out);
+        let mut child = command.spawn()?;
+        // Its ends of the pipe, which would keep the other one waiting.
+        drop(command);
+        let mut text = Vec::new();
+        said.read_to_end(&mut text)?;
+        let of_processor = processor_seconds(child.id()).unwrap_or_default();
+        let passes = child.wait()?.success();
+        let seconds = begin.elapsed().as_secs();
+        let text = String::from_utf8_lossy(&text);
+        println!("--- {}: {seconds} s, {of_processor} s of processors\n{text}", self.name);
+        Ok(RanBinary { passes, seconds, of_processor })
     }
+}
+
+/// What a process took of processors, with all it started and waited for: once it has ended, and before
+/// it is waited for. Only Linux tells.
+fn processor_seconds(process: u32) -> Option<u64> {
+    const TICKS_A_SECOND: u64 = 100;
+    let pid = Pid::from_raw(i32::try_from(process).ok()?)?;
+    waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).ok()?;
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name, in brackets, may have blanks; the four times are the twelfth word after it and on.
+    let words = status.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
+    let ticks: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
+    Some(ticks?.into_iter().sum::<u64>() / TICKS_A_SECOND)
 }

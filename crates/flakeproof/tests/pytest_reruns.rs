@@ -1,7 +1,7 @@
 //! A rerun in the same environment is a first run: fixtures, instances, output and reports are
 //! as if the test had not run before.
 
-use flakeproof_testkit::{Project, python};
+use flakeproof_testkit::{Project, assert_says, python};
 
 /// One rerun at once, none later; a pass is still confirmed by a spawned environment.
 const AT_ONCE: [&str; 6] = ["--retries", "1", "--postponed", "0", "--fresh", "0"];
@@ -310,4 +310,23 @@ fn reruns_and_fresh_environments_leave_the_projects_cache_alone() {
     assert!(failed.contains("test_flaky") && failed.contains("test_real"), "{failed}");
     let known = std::fs::read_to_string(cache.join("nodeids")).unwrap_or_default();
     assert!(known.contains("test_good"), "{known}");
+}
+
+#[test]
+fn many_failures_of_one_cause_are_tried_on_one_of_them_and_told_once() {
+    let test = "import pytest\nfrom product import double\n\
+                @pytest.mark.parametrize('n', range(1, 21))\n\
+                def test_double(n): assert double(n) == 2 * n\n\
+                def test_zero(): assert double(0) == 0, 'zero'\n";
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .file(".gitignore", ".flakeproof\n__pycache__\n.pytest_cache\n")
+        .file("product.py", "def double(n): return 2 * n\n")
+        .file("test_many.py", test);
+    project.commit();
+    let project = project.file("product.py", "def double(n): return 2 * n + 1\n");
+    let ran = project.run(&[], &[]);
+    assert_says(&ran, 1, &["21 real", "19 tests fail like this one:", "and 16 more"]);
+    let text = ran.text();
+    assert_eq!(text.matches("──── ").count(), 2, "one text for each way to fail:\n{text}");
+    assert_eq!(text.matches("reproduce: ").count(), 2, "{text}");
 }

@@ -32,6 +32,7 @@ pub(super) struct Suspicion {
 impl Hunt<'_, '_> {
     /// Classify every test whose outcome depends on what ran before it.
     pub(super) fn classify(&mut self) -> Result<(), Stop> {
+        self.suspects_alone()?;
         let suspicions: Vec<Suspicion> =
             self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
         self.scheduler.begin(HuntStage::Classification, suspicions.len());
@@ -47,7 +48,9 @@ impl Hunt<'_, '_> {
                     self.passing_order.insert(suspicion.test, suspicion.passing);
                     self.call_one_flaky(suspicion.test, kind);
                 }
-                None => self.disturbed.push(suspicion.test),
+                None => {
+                    self.disturbed.insert(suspicion.test);
+                }
             }
         }
         Ok(())
@@ -56,7 +59,7 @@ impl Hunt<'_, '_> {
     /// Why a test may be flaky, if it has no kind yet.
     fn suspicion(&self, test: u32) -> Option<Suspicion> {
         let known = self.ledger.test(test);
-        if known.kind.is_some() {
+        if known.kind.is_some() || self.is_answered(test) {
             return None;
         }
         let original = self.original_up_to(test);

@@ -150,8 +150,10 @@ impl Hunt<'_, '_> {
         if self.scheduler.isolation() == Isolation::Spawn {
             return Ok(());
         }
-        self.scheduler.begin(HuntStage::Confirmation, victims.len() + brittle.len());
-        for test in victims.iter().chain(brittle) {
+        let mut seen: Vec<u32> = victims.iter().chain(brittle).copied().collect();
+        seen.retain(|test| !self.confirmed.contains(test));
+        self.scheduler.begin(HuntStage::Confirmation, seen.len());
+        for test in &seen {
             let alone = vec![*test];
             let (failing, passing) = match (self.ledger.test(*test).kind, self.influenced(*test)) {
                 (Some(FlakyKind::Brittle), Some(order)) => (alone, order),
@@ -216,7 +218,7 @@ impl Hunt<'_, '_> {
         (known.kind, known.polluters, known.setters) = (None, Vec::new(), Vec::new());
         let (id, word) = (known.id.clone(), if fails { "passes" } else { "fails" });
         self.first_influence.remove(&test);
-        self.taken_back.push(test);
+        self.taken_back.insert(test);
         if stays {
             self.remark_left_on_disk(test);
             return;
@@ -264,6 +266,9 @@ impl Hunt<'_, '_> {
     fn look_at_what_is_left(&mut self) -> Result<(), Stop> {
         let mut known: BTreeMap<Vec<u32>, Vec<LeftBehind>> = BTreeMap::new();
         for (test, set) in &self.first_influence {
+            if !self.looked_into.insert(*test) {
+                continue;
+            }
             let left = match known.get(set) {
                 Some(left) => left.clone(),
                 None => {

@@ -19,7 +19,8 @@ mod suspects;
 pub(crate) mod trial;
 pub(crate) mod trial_scheduler;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Duration;
 
 use flakeproof_core::{
     FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Suite, SuiteOrders, TestId,
@@ -65,6 +66,7 @@ pub fn hunt(
         journal,
         sink,
         cost: HuntCost::default(),
+        counted: HashSet::new(),
         told: BTreeMap::new(),
         isolation,
     };
@@ -76,10 +78,12 @@ pub fn hunt(
         failing_order: BTreeMap::new(),
         passing_order: BTreeMap::new(),
         first_influence: BTreeMap::new(),
-        disturbed: Vec::new(),
+        disturbed: BTreeSet::new(),
         confirmed: BTreeSet::new(),
-        taken_back: Vec::new(),
-        is_cut: false,
+        taken_back: BTreeSet::new(),
+        looked_into: BTreeSet::new(),
+        progress: Progress::default(),
+        set_up_ends: None,
         hidden: None,
         seconds_alone: vec![0.0; tests.len()],
         seconds_in_order: 0.0,
@@ -133,13 +137,17 @@ struct Hunt<'a, 'j> {
     /// The first set of tests that was found to make a test fail, or pass.
     first_influence: BTreeMap<u32, Vec<u32>>,
     /// Tests that failed only while environments ran side by side.
-    disturbed: Vec<u32>,
+    disturbed: BTreeSet<u32>,
     /// Tests that new processes were asked about.
     confirmed: BTreeSet<u32>,
     /// Tests that new processes did not show to be flaky.
-    taken_back: Vec<u32>,
-    /// Whether a stage was cut short for the sake of those after it.
-    is_cut: bool,
+    taken_back: BTreeSet<u32>,
+    /// Tests whose influences were asked what they leave behind.
+    looked_into: BTreeSet<u32>,
+    /// How far the stages are that can be gone on with.
+    progress: Progress,
+    /// When the runs in the suite's own order give way.
+    set_up_ends: Option<Duration>,
     /// What a plan believes that it missed.
     hidden: Option<Hidden>,
     /// What one run of each test took alone, and one of the suite, in seconds.
@@ -147,19 +155,65 @@ struct Hunt<'a, 'j> {
     seconds_in_order: f64,
 }
 
+/// How far the stages are that a budget may cut short, and that are gone on with as long as there is some.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Tests that ran alone, of those that are to.
+    alone: usize,
+    /// Other orders of the suite.
+    orders: usize,
+    /// Rounds of reruns.
+    rounds: u32,
+}
+
+/// Whether a stage had the time it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// It is done.
+    Whole,
+    /// It gave way to those after it.
+    Cut,
+}
+
+impl Extent {
+    fn and(self, other: Self) -> Self {
+        if self == Self::Cut { self } else { other }
+    }
+}
+
 impl Hunt<'_, '_> {
     fn stages(&mut self) -> Result<(), Stop> {
         self.set_up()?;
-        self.alone()?;
-        self.running()?;
-        self.classify()?;
-        self.rerun()?;
-        self.find_influences()
+        let all = self.orders.original();
+        self.as_long_as_there_is_time(|hunt| {
+            let mut extent = hunt.alone_of(&all)?;
+            extent = extent.and(hunt.running()?);
+            hunt.classify()?;
+            extent = extent.and(hunt.rerun()?);
+            hunt.find_influences()?;
+            Ok(extent)
+        })
+    }
+
+    /// Look and explain what was seen, and look again, until nothing is cut short or the budget is spent.
+    fn as_long_as_there_is_time(
+        &mut self,
+        mut look_and_explain: impl FnMut(&mut Self) -> Result<Extent, Stop>,
+    ) -> Result<(), Stop> {
+        loop {
+            let before = self.scheduler.cost.executions;
+            if look_and_explain(self)? == Extent::Whole {
+                return Ok(());
+            }
+            // What is left of the time is too short for what is left to do.
+            if self.scheduler.cost.executions == before {
+                return Err(Stop::BudgetSpent);
+            }
+        }
     }
 
     fn end(mut self, stages: Result<(), Stop>) -> Result<Hunted> {
         let end = match stages {
-            Ok(()) if self.is_cut => HuntEnd::BudgetSpent,
             Ok(()) => HuntEnd::Finished,
             Err(Stop::Interrupted) => HuntEnd::Interrupted,
             Err(Stop::BudgetSpent) => HuntEnd::BudgetSpent,
@@ -195,7 +249,7 @@ impl Hunt<'_, '_> {
 
     /// Tests that are not called flaky, because the hunt itself may have made them fail.
     fn name_the_disturbed(&mut self) {
-        let tests = self.disturbed.clone();
+        let tests: Vec<u32> = self.disturbed.iter().copied().collect();
         self.remark_on_some(
             &tests,
             "failed only while environments ran side by side, and not when it ran again alone",

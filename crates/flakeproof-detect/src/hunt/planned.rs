@@ -8,18 +8,18 @@
 //! that depend on it and gives every test one more run, and single tests alone. Whichever promises
 //! more flaky tests per second comes next.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeFrom};
 
 use flakeproof_core::{Hidden, OrderKind, Tally};
 
-use super::Hunt;
 use super::ledger::{OtherOrder, Setting};
 use super::settings::{Forecast, HuntStage};
 use super::trial::{Step, Trial, Until};
 use super::trial_scheduler::{Stop, failed};
+use super::{Extent, Hunt};
 use crate::plan::{Candidate, FailureRates, GroupPrior, Pick, Planner};
 
-/// The share of the budget after which looking gives way to explaining what was seen.
+/// The share of what is left of the budget after which looking gives way to explaining what was seen.
 const BUDGET_FOR_LOOKING: f64 = 0.6;
 /// Whatever a plan expects of a whole suite, it looks at so many other orders: in a small one it expects
 /// little.
@@ -31,52 +31,93 @@ impl Hunt<'_, '_> {
     /// All stages, as the plan says.
     pub(super) fn planned_stages(&mut self, forecast: &Forecast) -> Result<(), Stop> {
         self.set_up()?;
-        let asked: Vec<u32> = self.ledger.all_at(|at| forecast.is_asked(at));
-        self.alone_of(&asked)?;
-        self.look(forecast)?;
-        self.pair_suspects()?;
-        self.classify()?;
-        self.find_influences()
+        let asked = self.most_promising_first(forecast);
+        let mut outlook = None;
+        let mut rounds = 1..;
+        self.as_long_as_there_is_time(|hunt| {
+            let mut extent = hunt.alone_of(&asked)?;
+            let outlook = outlook.get_or_insert_with(|| hunt.first_outlook(forecast));
+            extent = extent.and(hunt.look(forecast, outlook, &mut rounds)?);
+            hunt.pair_suspects()?;
+            hunt.classify()?;
+            hunt.find_influences()?;
+            Ok(extent)
+        })
+    }
+
+    /// The tests that are asked about, the likeliest to be flaky first.
+    fn most_promising_first(&self, forecast: &Forecast) -> Vec<u32> {
+        let mut asked = self.ledger.all_at(|at| forecast.is_asked(at));
+        let chance = |test: &u32| {
+            let of = |chances: &[f64]| chances.get(*test as usize).copied().unwrap_or_default();
+            of(&forecast.flaky) + of(&forecast.victim)
+        };
+        if self.settings.budget.is_some() {
+            asked.sort_by(|one, other| chance(other).total_cmp(&chance(one)));
+        }
+        asked
+    }
+
+    fn first_outlook(&self, forecast: &Forecast) -> Outlook {
+        let mut outlook = Outlook::new(forecast, &self.step_costs());
+        self.tell_what_is_known(&mut outlook);
+        outlook
     }
 
     /// Run what promises most until little is expected to be hidden, and say what still is.
-    fn look(&mut self, forecast: &Forecast) -> Result<(), Stop> {
-        let mut outlook = Outlook::new(forecast, &self.step_costs());
-        self.tell_what_is_known(&mut outlook);
-        let ended = self.take_steps(forecast, &mut outlook);
+    fn look(
+        &mut self,
+        forecast: &Forecast,
+        outlook: &mut Outlook,
+        rounds: &mut RangeFrom<u32>,
+    ) -> Result<Extent, Stop> {
+        let ended = self.take_steps(forecast, outlook, rounds);
         self.hidden = Some(outlook.hidden());
         ended
     }
 
-    fn take_steps(&mut self, forecast: &Forecast, outlook: &mut Outlook) -> Result<(), Stop> {
+    fn take_steps(
+        &mut self,
+        forecast: &Forecast,
+        outlook: &mut Outlook,
+        rounds: &mut RangeFrom<u32>,
+    ) -> Result<Extent, Stop> {
+        let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_LOOKING);
         let orders = self.promising_orders();
         self.scheduler.begin(HuntStage::Running, orders.len());
         let is_whole = self.ledger.all_at(|at| !forecast.is_asked(at)).is_empty();
         let fewest = if is_whole { FEWEST_ORDERS.min(orders.len()) } else { 0 };
-        let mut done = 0;
-        for round in 1.. {
-            if self.scheduler.is_spent(BUDGET_FOR_LOOKING) {
-                self.is_cut = true;
-                break;
+        for round in rounds {
+            if self.scheduler.is_past(end) {
+                return Ok(Extent::Cut);
             }
-            let next = match outlook.next(done < orders.len()) {
-                Next::Nothing if done < fewest => Next::Order,
+            let done = self.progress.orders;
+            let has_orders = done < orders.len();
+            let fits = self.scheduler.fits(self.seconds_in_order);
+            let next = match outlook.next(has_orders && fits) {
+                Next::Nothing if done < fewest && fits => Next::Order,
                 next => next,
             };
             match next {
+                Next::Nothing if has_orders && !fits => return Ok(Extent::Cut),
                 Next::Nothing => break,
                 Next::Order => {
                     self.run_other(orders[done], outlook)?;
-                    done += 1;
+                    self.progress.orders += 1;
                 }
                 Next::Tests(picks) => self.run_picks(round, &picks, outlook)?,
             }
         }
-        Ok(())
+        Ok(Extent::Whole)
     }
 
     fn step_costs(&self) -> StepCosts {
-        let alone = self.seconds_alone.iter().map(|it| it.max(LEAST_COST)).collect();
+        // Who did not run alone yet takes as long as the others.
+        let known: Vec<f64> = self.seconds_alone.iter().copied().filter(|it| *it > 0.0).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
+        let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
+        let cost = |seconds: &f64| if *seconds > 0.0 { *seconds } else { mean };
+        let alone = self.seconds_alone.iter().map(|it| cost(it).max(LEAST_COST)).collect();
         StepCosts { alone, suite: self.seconds_in_order.max(LEAST_COST) }
     }
 

@@ -8,19 +8,23 @@ use std::ops::{ControlFlow, RangeInclusive};
 use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
 use flakeproof_runner::Orders;
 
-use super::Hunt;
 use super::ledger::{OtherOrder, Setting, always_passed};
 use super::settings::{HuntEvent, HuntStage, Strategy};
 use super::trial::{Step, Trial, Until};
 use super::trial_scheduler::{Stop, last_failed};
+use super::{Extent, Hunt};
 
 /// So many tests alone are one trial.
 const ALONE_TOGETHER: usize = 20;
 /// A test that failed alone and then fails so often again does not fail by chance.
 const FAILURES_FOR_GOOD: u32 = 6;
-/// The shares of the budget after which looking gives way to classifying what was seen.
+/// The shares of what is left of the budget after which a stage gives way to those after it.
+const BUDGET_FOR_SET_UP: f64 = 0.15;
+const BUDGET_FOR_SINGLE_TESTS: f64 = 0.25;
 const BUDGET_FOR_ORDERS: f64 = 0.5;
-const BUDGET_FOR_RERUNS: f64 = 0.8;
+const BUDGET_FOR_RERUNS: f64 = 0.6;
+/// Whatever the budget, the suite's own order is run so often.
+const FEWEST_RUNS: u32 = 1;
 
 /// Whether environments may run side by side.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +38,7 @@ impl Hunt<'_, '_> {
     /// runs is alone: tests that pass there and fail beside others disturb each other.
     pub(super) fn set_up(&mut self) -> Result<(), Stop> {
         let runs = self.settings.runs;
+        self.set_up_ends = self.scheduler.after_part_of_the_rest(BUDGET_FOR_SET_UP);
         self.scheduler.begin(HuntStage::SetUp, runs as usize);
         let alone = if self.scheduler.jobs > 1 { runs.div_ceil(2) } else { runs };
         self.run_in_own_order("baseline", 1..=alone, SideBySide::No)?;
@@ -56,7 +61,11 @@ impl Hunt<'_, '_> {
         side_by_side: SideBySide,
     ) -> Result<(), Stop> {
         let (original, isolation) = (self.orders.original(), self.scheduler.isolation());
+        let (clock, end) = (self.scheduler.workplace.clock, self.set_up_ends);
+        let has_time =
+            move |number: &u32| *number <= FEWEST_RUNS || end.is_none_or(|end| clock() < end);
         let trials = numbers
+            .take_while(has_time)
             .map(|number| Trial::order(format!("{name}/{number}"), original.clone(), isolation));
         let (ledger, seconds) = (&mut self.ledger, &mut self.seconds_in_order);
         let mut take = |trial: &Trial, record: &TrialRecord| {
@@ -83,16 +92,36 @@ impl Hunt<'_, '_> {
         !disturbed.is_empty()
     }
 
-    /// Each test once alone, in a fresh environment.
-    pub(super) fn alone(&mut self) -> Result<(), Stop> {
-        let all = self.orders.original();
-        self.alone_of(&all)
+    /// Some tests once alone, each in a fresh environment, the first ones first.
+    pub(super) fn alone_of(&mut self, tests: &[u32]) -> Result<Extent, Stop> {
+        let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_SINGLE_TESTS);
+        let left = tests.get(self.progress.alone..).unwrap_or_default();
+        if left.is_empty() {
+            return Ok(Extent::Whole);
+        }
+        self.scheduler.begin(HuntStage::Alone, left.len().div_ceil(ALONE_TOGETHER));
+        for some in left.chunks(ALONE_TOGETHER * self.scheduler.jobs.max(1)) {
+            if self.scheduler.is_past(end) {
+                return Ok(Extent::Cut);
+            }
+            self.run_alone("alone", some)?;
+            self.progress.alone += some.len();
+        }
+        Ok(Extent::Whole)
     }
 
-    /// Some tests once alone, each in a fresh environment.
-    pub(super) fn alone_of(&mut self, tests: &[u32]) -> Result<(), Stop> {
-        self.scheduler.begin(HuntStage::Alone, tests.len().div_ceil(ALONE_TOGETHER));
-        self.run_alone("alone", tests)
+    /// Tests whose outcome changed and that there was no time to run alone.
+    pub(super) fn suspects_alone(&mut self) -> Result<(), Stop> {
+        let is_one = |test: &HuntedTest| {
+            let in_orders = test.baseline + test.shuffled;
+            test.kind.is_none() && test.alone.runs == 0 && in_orders.failures > 0
+        };
+        let suspects = self.ledger.all(is_one);
+        if suspects.is_empty() || self.scheduler.budget.is_none() {
+            return Ok(());
+        }
+        self.scheduler.begin(HuntStage::Alone, suspects.len().div_ceil(ALONE_TOGETHER));
+        self.run_alone("suspects alone", &suspects)
     }
 
     fn run_alone(&mut self, name: &str, tests: &[u32]) -> Result<(), Stop> {
@@ -113,14 +142,17 @@ impl Hunt<'_, '_> {
     }
 
     /// Runs in other orders.
-    pub(super) fn running(&mut self) -> Result<(), Stop> {
-        let planned = self.planned_orders();
+    pub(super) fn running(&mut self) -> Result<Extent, Stop> {
+        let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_ORDERS);
+        let planned = self.planned_orders().split_off(self.progress.orders);
+        if planned.is_empty() {
+            return Ok(Extent::Whole);
+        }
         self.scheduler.begin(HuntStage::Running, planned.len());
         let isolation = self.scheduler.isolation();
         for some in planned.chunks(self.scheduler.jobs.max(1)) {
-            if self.scheduler.is_spent(BUDGET_FOR_ORDERS) {
-                self.is_cut = true;
-                break;
+            if self.scheduler.is_past(end) || !self.scheduler.fits(self.seconds_in_order) {
+                return Ok(Extent::Cut);
             }
             let orders = &self.orders;
             let trials = some.iter().map(|OtherOrder { kind, number }| {
@@ -135,8 +167,9 @@ impl Hunt<'_, '_> {
                 }
                 ControlFlow::Continue(())
             })?;
+            self.progress.orders += some.len();
         }
-        Ok(())
+        Ok(Extent::Whole)
     }
 
     /// The kinds of orders take turns, as long as each has another order to give.
@@ -162,13 +195,18 @@ impl Hunt<'_, '_> {
     }
 
     /// Run alone, again and again, what always did the same; who shows both outcomes is done.
-    pub(super) fn rerun(&mut self) -> Result<(), Stop> {
+    pub(super) fn rerun(&mut self) -> Result<Extent, Stop> {
+        let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_RERUNS);
         let rounds = self.settings.max_reruns;
-        self.scheduler.begin(HuntStage::Rerun, rounds.saturating_sub(1) as usize);
-        for round in 2..=rounds {
-            if self.scheduler.is_spent(BUDGET_FOR_RERUNS) {
-                self.is_cut = true;
-                break;
+        // The first round was that of each test alone.
+        let first = self.progress.rounds + 2;
+        if first > rounds {
+            return Ok(Extent::Whole);
+        }
+        self.scheduler.begin(HuntStage::Rerun, (rounds + 1 - first) as usize);
+        for round in first..=rounds {
+            if self.scheduler.is_past(end) {
+                return Ok(Extent::Cut);
             }
             let is_steady = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
             let mut steady = self.ledger.all(is_steady);
@@ -181,8 +219,9 @@ impl Hunt<'_, '_> {
                     self.call_nod_unless_for_good(test)?;
                 }
             }
+            self.progress.rounds += 1;
         }
-        Ok(())
+        Ok(Extent::Whole)
     }
 
     /// Whether a test that failed alone does so without other environments beside it.
@@ -192,7 +231,7 @@ impl Hunt<'_, '_> {
         }
         let seen = self.scheduler.observe(&format!("undisturbed/{test}"), &[test])?;
         if seen.tally.failures == 0 {
-            self.disturbed.push(test);
+            self.disturbed.insert(test);
         }
         Ok(seen.tally.failures > 0)
     }
@@ -216,7 +255,7 @@ impl Hunt<'_, '_> {
         if seen.failures < FAILURES_FOR_GOOD {
             self.call_one_flaky(test, FlakyKind::Nod);
         } else {
-            self.taken_back.push(test);
+            self.taken_back.insert(test);
             self.remark_left_on_disk(test);
         }
         Ok(())

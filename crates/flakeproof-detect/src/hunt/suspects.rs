@@ -23,6 +23,7 @@ const MOST_KNOWN_POLLUTERS: usize = 5;
 impl Hunt<'_, '_> {
     /// Try every suspect after those tests that may be what changes its outcome.
     pub(super) fn pair_suspects(&mut self) -> Result<(), Stop> {
+        self.suspects_alone()?;
         let all = self.orders.original();
         let mut suspects: Vec<(u32, bool)> =
             all.iter().filter_map(|test| Some((*test, self.suspect_fails_alone(*test)?))).collect();
@@ -111,13 +112,18 @@ impl Hunt<'_, '_> {
     fn suspect_fails_alone(&self, test: u32) -> Option<bool> {
         let known = self.ledger.test(test);
         let in_orders = known.baseline + known.shuffled;
-        if known.kind.is_some() {
+        if known.kind.is_some() || self.is_answered(test) {
             None
         } else if always_failed(known.alone) {
             (in_orders.failures < in_orders.runs).then_some(true)
         } else {
             (always_passed(known.alone) && in_orders.failures > 0).then_some(false)
         }
+    }
+
+    /// Whether a test that changed its outcome was looked into, and nothing of its own was found.
+    pub(super) fn is_answered(&self, test: u32) -> bool {
+        self.disturbed.contains(&test) || self.taken_back.contains(&test)
     }
 
     /// Whether a test does alone what it did alone before, decided on repeated runs.

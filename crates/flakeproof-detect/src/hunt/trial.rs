@@ -4,6 +4,7 @@
 //! itself ends a trial.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use flakeproof_core::{Execution, Isolation, Outcome, Seed, TestId, TrialFailure, TrialRecord};
 use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then};
@@ -27,6 +28,8 @@ pub(super) struct TrialRunner<'a> {
     pub(super) orders: Orders,
     /// The time that has passed, and who tidies up.
     pub(super) workplace: Workplace<'a>,
+    /// After this no further test is begun, and the trial is given up.
+    pub(super) deadline: Option<Duration>,
     /// When the tests may run, if the trial is one of several that take turns.
     pub(super) turn: Option<Turn<'a>>,
 }
@@ -106,7 +109,7 @@ impl TrialRunner<'_> {
         };
         environment.expect(&self.ids(tests), Then::Open)?;
         for test in tests {
-            match environment.run(self.id(*test), Probe::attempt(1)) {
+            match self.run_in_time(&mut environment, *test) {
                 Ok(execution) => {
                     record.executions += 1;
                     if execution.outcome.ends_environment() {
@@ -239,7 +242,7 @@ impl TrialRunner<'_> {
         outcomes: &mut Vec<Option<Outcome>>,
     ) -> Result<ControlFlow<()>> {
         for test in tests {
-            match environment.run(self.id(*test), Probe::attempt(1)) {
+            match self.run_in_time(environment, *test) {
                 Ok(execution) => {
                     record.executions += 1;
                     let outcome = execution.outcome;
@@ -254,6 +257,14 @@ impl TrialRunner<'_> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// Run a test, unless the time is over.
+    fn run_in_time(&self, environment: &mut Box<dyn Environment>, test: u32) -> Result<Execution> {
+        if self.deadline.is_some_and(|deadline| (self.workplace.clock)() >= deadline) {
+            return Err(Error::Cancelled);
+        }
+        environment.run(self.id(test), Probe::attempt(1))
     }
 
     /// A fresh environment; a new process where what copies are made from is gone.

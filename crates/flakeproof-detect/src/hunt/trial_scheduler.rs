@@ -51,6 +51,8 @@ pub(crate) struct TrialScheduler<'a, 'j> {
     pub(super) journal: &'a mut Journal<'j>,
     pub(super) sink: &'a mut dyn FnMut(HuntEvent),
     pub(super) cost: HuntCost,
+    /// The trials that are counted in it: one that is asked for twice costs nothing the second time.
+    pub(super) counted: HashSet<String>,
     /// The first failure of each test that failed.
     pub(super) told: BTreeMap<u32, Failure>,
     /// How fresh environments are made.
@@ -98,9 +100,21 @@ impl TrialScheduler<'_, '_> {
         })
     }
 
-    /// Whether this share of the budget is used up.
-    pub(crate) fn is_spent(&self, share: f64) -> bool {
-        self.budget.is_some_and(|budget| (self.workplace.clock)() >= budget.mul_f64(share))
+    /// When so much of what is left of the budget will be used up; `None` where there is none.
+    pub(crate) fn after_part_of_the_rest(&self, part: f64) -> Option<Duration> {
+        let now = (self.workplace.clock)();
+        self.budget.map(|budget| now + budget.saturating_sub(now).mul_f64(part))
+    }
+
+    /// Whether a moment is over.
+    pub(crate) fn is_past(&self, moment: Option<Duration>) -> bool {
+        moment.is_some_and(|moment| (self.workplace.clock)() >= moment)
+    }
+
+    /// Whether something that takes so many seconds ends before the budget does.
+    pub(crate) fn fits(&self, seconds: f64) -> bool {
+        let end = (self.workplace.clock)() + Duration::from_secs_f64(seconds.max(0.0));
+        self.budget.is_none_or(|budget| end <= budget)
     }
 
     /// Run trials and give each with what happened, in order, until somebody has seen enough.
@@ -146,7 +160,9 @@ impl TrialScheduler<'_, '_> {
         let (adapter, tests, workplace) = (self.adapter, self.tests, self.workplace);
         let can = adapter.can();
         let (can_copy, orders) = (can.snapshot && workplace.tidy.is_none(), can.orders);
-        let runner = TrialRunner { adapter, tests, can_copy, orders, workplace, turn: None };
+        let deadline = self.budget;
+        let runner =
+            TrialRunner { adapter, tests, can_copy, orders, workplace, deadline, turn: None };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
@@ -204,9 +220,10 @@ impl TrialScheduler<'_, '_> {
                     let record = self.kept(&trial, record);
                     waiting.insert(number, (trial, record, false));
                 }
+                // By the user, or by the budget.
                 Err(Error::Cancelled) => {
                     queue.is_closed = true;
-                    ended = Err(Stop::Interrupted);
+                    ended = Err(self.may_go_on().err().unwrap_or(Stop::Interrupted));
                 }
                 Err(error) => {
                     queue.is_closed = true;
@@ -219,7 +236,7 @@ impl TrialScheduler<'_, '_> {
     fn may_go_on(&self) -> Result<(), Stop> {
         if self.cancel.is_cancelled() {
             Err(Stop::Interrupted)
-        } else if self.is_spent(1.0) {
+        } else if self.is_past(self.budget) {
             Err(Stop::BudgetSpent)
         } else {
             Ok(())
@@ -257,7 +274,9 @@ impl TrialScheduler<'_, '_> {
         is_recalled: bool,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        self.cost.count(record.executions, record.duration);
+        if self.counted.insert(trial.key()) {
+            self.cost.count(record.executions, record.duration);
+        }
         let branches: Vec<&[u32]> = trial.branches().collect();
         for it in &record.failures {
             let branch = branches.get(it.branch as usize);

@@ -3,11 +3,15 @@
 //! What fails on both sides, at the same time and in the same way, is not the change's. What passes
 //! there and fails here every time is. A test that is shown to be flaky and touches the change is run
 //! there until it fails like this, or until it would have.
+//!
+//! Many lasting failures look for chance together, in one process for each turn and side: a new process
+//! for each would take longer than the suite. One that passes there is tried alone.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage, TestId};
-use flakeproof_runner::{Error, Granularity, Probe, Result};
+use flakeproof_runner::{Adapter, Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
 use super::in_order::{OrderStage, Walk};
@@ -30,6 +34,9 @@ const TURNS_IF_FAILED: u32 = 3;
 const TURNS_IF_HUNG: u32 = 1;
 /// The same where it does both there: it is flaky, and will pass here too.
 const TURNS_IF_BOTH: u32 = 8;
+
+/// Why a failure that stays was not run on the base.
+const NO_TIME_FOR_THE_BASE: &str = "it was not run on the base: others took as long as the suite (`--evidence-budget` gives them more)";
 
 /// How a case fared on the base.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,6 +91,8 @@ pub(super) struct BaseStage<'a> {
     pub(super) base: &'a BaseProject,
     /// When there is no more time, by the clock.
     pub(super) deadline: Duration,
+    /// The same for failures that stay on both sides, which get less.
+    pub(super) lasting: Duration,
 }
 
 impl BaseStage<'_> {
@@ -108,6 +117,10 @@ impl BaseStage<'_> {
                 case.base = Some(trials);
                 continue;
             }
+            if case.shows() == Shown::Broken && self.have_lasting_ones_had_their_time() {
+                case.undecided.get_or_insert_with(|| NO_TIME_FOR_THE_BASE.to_owned());
+                continue;
+            }
             match self.try_apart(case, &mut trials, sink) {
                 Ok(()) => case.base = Some(trials),
                 Err(Error::Cancelled) if self.head.cancel.is_cancelled() => {
@@ -125,6 +138,7 @@ impl BaseStage<'_> {
                 }
             }
         }
+        self.try_together(&mut cases, sink)?;
         self.try_in_order(cases.into_iter().filter(|case| needs_its_order(case)).collect(), sink)
     }
 
@@ -139,7 +153,9 @@ impl BaseStage<'_> {
         trials.doubt = self.doubt(&first);
         trials.alone.count(case, &first);
         match case.shows() {
-            Shown::Broken => self.try_alone(case, trials, sink),
+            Shown::Broken if trials.alone.only_passed() => self.try_alone(case, trials, sink),
+            // On both sides: together with the others.
+            Shown::Broken => Ok(()),
             Shown::Flaky(_) => self.try_often(case, trials),
             Shown::OrderDependent => self.until_it_passes(case, trials),
             Shown::PassesAlone | Shown::Nothing => Ok(()),
@@ -158,6 +174,37 @@ impl BaseStage<'_> {
         Ok(())
     }
 
+    /// What fails on both sides, in turns here and there: all of it in one process, and alone what passes
+    /// in it. Every other turn goes backwards, so that none always comes after the same ones.
+    fn try_together(&self, cases: &mut [&mut Case], sink: &mut dyn FnMut(Event)) -> Result<()> {
+        for turn in 1..=TURNS_IF_FAILED {
+            let mut lasting: Vec<&mut Case> = cases
+                .iter_mut()
+                .map(|case| &mut **case)
+                .filter(|case| {
+                    fails_on_both_sides(case) && (turn <= TURNS_IF_HUNG || !is_dear(case))
+                })
+                .collect();
+            if lasting.is_empty() || self.have_lasting_ones_had_their_time() {
+                return Ok(());
+            }
+            let mut tests: Vec<TestId> = lasting.iter().map(|case| case.test.clone()).collect();
+            if turn % 2 == 0 {
+                tests.reverse();
+            }
+            let here = may_pass(self.head, self.head.adapter, &tests)?;
+            let there = may_pass(self.head, &*self.base.adapter, &tests)?;
+            let is_chance = |test: &TestId| here.contains(test) || there.contains(test);
+            for case in lasting.iter_mut().filter(|case| is_chance(&case.test)) {
+                let Some(mut trials) = case.base.take() else { continue };
+                let tried = self.try_alone(case, &mut trials, sink);
+                case.base = Some(trials);
+                tried?;
+            }
+        }
+        Ok(())
+    }
+
     /// In turns, here and there, as long as it fails here and that may still be chance.
     fn try_alone(
         &self,
@@ -166,8 +213,7 @@ impl BaseStage<'_> {
         sink: &mut dyn FnMut(Event),
     ) -> Result<()> {
         for turn in 1.. {
-            let is_enough = turn > trials.alone.turns()
-                || (turn > TURNS_IF_HUNG && case.outcome() == Outcome::TimedOut);
+            let is_enough = turn > trials.alone.turns() || (turn > TURNS_IF_HUNG && is_dear(case));
             if case.shows() != Shown::Broken || is_enough || self.is_over() {
                 break;
             }
@@ -258,6 +304,10 @@ impl BaseStage<'_> {
         (self.base.foreign_code)(execution.dependencies.as_ref())
     }
 
+    fn have_lasting_ones_had_their_time(&self) -> bool {
+        (self.head.clock)() >= self.lasting.min(self.deadline)
+    }
+
     fn is_over(&self) -> bool {
         (self.head.clock)() >= self.deadline
     }
@@ -266,24 +316,78 @@ impl BaseStage<'_> {
 /// Where there is no base to run: only a pass here can still tell, if these fail by chance.
 pub(super) fn until_they_pass(
     head: &OrderStage<'_>,
-    cases: Vec<&mut Case>,
+    mut cases: Vec<&mut Case>,
     deadline: Duration,
     sink: &mut dyn FnMut(Event),
 ) -> Result<()> {
-    for case in cases {
-        let is_dear = case.outcome() == Outcome::TimedOut;
-        let turns = if is_dear { TURNS_IF_HUNG } else { TURNS_IF_FAILED };
-        for _ in 0..turns {
-            if head.cancel.is_cancelled() {
-                return Err(Error::Cancelled);
+    for turn in 1..=TURNS_IF_FAILED {
+        let is_tried = |case: &&mut Case| {
+            case.shows() == Shown::Broken && (turn <= TURNS_IF_HUNG || !is_dear(case))
+        };
+        let tests: Vec<TestId> =
+            cases.iter_mut().filter(|it| is_tried(it)).map(|it| it.test.clone()).collect();
+        let hopeful = may_pass(head, head.adapter, &tests)?;
+        for case in cases.iter_mut().filter(|case| hopeful.contains(&case.test)) {
+            let turns = if is_dear(case) { TURNS_IF_HUNG } else { TURNS_IF_FAILED };
+            for _ in 0..turns {
+                if head.cancel.is_cancelled() {
+                    return Err(Error::Cancelled);
+                }
+                if case.shows() != Shown::Broken || (head.clock)() >= deadline {
+                    break;
+                }
+                run_here(head, case, sink)?;
             }
-            if case.shows() != Shown::Broken || (head.clock)() >= deadline {
-                break;
-            }
-            run_here(head, case, sink)?;
+        }
+        if (head.clock)() >= deadline {
+            break;
         }
     }
     Ok(())
+}
+
+/// The tests that are worth trying alone: those that pass when all of them run in one new process. What
+/// cannot be run so has not passed. A single one is tried alone in any case.
+fn may_pass(
+    head: &OrderStage<'_>,
+    adapter: &dyn Adapter,
+    tests: &[TestId],
+) -> Result<HashSet<TestId>> {
+    let mut passing = HashSet::new();
+    let last = match tests {
+        [] => return Ok(passing),
+        [only] => return Ok(HashSet::from([only.clone()])),
+        [rest @ .., _] => rest.len(),
+    };
+    let walked = Walk::AsTheSuite.through(
+        adapter,
+        tests,
+        last,
+        head.cancel,
+        &|_| Probe::attempt(1),
+        &mut |place, execution| {
+            if execution.outcome == Outcome::Passed {
+                passing.insert(tests[place].clone());
+            }
+        },
+    );
+    match walked {
+        Err(Error::Cancelled) if head.cancel.is_cancelled() => Err(Error::Cancelled),
+        Err(_) | Ok(()) => Ok(passing),
+    }
+}
+
+/// Whether a case fails alone each time, here and on the base.
+fn fails_on_both_sides(case: &Case) -> bool {
+    let failed_there = |base: &BaseTrials| {
+        base.alone.passed == 0 && base.alone.failed + base.alone.failed_otherwise > 0
+    };
+    case.shows() == Shown::Broken && case.base.as_ref().is_some_and(failed_there)
+}
+
+/// Whether each run of a case takes as long as it may.
+fn is_dear(case: &Case) -> bool {
+    case.outcome() == Outcome::TimedOut
 }
 
 /// One more time alone, on the head.

@@ -6,6 +6,7 @@
 //! confirmations are used up.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use crossbeam_channel::{Sender, unbounded};
 use flakeproof_core::{Attempt, Evidence, Execution, Isolation, Notice, Signature, Stage, TestId};
@@ -15,11 +16,29 @@ use super::case::Case;
 use super::suite_run::pause;
 use super::{Event, TriageSettings};
 
+/// Why a case was left alone when the reruns had taken as long as they may.
+pub(super) const NO_MORE_TIME: &str =
+    "the reruns of others took as long as the suite (`--evidence-budget` gives them more)";
+
+/// When reruns end, by the clock.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline<'a> {
+    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
+    pub(super) at: Duration,
+}
+
+impl Deadline<'_> {
+    pub(super) fn is_over(self) -> bool {
+        (self.clock)() >= self.at
+    }
+}
+
 /// Rerun every undecided case: first one of each group, then the others.
 pub(super) fn rerun(
     adapter: &dyn Adapter,
     cases: &mut [Case],
     settings: &TriageSettings,
+    deadline: Deadline<'_>,
     cancel: &Cancel,
     notices: &mut Vec<Notice>,
     sink: &mut dyn FnMut(Event),
@@ -29,7 +48,7 @@ pub(super) fn rerun(
         return Ok(());
     }
     let isolation = isolation_of_further_reruns(adapter, settings, notices);
-    let stage = FreshStage { adapter, settings, cancel, isolation };
+    let stage = FreshStage { adapter, settings, deadline, cancel, isolation };
     sink(Event::Stage(Stage::Fresh, count));
     let members = members_after_the_first(cases);
     let (rest, first): (Vec<&mut Case>, Vec<&mut Case>) = cases
@@ -85,6 +104,7 @@ fn members_after_the_first(cases: &[Case]) -> HashSet<TestId> {
 struct FreshStage<'a> {
     adapter: &'a dyn Adapter,
     settings: &'a TriageSettings,
+    deadline: Deadline<'a>,
     cancel: &'a Cancel,
     isolation: Isolation,
 }
@@ -128,6 +148,10 @@ impl FreshStage<'_> {
     ) -> Result<Vec<Signature>> {
         let mut healed = Vec::new();
         for (case, budget) in cases {
+            if self.deadline.is_over() {
+                case.give_up(Evidence::NotRerun { reason: NO_MORE_TIME.to_owned() });
+                continue;
+            }
             if let Err(error) = self.rerun_case(case, budget, report) {
                 let Some(reason) = why_not_rerun(&error) else { return Err(error) };
                 case.give_up(Evidence::NotRerun { reason });

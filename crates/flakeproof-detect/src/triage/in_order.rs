@@ -32,7 +32,7 @@ pub(super) struct OrderStage<'a> {
     pub(super) adapter: &'a dyn Adapter,
     pub(super) settings: &'a TriageSettings,
     pub(super) cancel: &'a Cancel,
-    pub(super) clock: &'a dyn Fn() -> Duration,
+    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
     /// The orders of the suite's own run, by worker.
     pub(super) shares: &'a [Vec<TestId>],
     /// How long the suite's own run took.

@@ -61,17 +61,25 @@ impl Default for TriageSettings {
 /// How long the suite's order and the base may be run for evidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum EvidenceBudget {
-    /// As long as the suite itself took for its order, and twice that for the base; a few seconds at
-    /// least, which small suites have to spare.
+    /// As long as the suite itself took for failures that stay, as long again for its order, and twice
+    /// that for the base's; a few seconds at least, which small suites have to spare.
     #[default]
     BySuite,
-    /// So long for each of the two.
+    /// So long for each of them.
     Fixed(Duration),
 }
 
 impl EvidenceBudget {
     /// What any suite has to spare.
     const LEAST: Duration = Duration::from_secs(20);
+
+    /// How long failures may be rerun alone to see whether they stay.
+    pub(super) fn lasting(self, suite: Duration) -> Duration {
+        match self {
+            Self::BySuite => suite.max(Self::LEAST),
+            Self::Fixed(budget) => budget,
+        }
+    }
 
     /// How long the suite's order may be run.
     pub(super) fn order(self, suite: Duration) -> Duration {
@@ -195,7 +203,7 @@ pub struct Experiments<'a> {
     /// The code from before that work, checked out beside the project; or why it cannot be had.
     pub base: &'a dyn Fn() -> std::result::Result<BaseProject, String>,
     /// The time since the run began.
-    pub clock: &'a dyn Fn() -> Duration,
+    pub clock: &'a (dyn Fn() -> Duration + Sync),
 }
 
 /// How a test fared before the change.

@@ -1,11 +1,12 @@
 //! The steps of the technique, one after the other, as in Figure 3.1 of the thesis.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Conditions, Evidence, ExitCode, Group, Notice, Policies, Policy, Stage, Suite,
-    TestFinding, Verdict,
+    Attempt, Conditions, Evidence, ExitCode, Group, Notice, Policies, Policy, Signature, Stage,
+    Suite, TestFinding, TestId, Verdict,
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
@@ -18,7 +19,7 @@ use super::{TriageSettings, fresh, postponed, verdict};
 use crate::side_by_side;
 
 /// Where more tests fail than are rerun, so many of them stand for all.
-const REPRESENTATIVES: usize = 5;
+const REPRESENTATIVES: usize = 10;
 
 /// Why the suite's order is not run once more for a test that passes alone.
 const ONLY_SOME_PASS_ALONE: &str =
@@ -112,7 +113,10 @@ pub fn triage(
             suite_took,
         };
         let mut reruns = || {
-            fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
+            let clock = experiments.clock;
+            let at = clock() + settings.evidence.lasting(suite_took);
+            let deadline = fresh::Deadline { clock, at };
+            fresh::rerun(adapter, &mut cases, settings, deadline, cancel, &mut notices, sink)?;
             let needs_the_base = |case: &Case| verdict::needs_the_base(case, experiments);
             if are_too_many {
                 if do_all_pass_alone(&cases) {
@@ -132,9 +136,18 @@ pub fn triage(
                     return Ok(());
                 }
                 // Something came and went, and the others may be well by now.
-                let deadline = (experiments.clock)() + settings.evidence.order(suite_took);
-                while (experiments.clock)() < deadline && take_up(&mut cases, limit) {
-                    fresh::rerun(adapter, &mut cases, settings, cancel, &mut notices, sink)?;
+                let at = clock() + settings.evidence.order(suite_took);
+                let deadline = fresh::Deadline { clock, at };
+                while !deadline.is_over() && take_up(&mut cases, limit) {
+                    fresh::rerun(
+                        adapter,
+                        &mut cases,
+                        settings,
+                        deadline,
+                        cancel,
+                        &mut notices,
+                        sink,
+                    )?;
                 }
             }
             head.rerun(&mut cases, sink)?;
@@ -146,11 +159,13 @@ pub fn triage(
     if is_interrupted {
         give_up(&mut cases, &Evidence::NotRerun { reason: "the run was interrupted".into() });
     }
+    let not_tried: HashSet<TestId> =
+        cases.iter().filter(|case| was_not_tried(case)).map(|case| case.test.clone()).collect();
     let mut tests: Vec<TestFinding> = cases
         .into_iter()
         .map(|case| verdict::find(case, suite, &positions, adapter, experiments))
         .collect();
-    verdict::tell_what_is_alike(&mut tests);
+    verdict::tell_what_is_alike(&mut tests, &not_tried);
     let groups = verdict::name_causes(&mut tests);
     Ok(Triaged { tests, groups, notices, is_interrupted })
 }
@@ -175,15 +190,17 @@ fn compare_with_base(
         return Ok(());
     }
     let base = (experiments.base)();
-    let deadline: Duration = (experiments.clock)() + head.settings.evidence.base(head.suite_took);
+    let now: Duration = (experiments.clock)();
+    let deadline = now + head.settings.evidence.base(head.suite_took);
+    let lasting = now + head.settings.evidence.lasting(head.suite_took);
     match base {
-        Ok(base) => BaseStage { head, base: &base, deadline }.compare(open, sink),
+        Ok(base) => BaseStage { head, base: &base, deadline, lasting }.compare(open, sink),
         Err(why) => {
             for case in &mut open {
                 case.undecided.get_or_insert_with(|| why.clone());
             }
             open.retain(|case| verdict::would_be_chance(case, experiments));
-            base::until_they_pass(head, open, deadline, sink)
+            base::until_they_pass(head, open, lasting, sink)
         }
     }
 }
@@ -204,14 +221,30 @@ fn give_up(cases: &mut [Case], why: &Evidence) {
     }
 }
 
-/// Leave all but a few without an answer, each of which fails in another way.
+/// Leave all but a few without an answer: one for each way to fail, the commonest ways first, so that
+/// as many as possible fail like one that is tried.
 fn leave_representatives(cases: &mut [Case], why: &Evidence) {
-    let mut ways = HashSet::new();
-    for case in cases.iter_mut().filter(|case| case.is_undecided()) {
-        let way = case.signature().cloned();
-        if ways.len() >= REPRESENTATIVES || !ways.insert(way) {
+    let mut ways: HashMap<Option<Signature>, (usize, usize)> = HashMap::new();
+    for (at, case) in cases.iter().enumerate().filter(|(_, case)| case.is_undecided()) {
+        ways.entry(case.signature().cloned()).or_insert((0, at)).0 += 1;
+    }
+    let mut ways: Vec<(usize, usize)> = ways.into_values().collect();
+    ways.sort_by_key(|(count, first)| (Reverse(*count), *first));
+    let tried: HashSet<usize> =
+        ways.into_iter().take(REPRESENTATIVES).map(|(_, first)| first).collect();
+    for (at, case) in cases.iter_mut().enumerate().filter(|(_, case)| case.is_undecided()) {
+        if !tried.contains(&at) {
             case.give_up(why.clone());
         }
+    }
+}
+
+/// Whether a case was left alone because others were tried instead.
+fn was_not_tried(case: &Case) -> bool {
+    match &case.gave_up {
+        Some(Evidence::TooManyFailures { .. }) => true,
+        Some(Evidence::NotRerun { reason }) => reason == fresh::NO_MORE_TIME,
+        _ => false,
     }
 }
 

@@ -12,6 +12,7 @@
 //! | fails alone each time | touches the change, or passes on the base | real |
 //! | fails alone each time | fails on the base too, or nothing it uses has changed since it passed | unrelated |
 //! | fails alone each time | neither | unknown |
+//! | is not tried, because others are | fails like one that is real | real |
 //! | anything else | | unknown |
 //!
 //! A test that failed among others only touches what any of them touches, where that is known: each may
@@ -23,7 +24,7 @@
 //! The same table, with the reasons, is in `docs/concepts/verdicts.md`; `tests/triage/rule.rs` has a test
 //! for each row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
@@ -431,8 +432,9 @@ fn kind(case: &Case) -> Option<Kind> {
     }
 }
 
-/// Say of failures without an answer that one which looks the same is real.
-pub(super) fn tell_what_is_alike(tests: &mut [TestFinding]) {
+/// Say of failures without an answer that one which looks the same is real. Those that were not tried
+/// because others stood for them are, too: nothing speaks for chance.
+pub(super) fn tell_what_is_alike(tests: &mut [TestFinding], not_tried: &HashSet<TestId>) {
     let signature = |test: &TestFinding| {
         let failure = test.first_failure()?.execution.failure.as_ref()?;
         Some(failure.signature.clone())
@@ -443,6 +445,9 @@ pub(super) fn tell_what_is_alike(tests: &mut [TestFinding]) {
     for test in tests.iter_mut().filter(|test| test.verdict == Some(Verdict::Unknown)) {
         if let Some(other) = signature(test).and_then(|signature| real.get(&signature)) {
             test.evidence.push(Evidence::AlikeReal { test: other.clone() });
+            if not_tried.contains(&test.id) {
+                test.verdict = Some(Verdict::Real);
+            }
         }
     }
 }

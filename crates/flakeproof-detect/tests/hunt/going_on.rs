@@ -1,10 +1,12 @@
 //! Hunts that are interrupted, killed, taken up again, or run out of time.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use flakeproof_core::{FlakyKind, HuntEnd, TrialRecord};
-use flakeproof_detect::hunt::{HuntSettings, Journal, Workplace, hunt};
+use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Tally, TrialRecord};
+use flakeproof_detect::hunt::{Forecast, HuntSettings, Hunted, Journal, Strategy, Workplace, hunt};
+use flakeproof_detect::plan::FailureRates;
 use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::{Scripted, suite};
 
@@ -49,20 +51,63 @@ fn the_number_of_workers_changes_nothing() {
     }
 }
 
+/// A hunt in which each look at the clock takes a second; and how late it was in the end.
+fn within(suite: &Scripted, seconds: u64, settings: &HuntSettings) -> (Hunted, u64) {
+    let found = suite.discover().expect("a suite");
+    let now = AtomicU64::new(0);
+    let clock = || Duration::from_secs(now.fetch_add(1, Ordering::Relaxed));
+    let kept = Kept::default();
+    let recall = |key: &str| kept.trials.borrow().get(key).cloned();
+    let mut keep = |key: &str, trial: &TrialRecord| {
+        kept.trials.borrow_mut().insert(key.to_owned(), trial.clone());
+    };
+    let mut journal = Journal { recall: &recall, keep: &mut keep };
+    let settings = HuntSettings { budget: Some(Duration::from_secs(seconds)), ..settings.clone() };
+    let workplace = Workplace { clock: &clock, tidy: None };
+    let cancel = Cancel::never();
+    let hunted = hunt(suite, &found, &settings, &mut journal, workplace, &cancel, &mut |_| {});
+    (hunted.expect("a short hunt"), now.into_inner())
+}
+
+fn forecast(tests: usize) -> Strategy {
+    Strategy::Plan(Forecast {
+        flaky: vec![0.1; tests],
+        victim: vec![0.1; tests],
+        kin: vec![Vec::new(); tests],
+        rates: FailureRates::known(),
+        may_stay_hidden: 0.0,
+    })
+}
+
 #[test]
 fn a_spent_budget_gives_what_was_found_so_far() {
-    let suite = flaky_suite();
-    let found = suite.discover().expect("a suite");
-    let now = std::sync::atomic::AtomicU64::new(0);
-    let clock = || Duration::from_secs(now.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
-    let mut journal = Journal { recall: &|_| None, keep: &mut |_, _: &TrialRecord| {} };
-    let settings = HuntSettings { budget: Some(Duration::from_secs(40)), ..settings() };
-    let cancel = Cancel::never();
-    let workplace = Workplace { clock: &clock, tidy: None };
-    let hunted = hunt(&suite, &found, &settings, &mut journal, workplace, &cancel, &mut |_| {});
-    let hunted = hunted.expect("a short hunt");
+    let (hunted, _) = within(&flaky_suite(), 40, &settings());
     assert_eq!(hunted.end, HuntEnd::BudgetSpent);
     assert!(of(&hunted, "a").baseline.runs > 0);
+}
+
+#[test]
+fn a_budget_is_used_up_and_not_exceeded() {
+    for strategy in [Strategy::Off, forecast(8)] {
+        let settings = HuntSettings { max_reruns: 100, orders: 100, strategy, ..settings() };
+        for budget in [60, 200, 400] {
+            let (hunted, end) = within(&flaky_suite(), budget, &settings);
+            assert_eq!(hunted.end, HuntEnd::BudgetSpent, "{budget}");
+            // A test takes a second here, and so does each of a few last looks at the clock.
+            assert!((budget - 15..budget + 5).contains(&end), "{end} of {budget}");
+        }
+    }
+}
+
+#[test]
+fn a_short_budget_is_not_spent_on_the_suites_own_order() {
+    let settings = HuntSettings { runs: 10, strategy: forecast(8), ..settings() };
+    let (hunted, _) = within(&flaky_suite(), 200, &settings);
+    let tests = |count: fn(&HuntedTest) -> Tally| {
+        hunted.tests.iter().map(count).map(|it| it.runs).sum::<u32>()
+    };
+    assert!(tests(|it| it.baseline) <= 5 * 8);
+    assert!(tests(|it| it.shuffled) > 0 && tests(|it| it.alone) > 0);
 }
 
 #[test]

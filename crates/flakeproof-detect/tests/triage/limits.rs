@@ -3,13 +3,15 @@
 
 use flakeproof_core::Isolation::{self, Fork, Same, Spawn};
 use flakeproof_core::{Attempt, Evidence, ExitCode, Outcome, Policies, Policy, Verdict};
-use flakeproof_detect::triage::{Event, RetryLimit, TriageSettings, Triaged, exit_code};
+use flakeproof_detect::triage::{
+    Event, EvidenceBudget, RetryLimit, TriageSettings, Triaged, exit_code,
+};
 use flakeproof_runner::Cancel;
 use flakeproof_testkit::scripted::{Scripted, suite};
 
 use super::scene::{
-    Before, Since, finding, places, says, triaged, triaged_after, triaged_with, try_triage,
-    verdict, verdicts,
+    Before, Since, finding, places, says, triaged, triaged_after, triaged_by_clock, triaged_with,
+    try_triage, verdict, verdicts,
 };
 
 fn at_most(limit: usize) -> TriageSettings {
@@ -27,8 +29,7 @@ fn above_the_limit_only_one_of_each_way_to_fail_is_run_in_fresh_environments() {
         .always_fails("c")
         .says("c", "KeyError");
     let triaged = triaged_with(&scripted, &at_most(2), &Since::Pass("changed.py"));
-    let (real, unknown) = (Some(Verdict::Real), Some(Verdict::Unknown));
-    assert_eq!(verdicts(&triaged), [real, unknown, unknown]);
+    assert_eq!(verdicts(&triaged), [Some(Verdict::Real); 3]);
     let stopped = Evidence::TooManyFailures { failed: 3, limit: 2 };
     let alike = Evidence::AlikeReal { test: "a".into() };
     for other in ["b", "c"] {
@@ -46,9 +47,7 @@ fn above_the_limit_the_base_tells_of_one_failure_where_nothing_else_does() {
         TESTS.iter().fold(suite(TESTS), |it, test| it.always_fails(test).says(test, "KeyError"));
     let before = Before { base: Some(|| suite(TESTS)), ..Before::default() };
     let triaged = triaged_after(&broken, &Since::MergeBase("b.py"), &before);
-    let mut found = verdicts(&triaged).into_iter();
-    assert_eq!(found.next(), Some(Some(Verdict::Real)));
-    assert!(found.all(|it| it == Some(Verdict::Unknown)));
+    assert!(verdicts(&triaged).into_iter().all(|it| it == Some(Verdict::Real)));
     let alike = Evidence::AlikeReal { test: "a".into() };
     assert!(finding(&triaged, "l").evidence.contains(&alike));
 }
@@ -96,6 +95,80 @@ fn above_the_limit_one_that_passes_alone_says_why_it_is_unknown() {
     let triaged = triaged_with(&mixed, &at_most(2), &Since::Unknown);
     let is_told = |it: &Evidence| matches!(it, Evidence::Undecided { reason } if reason.contains("passes alone"));
     assert!(finding(&triaged, "a").evidence.iter().any(is_told));
+}
+
+#[test]
+fn above_the_limit_the_commonest_ways_to_fail_are_tried_first() {
+    // Eleven ways to fail, of which one more than are tried is that of a single test.
+    let names: Vec<String> = (0..21).map(|number| format!("t{number:02}")).collect();
+    let ids: Vec<&str> = names.iter().map(String::as_str).collect();
+    let broken = ids.iter().enumerate().fold(suite(ids.clone()), |it, (at, test)| {
+        let way = ["Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
+        let message = if at == 0 { "Lonely" } else { way[at % 10] };
+        it.always_fails(test).says(test, message).depends_on(test, ["/r/changed.py"])
+    });
+    let triaged = triaged_with(&broken, &at_most(2), &Since::Pass("changed.py"));
+    assert_eq!(verdict(&triaged, "t00"), Some(Verdict::Unknown));
+    assert!(ids[1..].iter().all(|test| verdict(&triaged, test) == Some(Verdict::Real)));
+}
+
+#[test]
+fn failures_that_stay_look_for_chance_together() {
+    const TESTS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+    let broken = || {
+        TESTS
+            .iter()
+            .zip(["One", "Two", "Three", "Four", "Five", "Six"])
+            .fold(suite(TESTS), |it, (test, message)| it.always_fails(test).says(test, message))
+    };
+    let head = broken();
+    let before = Before { base: Some(broken), ..Before::default() };
+    let triaged = triaged_after(&head, &Since::MergeBase("b.py"), &before);
+    assert!(verdicts(&triaged).iter().all(|it| *it == Some(Verdict::Unrelated)), "{triaged:#?}");
+    let environments: std::collections::BTreeSet<usize> =
+        head.runs().iter().map(|ran| ran.environment).collect();
+    // The suite's own, two for each, and one for each of three turns.
+    assert_eq!(environments.len(), 1 + 2 * TESTS.len() + 3);
+}
+
+#[test]
+fn chance_that_shows_among_others_is_tried_alone() {
+    const TESTS: [&str; 3] = ["a", "b", "c"];
+    let broken =
+        |it: Scripted| it.always_fails("a").says("a", "One").always_fails("b").says("b", "Two");
+    // Fails in the suite, when rerun there and in the first fresh environments, and then no more.
+    let head = broken(suite(TESTS)).fails_times("c", 5).says("c", "Three");
+    let before = Before {
+        base: Some(|| {
+            suite(TESTS).always_fails("a").always_fails("b").fails_times("c", 1).says("c", "Three")
+        }),
+        ..Before::default()
+    };
+    let triaged = triaged_after(&head, &Since::MergeBase("b.py"), &before);
+    assert_eq!(verdict(&triaged, "c"), Some(Verdict::Flaky), "{triaged:#?}");
+}
+
+#[test]
+fn reruns_end_when_they_took_as_long_as_the_suite() {
+    let tests: Vec<String> = (0..8).map(|number| format!("t{number}")).collect();
+    let ids: Vec<&str> = tests.iter().map(String::as_str).collect();
+    let names = ["One", "Two", "Three", "Four", "Five", "Six", "Seven", "One"];
+    let broken = ids.iter().zip(names).fold(suite(ids.clone()), |it, (test, name)| {
+        it.always_fails(test).says(test, name).depends_on(test, ["/r/changed.py"])
+    });
+    // Ten seconds for each look at the clock: three cases, and the time that any suite has is over.
+    let settings = TriageSettings::default();
+    let triaged = triaged_by_clock(&broken, &settings, &Since::Pass("changed.py"), 10);
+    assert_eq!(verdict(&triaged, "t0"), Some(Verdict::Real));
+    assert_eq!(verdict(&triaged, "t6"), Some(Verdict::Unknown));
+    assert!(says(finding(&triaged, "t6"), "--evidence-budget"));
+    assert_eq!(verdict(&triaged, "t7"), Some(Verdict::Real), "it fails like the first");
+    let settings = TriageSettings {
+        evidence: EvidenceBudget::Fixed(std::time::Duration::from_secs(600)),
+        ..settings
+    };
+    let triaged = triaged_by_clock(&broken, &settings, &Since::Pass("changed.py"), 10);
+    assert!(verdicts(&triaged).iter().all(|it| *it == Some(Verdict::Real)));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A scripted suite under triage, and what is asked about it afterwards.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use flakeproof_core::{
@@ -51,6 +52,17 @@ pub(crate) fn try_triage(
     cancel: &Cancel,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Triaged> {
+    triage_by(scripted, settings, since, &|| Duration::ZERO, cancel, sink)
+}
+
+fn triage_by(
+    scripted: &Scripted,
+    settings: &TriageSettings,
+    since: &Since,
+    clock: &(dyn Fn() -> Duration + Sync),
+    cancel: &Cancel,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Triaged> {
     let suite = scripted.discover()?;
     let experiments = Experiments {
         since_pass: &|_, _| since.facts(),
@@ -58,9 +70,22 @@ pub(crate) fn try_triage(
         since_base: &|_, _| since.facts().map(without_files),
         record: &|_, _| Record::default(),
         base: &|| Err("there is no base".into()),
-        clock: &|| Duration::ZERO,
+        clock,
     };
     triage(scripted, &suite, settings, &experiments, cancel, sink)
+}
+
+/// The same, where each look at the clock takes so many seconds.
+pub(crate) fn triaged_by_clock(
+    scripted: &Scripted,
+    settings: &TriageSettings,
+    since: &Since,
+    seconds: u64,
+) -> Triaged {
+    let now = AtomicU64::new(0);
+    let clock = || Duration::from_secs(now.fetch_add(seconds, Ordering::Relaxed));
+    triage_by(scripted, settings, since, &clock, &Cancel::never(), &mut |_| {})
+        .expect("the script has no trouble that ends the triage")
 }
 
 fn without_files(mut facts: Facts) -> Facts {

@@ -418,6 +418,14 @@ mod tests {
     }
 
     #[test]
+    fn a_budget_is_spent_by_a_plan_unless_somebody_says_how() {
+        assert_eq!(resolved("--budget 5m").asked.strategy.name(), StrategyName::Plan);
+        assert_eq!(resolved("--budget 5m --steer off").asked.strategy.name(), StrategyName::Off);
+        let counted = resolved("--budget 5m --max-reruns 3").asked.strategy.name();
+        assert_eq!(counted, StrategyName::Off);
+    }
+
+    #[test]
     fn the_usual_steers_where_nobody_says_what() {
         let folder = tempfile::tempdir().unwrap();
         let name = |words: &str| {
@@ -426,6 +434,7 @@ mod tests {
         };
         assert_eq!(name(""), StrategyName::Plan);
         assert_eq!(name("--steer off"), StrategyName::Off);
+        assert_eq!(name("--budget 5m --max-reruns 3"), StrategyName::Plan);
         assert_eq!(name("--victim test_1"), StrategyName::Off);
         std::fs::write(folder.path().join("flakeproof.toml"), "steer = 'cannier'").unwrap();
         assert_eq!(name(""), StrategyName::Cannier);

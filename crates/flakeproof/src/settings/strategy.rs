@@ -45,7 +45,8 @@ pub(crate) enum StrategyOptions {
 }
 
 impl StrategyOptions {
-    /// What was asked for; where nobody said anything, what `usual` says.
+    /// What was asked for; where nobody said anything, a plan if the time is short, else what `usual`
+    /// says.
     pub(crate) fn resolve(
         typed: &HuntArguments,
         settings: &RawSettings,
@@ -63,7 +64,7 @@ impl StrategyOptions {
                 ));
             }
             (_, Some(_)) => StrategyName::Plan,
-            (typed, None) => typed.or(settings.steer).unwrap_or(usual),
+            (typed, None) => typed.or(settings.steer).unwrap_or(usual_within(settings, usual)),
         };
         refuse_what_is_without_effect(typed, name)?;
         Ok(match name {
@@ -105,6 +106,14 @@ impl StrategyOptions {
             ("--hidden", is_other(typed.hidden.map(|share| share.0), hidden)),
         ];
         options.into_iter().find(|(_, is_other)| *is_other).map(|(name, _)| name)
+    }
+}
+
+/// A budget is best spent by a plan; who says how often tests are rerun wants none.
+fn usual_within(settings: &RawSettings, usual: StrategyName) -> StrategyName {
+    match settings.budget.is_some() && settings.max_reruns.is_none() {
+        true => StrategyName::Plan,
+        false => usual,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use flakeproof_core::{
-    Findings, Group, GroupCause, Kind, Outcome, Stage, SuiteCounts, TestFinding, Verdict,
+    Evidence, Findings, Group, GroupCause, Kind, Outcome, Stage, SuiteCounts, TestFinding, Verdict,
 };
 use flakeproof_detect::triage::Event;
 use flakeproof_report::words;
@@ -18,6 +18,8 @@ use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 /// Lines of a failure's text that are shown; the beginning and the end matter most.
 const HEAD: usize = 12;
 const TAIL: usize = 30;
+/// So many of those that fail like another are named; all are in the reports for machines.
+const NAMED_ALIKE: usize = 3;
 
 /// Print the findings: to stdout, or to stderr where stdout carries data.
 pub(crate) fn findings(findings: &Findings, is_stdout_taken: bool) {
@@ -29,7 +31,7 @@ pub(crate) fn findings(findings: &Findings, is_stdout_taken: bool) {
 fn rendered(findings: &Findings) -> String {
     let mut text = String::new();
     for verdict in [Verdict::Unrelated, Verdict::NewlyFlaky, Verdict::Unknown, Verdict::Real] {
-        for test in with(findings, verdict) {
+        for test in with(findings, verdict).filter(|test| stands_behind(test).is_none()) {
             failure(&mut text, test, verdict);
         }
     }
@@ -45,6 +47,15 @@ fn rendered(findings: &Findings) -> String {
 
 fn with(findings: &Findings, verdict: Verdict) -> impl Iterator<Item = &TestFinding> {
     findings.tests.iter().filter(move |test| test.verdict == Some(verdict))
+}
+
+/// The test that a failure is told with, where that one was tried for both.
+fn stands_behind(test: &TestFinding) -> Option<&str> {
+    let alike = test.evidence.iter().find_map(|evidence| match evidence {
+        Evidence::AlikeReal { test } => Some(test.as_str()),
+        _ => None,
+    });
+    alike.filter(|_| test.verdict == Some(Verdict::Real))
 }
 
 /// The failure itself, for those that a developer has to look at.
@@ -80,8 +91,9 @@ fn section(text: &mut String, findings: &Findings, verdict: Verdict) {
             .and_then(|at| findings.groups.get(at))
             .is_some_and(|group| group.cause != GroupCause::SameFailure)
     };
-    for test in with(findings, verdict).filter(|test| !is_told_as_group(test)) {
-        finding(text, test, verdict);
+    let is_told = |test: &&TestFinding| !is_told_as_group(test) && stands_behind(test).is_none();
+    for test in with(findings, verdict).filter(is_told) {
+        finding(text, findings, test, verdict);
     }
     if verdict == Verdict::Flaky {
         let told = findings.groups.iter().filter(|group| group.cause != GroupCause::SameFailure);
@@ -91,7 +103,7 @@ fn section(text: &mut String, findings: &Findings, verdict: Verdict) {
     }
 }
 
-fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
+fn finding(text: &mut String, findings: &Findings, test: &TestFinding, verdict: Verdict) {
     let style = style_of(verdict);
     let word = heading(verdict);
     let kind = test.kind.map(|kind| format!(" {DIM}({kind}){DIM:#}")).unwrap_or_default();
@@ -101,10 +113,32 @@ fn finding(text: &mut String, test: &TestFinding, verdict: Verdict) {
         line(text, &format!("{}{}", shortened(&failure.message), place.unwrap_or_default()));
     }
     evidence(text, test);
+    tests_alike(text, findings, test);
     if let Some(quarantined) = &test.quarantine {
         line(text, &words::quarantined(quarantined));
     }
     text.push('\n');
+}
+
+/// Those that were not tried, because they fail like this one.
+fn tests_alike(text: &mut String, findings: &Findings, test: &TestFinding) {
+    let alike: Vec<String> = findings
+        .tests
+        .iter()
+        .filter(|other| stands_behind(other) == Some(test.id.as_str()))
+        .map(|other| other.id.shown().to_string())
+        .collect();
+    if alike.is_empty() {
+        return;
+    }
+    let verb = if alike.len() == 1 { "fails" } else { "fail" };
+    line(text, &format!("{} {verb} like this one:", tests(alike.len())));
+    for other in alike.iter().take(NAMED_ALIKE) {
+        line(text, &format!("  {other}"));
+    }
+    if alike.len() > NAMED_ALIKE {
+        line(text, &format!("  and {} more", alike.len() - NAMED_ALIKE));
+    }
 }
 
 fn group(text: &mut String, findings: &Findings, group: &Group) {

@@ -1,9 +1,10 @@
 //! The court: small projects in five languages, each with the verdict that it must get.
 //!
 //! The cases are Markdown files in `examples/court`, one folder per runner; its README says how to
-//! write one. `COURT_ONLY=pytest/decimal cargo test -p flakeproof --test court` hears only cases
-//! whose name has that text (or one of several, with commas), `COURT_PROGRAM` names another program
-//! to be judged, and with `COURT_KEEP` the projects stay under `target/tmp/court`.
+//! write one. Each day a part of them is heard, within `DAYS` days all, and with
+//! `FLAKEPROOF_WHOLE_CAMPAIGNS=1` all at once. `COURT_ONLY=pytest/decimal cargo test -p flakeproof --test
+//! court` hears only cases whose name has that text (or one of several, with commas), `COURT_PROGRAM`
+//! names another program to be judged, and with `COURT_KEEP` the projects stay under `target/tmp/court`.
 
 #![expect(clippy::print_stdout, reason = "says how long each case takes, with `--nocapture`")]
 
@@ -17,7 +18,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use case::Case;
-use flakeproof_testkit::{node, python, skipped};
+use flakeproof_testkit::{campaign, node, python, skipped};
 use scene::Tools;
 
 /// The runners whose cases are heard, and the language of their projects.
@@ -30,6 +31,9 @@ const RUNNERS: [(&str, &str); 7] = [
     ("pytest", "Python"),
     ("vitest", "JavaScript"),
 ];
+
+/// After so many days every case was heard: all of them take longer than all other tests together.
+const DAYS: usize = 4;
 
 /// How many cases are heard at a time: each starts processes of its own.
 const AT_A_TIME: usize = 2;
@@ -88,14 +92,10 @@ fn at_least_sixty_cases_in_five_languages_are_heard() {
     assert!(cases >= 60, "{cases} cases");
 }
 
-/// Hear every case of a runner, and fail with all that is wrong; a runner that is not on this
-/// machine is noted as skipped.
+/// Hear the cases of a runner that are due, and fail with all that is wrong; a runner that is not on
+/// this machine is noted as skipped.
 fn hear(runner: &str, tools: impl FnOnce() -> Result<Tools, String>) {
-    let only = std::env::var("COURT_ONLY").unwrap_or_default();
-    let cases: Vec<PathBuf> = cases(runner)
-        .into_iter()
-        .filter(|path| only.split(',').any(|it| name(path).contains(it)))
-        .collect();
+    let cases = due(cases(runner));
     if cases.is_empty() {
         return;
     }
@@ -146,6 +146,16 @@ fn cases(runner: &str) -> Vec<PathBuf> {
         paths.filter(|it| it.extension().is_some_and(|it| it == "md")).collect();
     cases.sort();
     cases
+}
+
+/// Those that are asked for by name, or today's.
+fn due(mut cases: Vec<PathBuf>) -> Vec<PathBuf> {
+    if let Ok(only) = std::env::var("COURT_ONLY") {
+        cases.retain(|path| only.split(',').any(|it| name(path).contains(it)));
+        return cases;
+    }
+    let today = campaign::today(cases.len(), cases.len().div_ceil(DAYS));
+    today.into_iter().map(|at| cases[at].clone()).collect()
 }
 
 /// `RUNNER/CASE`.
