@@ -201,7 +201,7 @@ pub struct Reproduction {
 pub struct HuntCost {
     /// Tests run, each execution counted.
     pub executions: u64,
-    /// Time that environments ran, one after the other or side by side.
+    /// How long it took by the clock, all sessions together.
     pub time: Duration,
     /// The same for each stage.
     #[serde(default)]
@@ -217,7 +217,7 @@ pub struct StageCost {
     pub trials: u32,
     /// Tests run in them.
     pub executions: u64,
-    /// Time that they took.
+    /// How long it took by the clock.
     pub time: Duration,
 }
 
@@ -233,12 +233,18 @@ impl HuntCost {
     }
 
     /// Count a trial of the stage that was begun last.
-    pub fn count(&mut self, executions: u32, time: Duration) {
+    pub fn count(&mut self, executions: u32) {
         self.executions += u64::from(executions);
-        self.time += time;
         if let Some(stage) = self.stages.last_mut() {
             stage.trials += 1;
             stage.executions += u64::from(executions);
+        }
+    }
+
+    /// So much time went into the stage that was begun last.
+    pub fn spend(&mut self, time: Duration) {
+        self.time += time;
+        if let Some(stage) = self.stages.last_mut() {
             stage.time += time;
         }
     }

@@ -16,6 +16,7 @@ mod opens;
 pub mod process;
 pub mod reports;
 mod shell;
+mod watched;
 
 pub use adapter::{
     Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring,
@@ -23,3 +24,4 @@ pub use adapter::{
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};
+pub use watched::{Waiting, Watched};

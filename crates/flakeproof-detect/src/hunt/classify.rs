@@ -35,6 +35,9 @@ impl Hunt<'_, '_> {
         self.suspects_alone()?;
         let suspicions: Vec<Suspicion> =
             self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
+        if suspicions.is_empty() {
+            return Ok(());
+        }
         self.scheduler.begin(HuntStage::Classification, suspicions.len());
         for suspicion in suspicions {
             let passed_alone = always_passed(self.ledger.test(suspicion.test).alone);

@@ -152,6 +152,9 @@ impl Hunt<'_, '_> {
         }
         let mut seen: Vec<u32> = victims.iter().chain(brittle).copied().collect();
         seen.retain(|test| !self.confirmed.contains(test));
+        if seen.is_empty() {
+            return Ok(());
+        }
         self.scheduler.begin(HuntStage::Confirmation, seen.len());
         for test in &seen {
             let alone = vec![*test];
@@ -245,6 +248,9 @@ impl Hunt<'_, '_> {
             .into_iter()
             .filter_map(|victim| Some((victim, self.first_influence.get(&victim)?.clone())))
             .collect();
+        if known.is_empty() {
+            return Ok(());
+        }
         self.scheduler.begin(HuntStage::Cleaning, known.len());
         for (victim, polluters) in known {
             let mut candidates = match self.settings.strategy {

@@ -67,6 +67,7 @@ pub fn hunt(
         sink,
         cost: HuntCost::default(),
         counted: HashSet::new(),
+        counted_until: Duration::ZERO,
         told: BTreeMap::new(),
         isolation,
     };
@@ -219,6 +220,7 @@ impl Hunt<'_, '_> {
             Err(Stop::BudgetSpent) => HuntEnd::BudgetSpent,
             Err(Stop::Trouble(error)) => return Err(error),
         };
+        self.scheduler.count_the_time();
         for (test, failure) in std::mem::take(&mut self.scheduler.told) {
             self.ledger.test_mut(test).failure = Some(failure);
         }

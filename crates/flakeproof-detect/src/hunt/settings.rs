@@ -114,12 +114,12 @@ impl HuntStage {
 pub enum HuntEvent {
     /// A stage begins; so many trials are planned, as far as that is known.
     Stage(HuntStage, usize),
-    /// A trial is done: its executions, and whether it was read from the history.
+    /// What is planned takes about so long, as far as that is known.
+    Left(Duration),
+    /// A trial is done, in this session or in an earlier one.
     Trial {
         /// Tests that ran in it.
         executions: u32,
-        /// Whether an earlier session made it.
-        is_recalled: bool,
     },
     /// A test is found to be flaky.
     Flaky(TestId, FlakyKind),

@@ -4,6 +4,7 @@
 //! are set aside only if they also fail alone, because an earlier test may be what makes them fail.
 
 use std::ops::{ControlFlow, RangeInclusive};
+use std::time::Duration;
 
 use flakeproof_core::{FlakyKind, HuntedTest, Tally, TrialRecord};
 use flakeproof_runner::Orders;
@@ -106,6 +107,7 @@ impl Hunt<'_, '_> {
             }
             self.run_alone("alone", some)?;
             self.progress.alone += some.len();
+            self.tell_what_is_left();
         }
         Ok(Extent::Whole)
     }
@@ -168,8 +170,27 @@ impl Hunt<'_, '_> {
                 ControlFlow::Continue(())
             })?;
             self.progress.orders += some.len();
+            self.tell_what_is_left();
         }
         Ok(Extent::Whole)
+    }
+
+    /// Say how long what is planned takes, where no budget says it: other orders, and reruns of single
+    /// tests. Who makes whom fail is not known before, and what that takes is not, either.
+    #[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
+    fn tell_what_is_left(&mut self) {
+        let is_planned = matches!(self.settings.strategy, Strategy::Plan(_));
+        if self.settings.budget.is_some() || is_planned || self.progress.alone == 0 {
+            return;
+        }
+        let tests = self.ledger.tests.len();
+        let once = self.seconds_alone.iter().sum::<f64>() / self.progress.alone as f64;
+        let orders = self.planned_orders().len().saturating_sub(self.progress.orders);
+        let rounds = self.settings.max_reruns.saturating_sub(1 + self.progress.rounds);
+        let alone = tests.saturating_sub(self.progress.alone) + tests * rounds as usize;
+        let seconds = orders as f64 * self.seconds_in_order + alone as f64 * once;
+        let left = Duration::from_secs_f64(seconds / self.scheduler.jobs.max(1) as f64);
+        self.scheduler.tell(HuntEvent::Left(left));
     }
 
     /// The kinds of orders take turns, as long as each has another order to give.
@@ -220,6 +241,7 @@ impl Hunt<'_, '_> {
                 }
             }
             self.progress.rounds += 1;
+            self.tell_what_is_left();
         }
         Ok(Extent::Whole)
     }

@@ -53,6 +53,8 @@ pub(crate) struct TrialScheduler<'a, 'j> {
     pub(super) cost: HuntCost,
     /// The trials that are counted in it: one that is asked for twice costs nothing the second time.
     pub(super) counted: HashSet<String>,
+    /// Up to here, by the clock, time is counted in it.
+    pub(super) counted_until: Duration,
     /// The first failure of each test that failed.
     pub(super) told: BTreeMap<u32, Failure>,
     /// How fresh environments are made.
@@ -62,8 +64,16 @@ pub(crate) struct TrialScheduler<'a, 'j> {
 impl TrialScheduler<'_, '_> {
     /// Tell that a stage begins.
     pub(crate) fn begin(&mut self, stage: HuntStage, trials: usize) {
+        self.count_the_time();
         self.cost.begin(stage.words());
         (self.sink)(HuntEvent::Stage(stage, trials));
+    }
+
+    /// Count what passed since it was counted last: side by side, trials take less than their sum.
+    pub(crate) fn count_the_time(&mut self) {
+        let now = (self.workplace.clock)();
+        self.cost.spend(now.saturating_sub(self.counted_until));
+        self.counted_until = now;
     }
 
     /// Remove what tests left on disk, if that was asked for.
@@ -275,7 +285,11 @@ impl TrialScheduler<'_, '_> {
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         if self.counted.insert(trial.key()) {
-            self.cost.count(record.executions, record.duration);
+            self.cost.count(record.executions);
+            if is_recalled {
+                // An earlier session spent this.
+                self.cost.spend(record.duration);
+            }
         }
         let branches: Vec<&[u32]> = trial.branches().collect();
         for it in &record.failures {
@@ -284,7 +298,7 @@ impl TrialScheduler<'_, '_> {
                 self.told.entry(*test).or_insert_with(|| it.failure.clone());
             }
         }
-        (self.sink)(HuntEvent::Trial { executions: record.executions, is_recalled });
+        (self.sink)(HuntEvent::Trial { executions: record.executions });
         take(trial, record)
     }
 

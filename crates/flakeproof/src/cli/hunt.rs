@@ -62,7 +62,7 @@ pub(crate) struct HuntArguments {
     pub(crate) tidy: bool,
     /// Where to spend the time: `off` treats all tests alike, `plan` goes where a run is most likely
     /// to show a flaky test, `cannier` reruns only tests of which a model is unsure [default: `plan`
-    /// if the project has a model of its own, else `off`].
+    /// with `--budget` or if the project has a model of its own, else `off`].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_STEER", help_heading = STEER)]
     pub(crate) steer: Option<StrategyName>,
     /// With `--steer cannier`: do not rerun tests that are NOD flaky with a smaller probability

@@ -10,7 +10,7 @@ use flakeproof_detect::change::{BeforeTheChange, ChangeSince};
 use flakeproof_detect::triage::{self, Experiments, Triaged};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::Repository;
-use flakeproof_runner::{Adapter, Cancel, Error};
+use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
 
 use crate::cli::{RunArguments, RunSettings};
 use crate::problem::{self, Problem, last_line};
@@ -26,11 +26,13 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let settings = RunSettings::resolve(typed, &folder)?;
     let seed = settings.seed.unwrap_or(start.seed());
     let id = start.id();
-    let cancel = listen_for_interrupts();
+    let waiting = Waiting::default();
+    let cancel = listen_for_interrupts(&waiting);
     let code = code_in(&folder);
 
     let adapter = adapter_for(&settings, &id, seed, &cancel).map_err(problem::explain)?;
-    let mut progress = view::RunProgress::start();
+    let adapter = Watched::new(adapter, waiting.clone());
+    let mut progress = view::RunProgress::start(waiting);
     let discovered = adapter.discover();
     let suite = match discovered {
         Err(Error::CollectOnly { output }) => {
@@ -80,7 +82,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
             progress.show(&event);
             recorder.keep(event);
         };
-        triage::triage(&*adapter, &suite, &triage_settings, &experiments, &cancel, &mut sink)
+        triage::triage(&adapter, &suite, &triage_settings, &experiments, &cancel, &mut sink)
     };
     progress.end();
     let mut triaged =

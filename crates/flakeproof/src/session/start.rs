@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use flakeproof_core::{Seed, TreeState};
 use flakeproof_runner::git::Repository;
-use flakeproof_runner::{Cancel, process};
+use flakeproof_runner::{Cancel, Waiting, process};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -73,10 +73,11 @@ pub(crate) fn code_in(folder: &Path) -> CodeSoon {
     }))
 }
 
-/// Listen for interrupts until the program ends.
-pub(crate) fn listen_for_interrupts() -> Cancel {
+/// Listen for interrupts until the program ends, and say then what was being waited for.
+pub(crate) fn listen_for_interrupts(waiting: &Waiting) -> Cancel {
     let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return Cancel::never() };
     let (canceller, cancel) = Cancel::new();
+    let waiting = waiting.clone();
     std::thread::spawn(move || {
         let mut is_second = false;
         for _ in signals.forever() {
@@ -84,7 +85,7 @@ pub(crate) fn listen_for_interrupts() -> Cancel {
                 process::kill_everything_below();
                 std::process::exit(130);
             }
-            view::interrupted();
+            view::interrupted(waiting.longest().as_ref());
             canceller.cancel();
             is_second = true;
         }

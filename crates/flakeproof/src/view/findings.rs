@@ -2,7 +2,6 @@
 //! their evidence, and numbers.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use anstyle::Style;
 use flakeproof_core::{
@@ -10,9 +9,10 @@ use flakeproof_core::{
 };
 use flakeproof_detect::triage::Event;
 use flakeproof_report::words;
-use indicatif::{ProgressBar, ProgressStyle};
+use flakeproof_runner::Waiting;
 
 use super::known::shortened;
+use super::progress::ProgressLine;
 use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
 
 /// Lines of a failure's text that are shown; the beginning and the end matter most.
@@ -248,27 +248,21 @@ fn counts(suite: &SuiteCounts) -> String {
     format!("{tests}: {}{rest}", parts.join(", "))
 }
 
-/// A bar on a terminal; one line per stage elsewhere.
-pub(crate) struct RunProgress {
-    bar: ProgressBar,
-    is_live: bool,
-    failed: usize,
-    rerun: usize,
-}
-
-const FIRST_RUN: &str = "{prefix} {wide_bar} {pos}/{len} {elapsed}, about {eta} left {msg}";
-/// How often a failing test is rerun depends on what happens: there is no estimate then.
-const RERUNS: &str = "{prefix} {spinner} {elapsed} {wide_msg}";
-
 fn tests(count: usize) -> String {
     if count == 1 { "1 test".to_owned() } else { format!("{count} tests") }
 }
 
+/// How far a run is.
+pub(crate) struct RunProgress {
+    line: ProgressLine,
+    failed: usize,
+    rerun: usize,
+}
+
 impl RunProgress {
     /// Show that tests are being collected.
-    pub(crate) fn start() -> Self {
-        let (bar, is_live) = terminal::bar_while_collecting();
-        Self { bar, is_live, failed: 0, rerun: 0 }
+    pub(crate) fn start(waiting: Waiting) -> Self {
+        Self { line: ProgressLine::start(waiting), failed: 0, rerun: 0 }
     }
 
     /// Take in what happened.
@@ -277,55 +271,34 @@ impl RunProgress {
             Event::Stage(stage, count) => self.enter(*stage, *count),
             Event::Base(count) => {
                 let what = format!("running {} on the code before the change", tests(*count));
-                self.begin(&what, RERUNS, *count);
+                self.line.begin(&what, 0);
             }
             Event::Attempt(attempt) => {
-                let outcome = attempt.execution.outcome;
-                match attempt.stage {
-                    Stage::First => {
-                        self.failed += usize::from(outcome.is_failure());
-                        self.bar.inc(1);
-                    }
-                    Stage::Immediate | Stage::Postponed | Stage::Fresh | Stage::Order => {
-                        self.rerun += 1;
-                    }
-                }
-                self.bar.set_message(self.counts());
+                let is_first = attempt.stage == Stage::First;
+                let has_failed = attempt.execution.outcome.is_failure();
+                self.failed += usize::from(is_first && has_failed);
+                self.rerun += usize::from(!is_first);
+                self.line.step(usize::from(is_first), self.counts());
             }
         }
     }
 
     fn enter(&mut self, stage: Stage, count: usize) {
         let tests = tests(count);
-        let (what, template) = match stage {
-            Stage::First => (format!("running {tests}"), FIRST_RUN),
-            Stage::Immediate => (format!("rerunning {tests}"), RERUNS),
+        // How often a failing test is rerun depends on what happens: there is no share then.
+        let (what, planned) = match stage {
+            Stage::First => (format!("running {tests}"), count),
+            Stage::Immediate => (format!("rerunning {tests}"), 0),
             Stage::Postponed => {
-                (format!("rerunning {tests} at the end, in the same environment"), RERUNS)
+                (format!("rerunning {tests} at the end, in the same environment"), 0)
             }
-            Stage::Fresh => (format!("rerunning {tests} in fresh environments"), RERUNS),
-            Stage::Order => (format!("running the suite's order again for {tests}"), RERUNS),
+            Stage::Fresh => (format!("rerunning {tests} in fresh environments"), 0),
+            Stage::Order => (format!("running the suite's order again for {tests}"), 0),
         };
-        self.begin(&what, template, count);
-    }
-
-    fn begin(&mut self, what: &str, template: &str, count: usize) {
-        if !self.is_live {
-            let _ = std::io::Write::write_all(
-                &mut std::io::stderr().lock(),
-                format!("{what}\n").as_bytes(),
-            );
-            return;
+        self.line.begin(&what, planned);
+        if stage == Stage::First {
+            self.line.has_pace();
         }
-        self.bar.disable_steady_tick();
-        self.bar.reset();
-        self.bar.set_length(count as u64);
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style.progress_chars("━╸─"));
-        }
-        self.bar.set_prefix(what.to_owned());
-        self.bar.set_message(self.counts());
-        self.bar.enable_steady_tick(Duration::from_secs(1));
     }
 
     fn counts(&self) -> String {
@@ -337,14 +310,8 @@ impl RunProgress {
         }
     }
 
-    /// Clear the bar.
+    /// Clear it.
     pub(crate) fn end(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Drop for RunProgress {
-    fn drop(&mut self) {
-        self.end();
+        self.line.end();
     }
 }

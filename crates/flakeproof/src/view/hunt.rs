@@ -2,16 +2,16 @@
 //! flaky tests by kind, who makes them fail, and what the rest is worth.
 
 use std::fmt::Write as _;
-use std::io::Write;
 use std::time::Duration;
 
 use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_core::{FlakyKind, HuntEnd, HuntFindings, HuntedTest, Notice, TestId};
-use flakeproof_detect::hunt::{HuntEvent, HuntStage};
+use flakeproof_detect::hunt::HuntEvent;
 use flakeproof_report::words::{self, Rest};
-use indicatif::{ProgressBar, ProgressStyle};
+use flakeproof_runner::Waiting;
 
 use super::known::{flaky, shortened};
+use super::progress::ProgressLine;
 use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG, count};
 
 /// Sets of tests, and tests, named in a list; the rest is counted.
@@ -118,9 +118,16 @@ fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broke
         );
         return;
     }
-    let style = if flaky == 0 { GOOD } else { CHANCE };
-    let words = words::flaky_tests(findings);
-    let _ = writeln!(text, "{style}{words}{style:#} among {}", count(tests, "test"));
+    let open = words::rest(findings).open.len();
+    let words = match (flaky, open) {
+        (0, 0) => format!("{GOOD}no flaky test{GOOD:#}"),
+        (0, open) => format!("{OPEN}{} that may be flaky{OPEN:#}", count(open, "test")),
+        (_, 0) => format!("{CHANCE}{}{CHANCE:#}", words::flaky_tests(findings)),
+        (_, open) => {
+            format!("{CHANCE}{}{CHANCE:#} and {open} that may be", words::flaky_tests(findings))
+        }
+    };
+    let _ = writeln!(text, "{words} among {}", count(tests, "test"));
     if tests == 1 {
         let _ = writeln!(text, "one test has no order: only what it does by itself can show");
     }
@@ -163,77 +170,52 @@ fn closing(text: &mut String, findings: &HuntFindings, shown: &ShownHunt) {
     }
 }
 
-/// A bar on a terminal with findings above it; lines elsewhere.
+/// How far a hunt is, with what it found above it.
 pub(crate) struct HuntProgress {
-    bar: ProgressBar,
-    is_live: bool,
+    line: ProgressLine,
     executions: u64,
     flaky: usize,
 }
 
 impl HuntProgress {
     /// Show that tests are being collected.
-    pub(crate) fn start() -> Self {
-        let (bar, is_live) = terminal::bar_while_collecting();
-        Self { bar, is_live, executions: 0, flaky: 0 }
+    pub(crate) fn start(waiting: Waiting) -> Self {
+        Self { line: ProgressLine::start(waiting), executions: 0, flaky: 0 }
+    }
+
+    /// It goes on for so long.
+    pub(crate) fn ends_in(&self, left: Duration) {
+        self.line.ends_in(left);
     }
 
     /// Say something that the reader should know before the hunt begins.
     pub(crate) fn note(&self, notice: &Notice) {
-        self.line(&format!("{OPEN}note{OPEN:#}: {}\n      {}", notice.what, notice.next));
+        let text = format!("{OPEN}note{OPEN:#}: {}\n      {}", notice.what, notice.next);
+        self.line.line(&text);
     }
 
     /// Take in what happened.
     pub(crate) fn show(&mut self, event: &HuntEvent) {
         match event {
-            HuntEvent::Stage(stage, trials) => self.enter(*stage, *trials),
-            HuntEvent::Trial { executions, is_recalled } => {
+            HuntEvent::Stage(stage, trials) => self.line.begin(stage.words(), *trials),
+            HuntEvent::Left(left) => self.line.ends_in(*left),
+            HuntEvent::Trial { executions } => {
                 self.executions += u64::from(*executions);
-                self.bar.inc(1);
-                if *is_recalled {
-                    // What an earlier session did says nothing about the speed of this one.
-                    self.bar.reset_eta();
-                }
+                self.line.step(1, self.counts());
             }
             HuntEvent::Flaky(test, kind) => {
                 self.flaky += 1;
                 let word = kind.word();
                 let test = test.shown();
-                self.line(&format!("{CHANCE}{word:<8}{CHANCE:#}{STRONG}{test}{STRONG:#}"));
+                self.line.line(&format!("{CHANCE}{word:<8}{CHANCE:#}{STRONG}{test}{STRONG:#}"));
+                self.line.step(0, self.counts());
             }
             HuntEvent::Influence(tests, test) => {
                 let by = words::together(tests);
                 let (test, by) = (test.shown(), on_one_line(&by));
-                self.line(&format!("        {DIM}{test} depends on{DIM:#} {by}"));
+                self.line.line(&format!("        {DIM}{test} depends on{DIM:#} {by}"));
             }
         }
-        self.bar.set_message(self.counts());
-    }
-
-    fn enter(&mut self, stage: HuntStage, trials: usize) {
-        let what = stage.words();
-        if !self.is_live {
-            let planned = match trials {
-                0 => String::new(),
-                1 => " (1 trial)".to_owned(),
-                _ => format!(" ({trials} trials)"),
-            };
-            self.line(&format!("{what}{planned}"));
-            return;
-        }
-        // The time that passed is that of the whole hunt, the estimate that of the stage.
-        self.bar.set_position(0);
-        self.bar.reset_eta();
-        let template = match trials {
-            0 => "{prefix} {spinner} {pos} trials, {elapsed} {wide_msg}",
-            _ => "{prefix} {wide_bar} {pos}/{len} {elapsed}, about {eta} left in this step {msg}",
-        };
-        self.bar.set_length(trials as u64);
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style.progress_chars("━╸─"));
-        }
-        self.bar.set_prefix(what);
-        self.bar.enable_steady_tick(Duration::from_secs(1));
     }
 
     fn counts(&self) -> String {
@@ -241,25 +223,12 @@ impl HuntProgress {
             0 => "nothing flaky so far".to_owned(),
             flaky => format!("{flaky} flaky"),
         };
-        format!("({} executions, {flaky})", words::grouped(self.executions))
+        format!("{} executions, {flaky}", words::grouped(self.executions))
     }
 
-    /// A line that stays, above the bar.
-    fn line(&self, text: &str) {
-        self.bar.suspend(|| {
-            let _ = writeln!(anstream::stderr().lock(), "{text}");
-        });
-    }
-
-    /// Clear the bar.
+    /// Clear it.
     pub(crate) fn end(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl Drop for HuntProgress {
-    fn drop(&mut self) {
-        self.end();
+        self.line.end();
     }
 }
 

@@ -12,6 +12,7 @@ mod ingest;
 mod known;
 mod learning;
 mod predictions;
+mod progress;
 mod quarantine;
 mod replays;
 #[cfg(feature = "serve")]

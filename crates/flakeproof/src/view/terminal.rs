@@ -8,6 +8,7 @@ use std::io::{IsTerminal, Result, Write};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Color, Effects, Style};
+use flakeproof_core::TestId;
 use flakeproof_core::foreign_text::{in_lines, on_one_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -42,9 +43,12 @@ pub(crate) fn problem(problem: &Problem) {
     let _ = writeln!(err, "{STRONG}next{STRONG:#}:  {}", in_lines(&problem.next));
 }
 
-/// Say that the interrupt was heard.
-pub(crate) fn interrupted() {
+/// Say that the interrupt was heard, and which test was running.
+pub(crate) fn interrupted(waiting: Option<&(TestId, Duration)>) {
     let mut err = anstream::stderr().lock();
+    if let Some((test, time)) = waiting.filter(|(_, time)| time.as_secs() > 0) {
+        let _ = write!(err, "\n{} had been running for {:.1} s", test.shown(), time.as_secs_f64());
+    }
     let text = "interrupted: ending the tests and keeping what was found (again: stop at once)";
     let _ = writeln!(err, "\n{DIM}{text}{DIM:#}");
 }

@@ -13,7 +13,7 @@ use flakeproof_core::{ExitCode, Features, Notice, Seed, Suite, TestId, TreeState
 use flakeproof_learn::cannier::{MeasuredTest, write_features};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Churn, Repository};
-use flakeproof_runner::{Adapter, Cancel, Error, Probe};
+use flakeproof_runner::{Adapter, Cancel, Error, Probe, Waiting};
 use flakeproof_syntax::metrics::StaticFeatures;
 
 use self::suite_run::{End, KeptRuns, run_suite};
@@ -35,7 +35,7 @@ pub(crate) fn run(typed: &FeaturesArguments) -> Result<ExitCode, Problem> {
         return measure_source(paths, &settings);
     }
     let seed = settings.seed.unwrap_or(Start::now().seed());
-    let cancel = listen_for_interrupts();
+    let cancel = listen_for_interrupts(&Waiting::default());
     let code = code_history_in(&folder);
     let mut progress = FeaturesProgress::start();
     let mut measurement = Measurement::new(&settings, seed, &cancel);

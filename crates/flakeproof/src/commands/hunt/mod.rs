@@ -12,7 +12,7 @@ use std::time::Instant;
 use flakeproof_core::{ExitCode, HuntEnd, RunFacts, Suite, TestId, TrialRecord};
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
-use flakeproof_runner::{Adapter, Cancel, Error};
+use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
 
 use self::cleaner::DiskCleaner;
 use self::ending::Ending;
@@ -31,10 +31,12 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
     let mut recorder = Recorder::open(&settings.store);
     let mut session = KeptHunt::begin(typed, &settings, &mut recorder)?;
-    let cancel = listen_for_interrupts();
+    let waiting = Waiting::default();
+    let cancel = listen_for_interrupts(&waiting);
     let code = code_in(&folder);
     let adapter = adapter_for(&settings, &session, &cancel).map_err(problem::explain)?;
-    let mut progress = HuntProgress::start();
+    let adapter = Watched::new(adapter, waiting.clone());
+    let mut progress = HuntProgress::start(waiting);
     let suite = match adapter.discover() {
         Err(Error::CollectOnly { output }) => {
             view::verbatim(&output);
@@ -46,15 +48,15 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
-    let chosen = choose_strategy(&settings, &session, &suite, &*adapter, &recorder)?;
+    let chosen = choose_strategy(&settings, &session, &suite, &adapter, &recorder)?;
     let fingerprint = Fingerprint::take(&code, &suite, &adapter.surroundings());
     session.on(&fingerprint.with_strategy(&chosen.strategy))?;
-    let plan = plan(&settings, &session, &suite, &*adapter, chosen.strategy.clone())?;
+    let plan = plan(&settings, &session, &suite, &adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
         typed,
         settings: &settings,
         session: &session,
-        adapter: &*adapter,
+        adapter: &adapter,
         suite: &suite,
         code: &code,
         chosen: &chosen,
@@ -92,6 +94,9 @@ impl Prepared<'_> {
         let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
         self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
+        if let Some(budget) = self.plan.budget {
+            progress.ends_in(budget.saturating_sub(self.begin.elapsed()));
+        }
 
         let begin = self.begin;
         let clock = move || begin.elapsed();

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{
     ExitCode, History, IdRules, Origin, RunRecord, Seed, Surroundings, TreeState,
 };
-use flakeproof_runner::Cancel;
 use flakeproof_runner::ci::CiFacts;
 use flakeproof_runner::git::Repository;
 use flakeproof_runner::reports::{Places, ReportIssue, Severity};
+use flakeproof_runner::{Cancel, Waiting};
 use flakeproof_store::SqliteHistory;
 use jiff::Timestamp;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let circumstances = Circumstances::gather(typed, &variables, &folder)?;
-    let cancel = listen_for_interrupts();
+    let cancel = listen_for_interrupts(&Waiting::default());
     let found = report_files::find(&typed.files)?;
     let reports = report_files::inspect(found.files, Timestamp::now())?;
     let mut ingested = Ingested {

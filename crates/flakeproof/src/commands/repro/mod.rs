@@ -11,7 +11,7 @@ use flakeproof_core::{
 use flakeproof_detect::verify::replay;
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
-use flakeproof_runner::{Adapter, Cancel};
+use flakeproof_runner::{Adapter, Cancel, Waiting};
 
 use self::bundle::Bundle;
 use crate::cli::ReproArguments;
@@ -27,7 +27,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     let folder = current_folder()?;
     let (case, from) = case_of(typed, &folder)?;
-    let cancel = listen_for_interrupts();
+    let cancel = listen_for_interrupts(&Waiting::default());
     let code = code_in(&folder);
     let adapter = adapter_for(typed, &case, &folder, &cancel)?;
     let suite = adapter.discover().map_err(problem::explain)?;

@@ -15,7 +15,7 @@ use flakeproof_core::{
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
 use flakeproof_runner::adapters::{self, RunRequest};
-use flakeproof_runner::{Adapter, Cancel};
+use flakeproof_runner::{Adapter, Cancel, Waiting};
 
 use self::subject::Subject;
 use super::hunt::kept_hunt::Fingerprint;
@@ -37,7 +37,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let known = subject::known(typed, &folder)?;
     let was = subject::former_rate(typed, known.as_ref())?;
     let facts = facts(typed, known.as_ref(), &folder)?;
-    let cancel = listen_for_interrupts();
+    let cancel = listen_for_interrupts(&Waiting::default());
     let code = code_in(&folder);
     let mut progress = VerifyProgress::start();
     let adapter = adapter_for(typed, &facts, &folder, &cancel)?;

@@ -1,0 +1,170 @@
+//! Which tests are being waited for, so that one that takes long can be named while it does.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use flakeproof_core::{Execution, Isolation, State, Suite, Surroundings, TestId};
+
+use crate::adapter::{Adapter, Capabilities, Environment, Probe, Result, Then};
+
+/// The tests whose outcome somebody waits for at this moment.
+#[derive(Debug, Clone, Default)]
+pub struct Waiting {
+    next: Arc<AtomicU64>,
+    tests: Arc<Mutex<Vec<(u64, TestId, Instant)>>>,
+}
+
+impl Waiting {
+    /// The test that is waited for longest, and for how long.
+    #[must_use]
+    pub fn longest(&self) -> Option<(TestId, Duration)> {
+        let tests = self.tests.lock().unwrap_or_else(PoisonError::into_inner);
+        tests.first().map(|(_, test, begin)| (test.clone(), begin.elapsed()))
+    }
+
+    fn begin(&self, test: &TestId) -> Wait<'_> {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let mut tests = self.tests.lock().unwrap_or_else(PoisonError::into_inner);
+        tests.push((number, test.clone(), Instant::now()));
+        Wait { waiting: self, number }
+    }
+}
+
+/// One test is waited for as long as this lives.
+struct Wait<'a> {
+    waiting: &'a Waiting,
+    number: u64,
+}
+
+impl Drop for Wait<'_> {
+    fn drop(&mut self) {
+        let mut tests = self.waiting.tests.lock().unwrap_or_else(PoisonError::into_inner);
+        tests.retain(|(number, _, _)| *number != self.number);
+    }
+}
+
+/// An adapter whose environments say what they wait for.
+pub struct Watched {
+    adapter: Box<dyn Adapter>,
+    waiting: Waiting,
+}
+
+impl Watched {
+    /// Watch what the environments of an adapter wait for.
+    #[must_use]
+    pub fn new(adapter: Box<dyn Adapter>, waiting: Waiting) -> Self {
+        Self { adapter, waiting }
+    }
+
+    fn watch(&self, environment: Box<dyn Environment>) -> Box<dyn Environment> {
+        Box::new(WatchedEnvironment { environment, waiting: self.waiting.clone() })
+    }
+}
+
+impl Adapter for Watched {
+    fn discover(&self) -> Result<Suite> {
+        self.adapter.discover()
+    }
+
+    fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
+        Ok(self.watch(self.adapter.open(how)?))
+    }
+
+    fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
+        Ok(self.watch(self.adapter.reopen(order, then)?))
+    }
+
+    fn can(&self) -> Capabilities {
+        self.adapter.can()
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        self.adapter.surroundings()
+    }
+
+    fn root(&self) -> Option<PathBuf> {
+        self.adapter.root()
+    }
+
+    fn own_failure(&self) -> Option<String> {
+        self.adapter.own_failure()
+    }
+
+    fn output(&self) -> String {
+        self.adapter.output()
+    }
+
+    fn most_environments(&self) -> Option<usize> {
+        self.adapter.most_environments()
+    }
+
+    fn command_to_list(&self) -> Option<String> {
+        self.adapter.command_to_list()
+    }
+
+    fn command_for(&self, test: &TestId) -> String {
+        self.adapter.command_for(test)
+    }
+
+    fn command_for_order(&self, order: &[TestId]) -> Option<String> {
+        self.adapter.command_for_order(order)
+    }
+
+    fn command_for_all(&self) -> String {
+        self.adapter.command_for_all()
+    }
+}
+
+struct WatchedEnvironment {
+    environment: Box<dyn Environment>,
+    waiting: Waiting,
+}
+
+impl Environment for WatchedEnvironment {
+    fn expect(&mut self, upcoming: &[TestId], then: Then) -> Result<()> {
+        self.environment.expect(upcoming, then)
+    }
+
+    fn get_ready(&mut self) -> Result<()> {
+        self.environment.get_ready()
+    }
+
+    fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
+        let _wait = self.waiting.begin(test);
+        self.environment.run(test, probe)
+    }
+
+    fn snapshot(&mut self) -> Result<Box<dyn Environment>> {
+        let environment = self.environment.snapshot()?;
+        Ok(Box::new(Self { environment, waiting: self.waiting.clone() }))
+    }
+
+    fn look(&mut self) -> Result<State> {
+        self.environment.look()
+    }
+
+    fn close(self: Box<Self>) -> Result<()> {
+        self.environment.close()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_is_the_first_that_is_still_waited_for() {
+        let waiting = Waiting::default();
+        let longest = || waiting.longest().map(|(test, _)| test.to_string());
+        assert_eq!(longest(), None);
+        let first = waiting.begin(&"a".into());
+        let second = waiting.begin(&"b".into());
+        assert_eq!(longest(), Some("a".to_owned()));
+        drop(first);
+        assert_eq!(longest(), Some("b".to_owned()));
+        drop(second);
+        assert_eq!(longest(), None);
+    }
+}
