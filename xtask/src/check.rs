@@ -7,17 +7,21 @@ use std::time::Instant;
 use flakeproof_testkit::{python, skipped};
 use serde_json::Value;
 
-use crate::{capabilities, cargo, documents, run, test_binaries};
+use crate::{capabilities, cargo, documents, root, run, test_binaries};
 
 /// One project of each runner, from its change to its verdict.
 const ONE_OF_EACH: &str = "pytest/data-file-changed,cargo/regression,go/regression,maven/regression,\
                            node/regression,jest/flaky-by-chance,vitest/unhandled-error";
 
 /// Why a test may be skipped in CI too, by what is said when it is.
-const MAY_BE_SKIPPED: [(&str, &str); 5] = [
+const MAY_BE_SKIPPED: [(&str, &str); 6] = [
     ("this user may read everything", "nothing is closed to root"),
     ("there is no python3.", "a bare machine has one Python"),
     ("there is no gradle", "Debian's Gradle does not run on a current JDK"),
+    (
+        "there is no mdbook",
+        "to build it takes longer than most checks; pages and links are checked",
+    ),
     ("no llvm-tools", "not every toolchain has this component"),
     ("shared", "the data of the papers is no part of the repository"),
 ];
@@ -56,6 +60,14 @@ pub(crate) fn everything(skips: Skips) -> Result<(), String> {
         // What the lints have read of libraries serves here too.
         let fuzz = ["check", "--quiet", "--manifest-path", "fuzz/Cargo.toml", "--target-dir"];
         run(cargo(&fuzz).arg("target"))
+    })?;
+    step("book", || {
+        let mut mdbook = Command::new("mdbook");
+        if mdbook.arg("--version").output().is_err() {
+            lacking.push("the book as a site: there is no mdbook".to_owned());
+            return Ok(());
+        }
+        run(Command::new("mdbook").arg("build").current_dir(root()))
     })?;
     step("interpreters for the tests", || {
         println!("    {}", python::usual().display());

@@ -155,8 +155,10 @@ fn closing(replays: &Replays) -> String {
     };
     let failed = words::failed(tally);
     let _ = writeln!(text, "\n{CHANCE}{failed}{CHANCE:#}{alike} {DIM}({cost}){DIM:#}");
-    // A long one is in the report and in the bundle.
-    let command = replays.command.as_ref().filter(|it| typeable(it, &replays.test) == **it);
+    // A long one is in the report and in the bundle, and one of ours is none without us.
+    let is_shown =
+        |it: &&String| typeable(it, &replays.test) == **it && !it.starts_with("flakeproof ");
+    let command = replays.command.as_ref().filter(is_shown);
     if let Some(command) = command {
         let _ = writeln!(text, "without flakeproof: {STRONG}{command}{STRONG:#}");
     }

@@ -6,7 +6,7 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use flakeproof_core::Seed;
-use flakeproof_testkit::{Project, Ran};
+use flakeproof_testkit::{Project, Ran, campaign};
 use serde_json::Value;
 
 use crate::{assert_says, hunt, hunt_as_typed, shop, started};
@@ -115,13 +115,15 @@ fn a_new_hunt_says_that_another_could_go_on() {
 const KILLS: usize = 50;
 /// How often the same hunt is killed before it may end.
 const KILLS_OF_ONE: usize = 5;
+/// So many hunts are killed each day.
+const ROUNDS_TODAY: usize = 3;
 /// A hunt of the shop takes about as long on a machine that has nothing else to do.
 const LONGEST: u64 = 4000;
 
 #[test]
 fn fifty_kills_at_random_moments_change_no_finding() {
     let undisturbed = hunt(&shop(), &[]).json;
-    for round in 0..KILLS / KILLS_OF_ONE {
+    for round in campaign::today(KILLS / KILLS_OF_ONE, ROUNDS_TODAY) {
         let project = shop();
         for kill in 0..KILLS_OF_ONE {
             kill_at_a_random_moment(&project, &format!("{round}/{kill}"));

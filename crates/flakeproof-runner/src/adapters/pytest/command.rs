@@ -42,7 +42,28 @@ fn without_selectors(session: &Session) -> Vec<String> {
             words.remove(at);
         }
     }
-    words
+    without_reports(words, &[])
+}
+
+/// A command without the options that write a report or ask for coverage: to see a failure again must not
+/// overwrite the report of the run, nor fail for want of coverage.
+fn without_reports(words: Vec<String>, selectors: &[String]) -> Vec<String> {
+    let mut kept = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        if !(word.starts_with("--junit") || word.starts_with("--cov")) {
+            kept.push(word);
+            continue;
+        }
+        // `--cov` can stand without its value; all others cannot.
+        let has_value =
+            |next: &String| word != "--cov" || !(next.starts_with('-') || selectors.contains(next));
+        let is_flag = matches!(word.as_str(), "--cov-append" | "--cov-branch");
+        if !word.contains('=') && !is_flag && words.peek().is_some_and(has_value) {
+            words.next();
+        }
+    }
+    kept
 }
 
 /// A test as an argument of the user's command.
@@ -53,7 +74,10 @@ fn typed(session: &Session, test: &TestId) -> String {
 
 /// The user's command, with the hash seed of this run if the user left it to chance.
 pub(super) fn for_all(session: &Session) -> String {
-    with_seed(shell(&session.settings.command), hash_seed_of_main(session))
+    let collected = session.collected.get().map(|project| &project.collected);
+    let selectors = collected.map(|collected| collected.selectors.as_slice()).unwrap_or_default();
+    let words = without_reports(session.settings.command.clone(), selectors);
+    with_seed(shell(&words), hash_seed_of_main(session))
 }
 
 fn with_seed(command: String, seed: Option<u32>) -> String {
@@ -135,6 +159,20 @@ mod tests {
         let command = words("python -m pytest -q -k slow -W error tests/unit --tb=short");
         let matters = words("python -m pytest -W error");
         assert_eq!(options(&command, &words("tests/unit")), matters);
+    }
+
+    #[test]
+    fn a_command_that_shows_a_failure_again_writes_no_report() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (typed, shown) in [
+            ("pytest -q --junitxml=out.xml tests", "pytest -q tests"),
+            ("pytest --junit-xml out.xml -x tests", "pytest -x tests"),
+            ("pytest --cov tests", "pytest tests"),
+            ("pytest --cov shop tests --cov-report term --cov-branch -x", "pytest tests -x"),
+            ("pytest --cov=shop --cov-fail-under 80 tests", "pytest tests"),
+        ] {
+            assert_eq!(without_reports(words(typed), &words("tests")), words(shown), "{typed}");
+        }
     }
 
     #[test]
