@@ -175,7 +175,8 @@ pub(crate) struct HuntSettings {
     pub(crate) runners: Profiles,
     /// What decides what is run; a hunt that is taken up again has it from its record.
     pub(crate) asked: Asked,
-    pub(crate) jobs: usize,
+    /// Environments side by side, where a number was given.
+    pub(crate) jobs: Option<usize>,
     /// As it was given; zero is no limit.
     budget: Option<Duration>,
     /// What flaky tests mean for a pull request.
@@ -247,7 +248,7 @@ impl HuntSettings {
             adapter: settings.adapter,
             runners: file.runners(),
             asked,
-            jobs: settings.jobs.map_or(1, |jobs| jobs.max(1) as usize),
+            jobs: settings.jobs.map(|jobs| jobs.max(1) as usize),
             budget: settings.budget.map(|time| time.0),
             flaky_result: settings.flaky_result.unwrap_or(FlakyResult::Fail),
             reporters,

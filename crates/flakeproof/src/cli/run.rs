@@ -148,6 +148,8 @@ pub(crate) struct RunSettings {
     /// Runners that the project describes itself.
     pub(crate) runners: Profiles,
     pub(crate) timeout: Option<Duration>,
+    /// Environments side by side, where a number was given.
+    pub(crate) jobs: Option<usize>,
     pub(crate) triage: TriageSettings,
     pub(crate) base: Option<String>,
     pub(crate) compare_base: CompareBase,
@@ -195,6 +197,7 @@ impl RunSettings {
             adapter: settings.adapter.clone(),
             runners: file.runners(),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            jobs: settings.jobs.map(|jobs| jobs.max(1) as usize),
             base: settings.base,
             compare_base: compare_base(settings.compare_base.as_deref()),
             policies,
@@ -228,7 +231,6 @@ fn triage(settings: &RawSettings) -> TriageSettings {
             None => default.dependencies,
         },
         isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
-        jobs: settings.jobs.map_or(default.jobs, |jobs| jobs.max(1) as usize),
         delay: settings.rerun_delay.map_or(default.delay, |delay| delay.0),
         evidence: match settings.evidence_budget {
             Some(budget) => EvidenceBudget::Fixed(budget.0),
