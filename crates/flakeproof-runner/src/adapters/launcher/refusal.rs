@@ -20,14 +20,16 @@ const TABLE: &str = "[runner.mine]\n\
 /// mocha, described.
 const MOCHA: &str = "[runner.mocha]\n\
      command = \"npx mocha\"\n\
-     run = \"npx mocha --reporter xunit --reporter-option output={result} --grep '^({tests})$'\"\n\
+     run = [\"npx\", \"mocha\", \"--reporter\", \"xunit\", \"--reporter-option\", \"output={result}\", \
+     \"--grep\", \"^({tests})$\"]\n\
      all = \"npx mocha --reporter xunit --reporter-option output={result}\"\n\
      result = \"junit\"\n\
      id = \"{class} {name}\"\n\
      format = \"{test}\"\n\
      escape = \"regex\"\n\
      separator = \"|\"\n\
-     one-process = true";
+     one-process = true\n\
+     command-for = [\"npx\", \"mocha\", \"--grep\", \"^({tests})$\"]";
 
 /// A script of `package.json` that cannot be resolved.
 pub(super) struct Script<'a> {

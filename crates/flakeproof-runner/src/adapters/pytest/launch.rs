@@ -134,7 +134,7 @@ impl Launch {
     }
 
     /// The same start with a number of its own.
-    pub(super) fn as_worker(self, worker: u32) -> Self {
+    pub(super) fn with_worker(self, worker: u32) -> Self {
         Self { worker, ..self }
     }
 

@@ -80,7 +80,7 @@ impl SpawnedEnvironment {
         let scratch = session.scratch.folder(&name)?;
         let number = session.workers.take();
         let launch = Launch::fresh(session, &name, &scratch, probe.dependencies, seed);
-        let launch = launch.as_worker(number.get());
+        let launch = launch.with_worker(number.get());
         let mut started = launch.start(session)?;
         let Some(mut guard) = started.guarded.take() else {
             return Err(Error::Agent("the command has no guard".into()));
@@ -272,6 +272,7 @@ mod tests {
             threads: 1,
             selectors: Vec::new(),
             for_order: Vec::new(),
+            workers: None,
         }
     }
 
