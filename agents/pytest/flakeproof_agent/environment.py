@@ -175,6 +175,7 @@ class Environment:
         if self._is_measuring:
             self._measure.begin()
         begin = time.perf_counter()
+        self.agent.workers.enter(item.config)
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
         except (KeyboardInterrupt, pytest.exit.Exception) as reason:
@@ -182,6 +183,8 @@ class Environment:
                 self.agent.link.send({"say": "interrupted", "test": test, "reason": repr(reason)})
                 raise
             self._fail_with(item, nextitem, reason)
+        finally:
+            self.agent.workers.leave(item.config)
         seconds = time.perf_counter() - begin
         self._leave_if_unguarded()
         measured = self._measure.end() if self._is_measuring else None
@@ -245,6 +248,7 @@ class Environment:
                 "threads": threading.active_count(),
                 "selectors": list(getattr(self.session.config.option, "file_or_dir", None) or []),
                 "for_order": _options_for_order(self.session.config.option),
+                "workers": self.agent.workers.asked,
             }
         )
 
@@ -296,6 +300,7 @@ class Environment:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         self._own_output(command["scratch"])
         self._own_chance()
+        self.agent.workers.become(command["worker"])
         self.use_scratch(self.session.config, command["scratch"])
         self._watch_for_hangs(command["scratch"])
         self.agent.link = Link(self.agent.order["socket"])

@@ -9,6 +9,7 @@ from flakeproof_agent.environment import Environment
 from flakeproof_agent.guard import Guard
 from flakeproof_agent.link import Link
 from flakeproof_agent.probe import Probe
+from flakeproof_agent.workers import Workers
 
 PROTOCOL = 4
 
@@ -40,6 +41,7 @@ class Agent:
         self.only = request.get("only")
         self.problems = []
         self.failed_reports = 0
+        self.workers = Workers(order)
         self.environment = Environment(self)
 
     def count(self, report):
@@ -64,8 +66,6 @@ def start(order):
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(config):
         option = config.option
-        if getattr(option, "numprocesses", None) or getattr(option, "tx", None):
-            agent.refuse("xdist", str(getattr(option, "numprocesses", None) or ""))
         if getattr(option, "usepdb", False) or getattr(option, "trace", False):
             agent.refuse("debugger")
         if not agent.is_main:
@@ -108,7 +108,8 @@ def start(order):
 
     # Around everything: what all plugins together make of the session, and what they raise.
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
-    def pytest_cmdline_main():
+    def pytest_cmdline_main(config):
+        agent.workers.take_over(config, agent.refuse)
         outcome = yield
         session = agent.environment.session
         if agent.is_main and session is not None and not agent.environment.is_copy:

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flakeproof_core::{
-    CollectionProblem, Execution, Isolation, State, Suite, Surroundings, TestId,
+    CollectionProblem, Execution, Isolation, Notice, State, Suite, Surroundings, TestId,
 };
 
 /// The most characters of a command that is shown to people.
@@ -56,9 +56,21 @@ pub trait Adapter: Sync {
         None
     }
 
+    /// What the reader should know about how the command is run here. Known after
+    /// [`discover`](Self::discover).
+    fn notices(&self) -> Vec<Notice> {
+        Vec::new()
+    }
+
     /// The end of what the user's command printed so far.
     fn output(&self) -> String {
         String::new()
+    }
+
+    /// Processes that the user's command would share its tests among, where they run in
+    /// environments instead. Known after [`discover`](Self::discover).
+    fn workers(&self) -> Option<Workers> {
+        None
     }
 
     /// How many environments fit beside each other, where memory is a limit. Known after
@@ -144,6 +156,17 @@ pub trait Environment: Send {
     /// # Errors
     /// When it does not end by itself and has to be killed.
     fn close(self: Box<Self>) -> Result<()>;
+}
+
+/// Processes that a runner would share its tests among.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workers {
+    /// What asks for them, as the user wrote it: `-n auto`.
+    pub asked: String,
+    /// How many there would be.
+    pub count: usize,
+    /// Why the tests cannot be shared among environments as they would be among these.
+    pub obstacle: Option<String>,
 }
 
 /// What comes after the tests of an announced order.

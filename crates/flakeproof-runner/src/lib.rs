@@ -20,7 +20,7 @@ mod watched;
 
 pub use adapter::{
     Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring,
-    Orders, Probe, Result, Then,
+    Orders, Probe, Result, Then, Workers,
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};

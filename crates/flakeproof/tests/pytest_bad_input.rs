@@ -52,14 +52,15 @@ fn bare_python() -> std::path::PathBuf {
 #[test]
 fn a_pytest_that_is_not_on_the_path_is_named() {
     let project = project().file("test_a.py", GOOD);
-    let ran = run_command(&project, &["pytest-that-is-not-there"]);
-    assert_says(&ran, 2, &["`pytest-that-is-not-there` cannot be started", "install pytest"]);
+    let ran = run_command(&project, &["nowhere/pytest"]);
+    assert_says(&ran, 2, &["`nowhere/pytest` cannot be started", "install pytest"]);
 }
 
 #[test]
 fn a_command_that_runs_no_pytest_is_told_what_it_must_do() {
     let project = project().file("test_a.py", GOOD);
-    let ran = run_command(&project, &["true"]);
+    let output = project.flakeproof(&["run", "--adapter", "pytest", "--", "true"]).output();
+    let ran = Ran { output: output.expect("it starts"), json: serde_json::Value::Null };
     assert_says(&ran, 2, &["without starting pytest", "PYTHONPATH"]);
 }
 
@@ -101,17 +102,6 @@ fn a_selection_of_nothing_is_exit_code_4() {
 fn a_path_that_does_not_exist_is_a_usage_error() {
     let ran = project().file("test_a.py", GOOD).run(&[], &["nowhere"]);
     assert_says(&ran, 2, &["nowhere"]);
-}
-
-#[test]
-fn xdist_is_refused_with_an_offer() {
-    let python = match python::with("python3", &["pytest==8.3.5", "pytest-xdist==3.6.1"]) {
-        Ok(python) => python,
-        Err(why) => return skipped::note("xdist_is_refused_with_an_offer", &why),
-    };
-    let project = project().with_python(python).file("test_a.py", GOOD);
-    assert_says(&project.run(&[], &["-n", "2"]), 2, &["pytest-xdist", "flakeproof run -j 2"]);
-    assert_says(&project.run(&[], &["-n", "0"]), 0, &["1 passed"]);
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub(crate) use findings::{counted, excerpt, percent, sentence};
 pub(crate) use history::{burnt, headline, minute, period};
 pub use history::{interval, score, standing, unexplained};
 pub use hunt::{
-    Rest, always_passed, failed, fared, flaky_kind, flaky_tests, grouped, hidden, hunt_cost,
-    hunt_end, lasted, missed, one_time_in, rest, together,
+    Rest, always_passed, expected_hidden, failed, fared, flaky_kind, flaky_tests, grouped, hidden,
+    hunt_cost, hunt_end, lasted, missed, one_time_in, rest, together,
 };
 pub(crate) use predictions::flaky_neighbours;
 pub use predictions::{advice, category, model, nearest_flaky, similar, suspicion};

@@ -3,6 +3,7 @@
 pub mod cargo;
 pub mod command;
 pub mod jvm;
+mod launcher;
 mod lost;
 pub mod pytest;
 
@@ -51,20 +52,30 @@ struct Known {
 }
 
 /// Every adapter. The one whose program comes first in a command takes it, for what comes after
-/// it are its arguments; pytest, which any command may start in the end, takes what nobody does.
+/// it are its arguments.
 const KNOWN: [&Known; 4] = [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &command::KNOWN];
 
 /// The adapter for a request; nothing is started yet.
 ///
+/// A command that was described, or whose adapter is named, is run as it is. Any other must name its
+/// runner, or be a script that does.
+///
 /// # Errors
-/// When there is no adapter of the wanted name, or it cannot be prepared.
-pub fn open(request: RunRequest) -> Result<Box<dyn Adapter>> {
-    let known = match &request.adapter {
-        _ if command::is_described(&request) => &command::KNOWN,
-        Some(name) => named(name)?,
-        None => of_command(&request.command),
-    };
-    (known.open)(request)
+/// When there is no adapter of the wanted name, when the command hides its runner, or when the
+/// adapter cannot be prepared.
+pub fn open(mut request: RunRequest) -> Result<Box<dyn Adapter>> {
+    if command::is_described(&request) {
+        return (command::KNOWN.open)(request);
+    }
+    if let Some(name) = &request.adapter {
+        return (named(name)?.open)(request);
+    }
+    let behind = launcher::look_behind(&request.command, &request.folder)?;
+    request.command = behind.command;
+    match behind.notice {
+        None => (behind.known.open)(request),
+        Some(notice) => Ok(Box::new(command::CommandAdapter::new(request)?.with_notice(notice))),
+    }
 }
 
 /// The command that most likely runs the tests of the project in this folder.
@@ -101,9 +112,10 @@ fn named(name: &str) -> Result<&'static Known> {
     })
 }
 
-fn of_command(command: &[String]) -> &'static Known {
+/// The adapter whose runner a command names.
+fn of_command(command: &[String]) -> Option<&'static Known> {
     let recognised = KNOWN.iter().filter_map(|known| Some(((known.recognises)(command)?, *known)));
-    recognised.min_by_key(|(at, _)| *at).map_or(&pytest::KNOWN, |(_, known)| known)
+    recognised.min_by_key(|(at, _)| *at).map(|(_, known)| known)
 }
 
 #[cfg(test)]
@@ -119,8 +131,6 @@ mod tests {
             ("python3.12 -m pytest go test", "pytest"),
             ("uv run pytest", "pytest"),
             ("poetry run pytest tests/test_cargo.py", "pytest"),
-            ("tox -e py312", "pytest"),
-            ("make check", "pytest"),
             ("go test ./pytest/...", "command"),
             ("go test ./tools/pytest", "command"),
             ("npx jest pytest.test.js", "command"),
@@ -131,7 +141,7 @@ mod tests {
             ("mvn test -Dtest=pytest", "jvm"),
         ] {
             let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
-            assert_eq!(of_command(&words).name, name, "{command}");
+            assert_eq!(of_command(&words).map(|known| known.name), Some(name), "{command}");
         }
     }
 

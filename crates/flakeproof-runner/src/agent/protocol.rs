@@ -52,6 +52,8 @@ pub enum ToAgent {
         name: String,
         /// A folder for the copy's temporary files and output.
         scratch: String,
+        /// The number by which tests tell processes apart; `None` for that of the original.
+        worker: Option<u32>,
     },
     /// Describe what tests can leave behind.
     Look,
@@ -179,6 +181,18 @@ pub struct Hello {
     pub path: Vec<String>,
 }
 
+/// Processes that a runner would share its tests among.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct CollectedWorkers {
+    /// As the user wrote it.
+    pub asked: String,
+    /// How many.
+    pub count: u32,
+    /// Why the tests have to share a process where these are not started.
+    #[serde(default)]
+    pub obstacle: Option<String>,
+}
+
 /// A collected suite.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Collected {
@@ -198,6 +212,9 @@ pub struct Collected {
     pub selectors: Vec<String>,
     /// Options without which the runner would not run all named tests in the order of their names.
     pub for_order: Vec<String>,
+    /// Processes of its own that the runner was told to start, and was kept from starting.
+    #[serde(default)]
+    pub workers: Option<CollectedWorkers>,
 }
 
 /// A collected test; on the line it is an array, to keep large suites short.

@@ -44,19 +44,19 @@ pub(crate) struct FeaturesArguments {
     /// The adapter that runs the tests [default: what the command says].
     #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
     pub(crate) adapter: Option<String>,
-    /// Kill a test that runs longer than this.
+    /// Kill a test that runs longer than this [default: never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     pub(crate) show_runner: bool,
-    /// The seed of all chance, to repeat a measurement.
+    /// The seed of all chance, to repeat a measurement [default: a new one].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
     pub(crate) seed: Option<Seed>,
     /// Use this profile of the configuration file.
     #[arg(short = 'P', long, value_name = "NAME", env = "FLAKEPROOF_PROFILE")]
     pub(crate) profile: Option<String>,
-    /// The configuration file.
+    /// The configuration file [default: `flakeproof.toml` in the project].
     #[arg(long, value_name = "PATH", env = "FLAKEPROOF_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 

@@ -3,6 +3,7 @@
 //! reads.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
@@ -58,7 +59,7 @@ pub(crate) struct ReproArguments {
     /// The adapter that runs the tests [default: what the command says].
     #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
     pub(crate) adapter: Option<String>,
-    /// Kill a test that runs longer than this.
+    /// Kill a test that runs longer than this [default: never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,
     /// The database of all runs [default: `.flakeproof/history.db` in the project].
@@ -93,7 +94,7 @@ pub(crate) struct VerifyArguments {
     /// How sure the verdict must be.
     #[arg(long, value_name = "N%", default_value = "95%")]
     pub(crate) confidence: Confidence,
-    /// Stop after this time, with what can be said so far.
+    /// Stop after this time, with what can be said so far [default: when it is decided].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET")]
     pub(crate) budget: Option<HumanDuration>,
     /// How fresh environments are made; what forks say is confirmed in new processes.
@@ -102,7 +103,7 @@ pub(crate) struct VerifyArguments {
     /// The adapter that runs the tests [default: what the command says].
     #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
     pub(crate) adapter: Option<String>,
-    /// Kill a test that runs longer than this.
+    /// Kill a test that runs longer than this [default: never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,
     /// Write a report: `json=FILE`; `-` is stdout. Repeatable.
@@ -128,27 +129,92 @@ pub(crate) struct VerifyArguments {
 /// Without a file to write, the report is one HTML page in `.flakeproof/report.html`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Write one self-contained HTML page; `-` is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Write Markdown for a comment on a pull request; `-` is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
-    /// Write Markdown for a comment on a merge request of GitLab; `-` is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) gitlab_note: Option<PathBuf>,
-    /// Write a code quality report for GitLab; `-` is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) gitlab_quality: Option<PathBuf>,
-    /// Write all of it for programs; `-` is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
+    /// Write a report, such as `html=FILE`; `-` is stdout [default: `.flakeproof/report.html`].
+    /// Repeatable.
+    #[arg(long, value_name = "TYPE=PATH")]
+    pub(crate) reporter: Vec<OverviewReporter>,
+    /// What `--reporter html=FILE` was called before.
+    #[arg(long, value_name = "FILE", hide = true)]
+    html: Option<PathBuf>,
+    /// What `--reporter markdown=FILE` was called before.
+    #[arg(long, value_name = "FILE", hide = true)]
+    markdown: Option<PathBuf>,
+    /// What `--reporter gitlab-note=FILE` was called before.
+    #[arg(long, value_name = "FILE", hide = true)]
+    gitlab_note: Option<PathBuf>,
+    /// What `--reporter gitlab-quality=FILE` was called before.
+    #[arg(long, value_name = "FILE", hide = true)]
+    gitlab_quality: Option<PathBuf>,
+    /// What `--reporter json=FILE` was called before.
+    #[arg(long, value_name = "FILE", hide = true)]
+    json: Option<PathBuf>,
     /// The database of all runs [default: `.flakeproof/history.db` in the project].
     #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
     pub(crate) store: Option<PathBuf>,
     /// Do not ask models about the source of flaky tests.
     #[arg(long)]
     pub(crate) no_source: bool,
+}
+
+impl ReportArguments {
+    /// Every report that was asked for, by whichever name.
+    pub(crate) fn reporters(&self) -> Vec<OverviewReporter> {
+        let before = [
+            (OverviewForm::Html, &self.html),
+            (OverviewForm::Markdown, &self.markdown),
+            (OverviewForm::GitlabNote, &self.gitlab_note),
+            (OverviewForm::GitlabQuality, &self.gitlab_quality),
+            (OverviewForm::Json, &self.json),
+        ];
+        let before = before
+            .into_iter()
+            .filter_map(|(form, path)| Some(OverviewReporter { form, path: path.clone()? }));
+        self.reporter.iter().cloned().chain(before).collect()
+    }
+}
+
+/// A report on what is flaky now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OverviewReporter {
+    pub(crate) form: OverviewForm,
+    pub(crate) path: PathBuf,
+}
+
+/// A form of the report on what is flaky now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OverviewForm {
+    /// One self-contained page.
+    Html,
+    /// For a comment on a pull request.
+    Markdown,
+    /// For a comment on a merge request of GitLab.
+    GitlabNote,
+    /// A code quality report of GitLab.
+    GitlabQuality,
+    /// All of it, for programs.
+    Json,
+}
+
+impl FromStr for OverviewReporter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let advice =
+            "write html=FILE, markdown=FILE, gitlab-note=FILE, gitlab-quality=FILE or json=FILE";
+        let (form, path) = text
+            .split_once('=')
+            .filter(|(_, path)| !path.is_empty())
+            .ok_or_else(|| format!("`{text}` names no file: {advice}"))?;
+        let form = match form {
+            "html" => OverviewForm::Html,
+            "markdown" => OverviewForm::Markdown,
+            "gitlab-note" => OverviewForm::GitlabNote,
+            "gitlab-quality" => OverviewForm::GitlabQuality,
+            "json" => OverviewForm::Json,
+            other => return Err(format!("there is no reporter `{other}`: {advice}")),
+        };
+        Ok(Self { form, path: path.into() })
+    }
 }
 
 /// Look after the history: its size, what to forget, its tables for other programs.
@@ -208,9 +274,9 @@ pub(crate) struct StoreExport {
     /// The file to write; `-` is stdout.
     #[arg(value_name = "OUT")]
     pub(crate) out: PathBuf,
-    /// How to write it [default: what the file's ending says, else CSV].
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) format: Option<ExportFormat>,
+    /// How to write it [default: by the file's ending, else csv].
+    #[arg(long, alias = "format", value_name = "FORMAT")]
+    pub(crate) output_format: Option<ExportFormat>,
     /// What to write.
     #[arg(long, value_name = "TABLE", default_value = "executions")]
     pub(crate) table: ExportTable,
@@ -280,8 +346,8 @@ pub(crate) struct IngestArguments {
     #[arg(long)]
     pub(crate) rules: bool,
     /// How to print the result.
-    #[arg(long, alias = "output-format", value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: ListFormat,
+    #[arg(long, alias = "format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: ListFormat,
     /// The database of all runs [default: `.flakeproof/history.db` in the project].
     #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
     pub(crate) store: Option<PathBuf>,
@@ -296,6 +362,6 @@ pub(crate) struct ValidateArguments {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<String>,
     /// How to print the result.
-    #[arg(long, alias = "output-format", value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: ListFormat,
+    #[arg(long, alias = "format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: ListFormat,
 }

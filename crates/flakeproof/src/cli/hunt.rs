@@ -35,9 +35,8 @@ pub(crate) struct HuntArguments {
     /// Runs in other orders [default: 20; all there are of `reverse` and `tuscan`].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_ORDERS", help_heading = HUNT)]
     pub(crate) orders: Option<u32>,
-    /// What other orders: `tests`, `classes` and `files` shuffle these, `within` shuffles inside
-    /// classes, `reverse` goes backwards, `tuscan` puts every test directly after every other one
-    /// [default: tests]. Repeatable.
+    /// What other orders: shuffled `tests`, `classes`, `files` or tests `within` classes, `reverse`, or
+    /// `tuscan` (every test after every other one) [default: tests]. Repeatable.
     #[arg(long, value_name = "KIND", env = "FLAKEPROOF_ORDER_KIND", help_heading = HUNT,
           value_delimiter = ',')]
     pub(crate) order_kind: Vec<OrderName>,
@@ -47,22 +46,19 @@ pub(crate) struct HuntArguments {
     /// Share of further failures of a test that are checked for their kind again [default: 20%].
     #[arg(long, value_name = "N%", env = "FLAKEPROOF_RECHECK", help_heading = HUNT)]
     pub(crate) recheck: Option<Share>,
-    /// How to look for the tests that make others fail: `pairs` tries every test before
-    /// every victim, `all` before every other test, `prefix` finds one cause of each failure
-    /// [default: pairs].
+    /// How to look for the tests that make others fail: before every victim (`pairs`), before every
+    /// test (`all`), one cause of each failure (`prefix`) [default: pairs].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_POLLUTERS", help_heading = HUNT)]
     pub(crate) polluters: Option<Polluters>,
     /// Only find out who makes this test fail; its id, or the end of it.
     #[arg(long, value_name = "TEST", help_heading = HUNT)]
     pub(crate) victim: Option<String>,
-    /// After every environment, remove what tests left on disk: files and folders in this folder that
-    /// came since the hunt began and that git neither tracks nor ignores. One environment at a time.
-    /// Do not work in the folder meanwhile.
+    /// After every environment, remove new files that git neither tracks nor ignores. Do not work in
+    /// the folder meanwhile.
     #[arg(long, help_heading = HUNT)]
     pub(crate) tidy: bool,
-    /// Where to spend the time: `off` treats all tests alike, `plan` goes where a run is most likely
-    /// to show a flaky test, `cannier` reruns only tests of which a model is unsure [default: `plan`
-    /// with `--budget` or if the project has a model of its own, else `off`].
+    /// Where to spend the time: on all tests alike (`off`), where most is likely to show (`plan`), on
+    /// tests of which a model is unsure (`cannier`) [default: `plan` with a budget or a model, else `off`].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_STEER", help_heading = STEER)]
     pub(crate) steer: Option<StrategyName>,
     /// With `--steer cannier`: do not rerun tests that are NOD flaky with a smaller probability
@@ -77,8 +73,8 @@ pub(crate) struct HuntArguments {
     /// is still hidden [default: 10%].
     #[arg(long, value_name = "N%", env = "FLAKEPROOF_HIDDEN", help_heading = STEER)]
     pub(crate) hidden: Option<Share>,
-    /// Only look at tests that were added or changed since your branch left this revision, and at
-    /// tests in the files it touched that look flaky. Implies `--steer plan` and `--budget 5m`.
+    /// Only tests that changed since your branch left this revision, and those in files it touched
+    /// that look flaky. Implies `--steer plan` and `--budget 5m`.
     #[arg(long, value_name = "BASE", help_heading = STEER, conflicts_with = "victim")]
     pub(crate) diff: Option<String>,
     /// With `--diff`: what a flaky test is, `fail` (exit code 1) or `pass` [default: fail].
@@ -86,23 +82,23 @@ pub(crate) struct HuntArguments {
           hide_possible_values = true)]
     pub(crate) flaky_result: Option<FlakyResult>,
 
-    /// Stop after this time, with what was found.
+    /// Stop after this time, with what was found [default: 5m with `--diff`, else never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET", help_heading = HUNT)]
     pub(crate) budget: Option<HumanDuration>,
     /// Go on with the last hunt of this command that was not finished.
     #[arg(long, help_heading = HUNT)]
     pub(crate) resume: bool,
 
-    /// How fresh environments are made; what is found in a fork is confirmed in a new process.
+    /// How fresh environments are made; a fork is confirmed in a new process [default: fork].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_ISOLATION")]
     pub(crate) isolation: Option<Isolate>,
     /// The adapter that runs the tests [default: what the command says].
     #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
     adapter: Option<String>,
-    /// Kill a test that runs longer than this.
+    /// Kill a test that runs longer than this [default: never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,
-    /// Environments side by side.
+    /// Environments side by side [default: 1, or `-n` of pytest-xdist].
     #[arg(short, long, value_name = "N", env = "FLAKEPROOF_JOBS")]
     jobs: Option<u32>,
     /// Write a report: `json=FILE`, `markdown=FILE`; `-` is stdout. Repeatable.
@@ -114,13 +110,13 @@ pub(crate) struct HuntArguments {
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     show_runner: bool,
-    /// The seed of all orders, to repeat a hunt.
+    /// The seed of all orders, to repeat a hunt [default: a new one].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
     pub(crate) seed: Option<Seed>,
     /// Use this profile of the configuration file.
     #[arg(short = 'P', long, value_name = "NAME", env = "FLAKEPROOF_PROFILE")]
     pub(crate) profile: Option<String>,
-    /// The configuration file.
+    /// The configuration file [default: `flakeproof.toml` in the project].
     #[arg(long, value_name = "PATH", env = "FLAKEPROOF_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 
@@ -175,7 +171,8 @@ pub(crate) struct HuntSettings {
     pub(crate) runners: Profiles,
     /// What decides what is run; a hunt that is taken up again has it from its record.
     pub(crate) asked: Asked,
-    pub(crate) jobs: usize,
+    /// Environments side by side, where a number was given.
+    pub(crate) jobs: Option<usize>,
     /// As it was given; zero is no limit.
     budget: Option<Duration>,
     /// What flaky tests mean for a pull request.
@@ -247,7 +244,7 @@ impl HuntSettings {
             adapter: settings.adapter,
             runners: file.runners(),
             asked,
-            jobs: settings.jobs.map_or(1, |jobs| jobs.max(1) as usize),
+            jobs: settings.jobs.map(|jobs| jobs.max(1) as usize),
             budget: settings.budget.map(|time| time.0),
             flaky_result: settings.flaky_result.unwrap_or(FlakyResult::Fail),
             reporters,

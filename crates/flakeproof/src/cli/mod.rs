@@ -6,6 +6,7 @@
 mod ensemble;
 mod features;
 mod forest;
+mod help;
 mod history;
 mod hunt;
 mod learning;
@@ -16,7 +17,7 @@ mod run;
 mod serve;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 pub(crate) use ensemble::{
     AblationName, EvaluateEnsemble, EvaluatePeeler, LabelledSourcesArguments, NetworkArguments,
@@ -27,9 +28,9 @@ pub(crate) use forest::{
     CannierData, EvaluateCannier, EvaluateForest, ForestData, TechniqueName, TrainForest,
 };
 pub(crate) use history::{
-    ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, ReportArguments,
-    ReproArguments, StoreAction, StoreArguments, StoreExport, StorePrune, StoreStatistics,
-    ValidateArguments, VerifyArguments,
+    ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, OverviewForm,
+    ReportArguments, ReproArguments, StoreAction, StoreArguments, StoreExport, StorePrune,
+    StoreStatistics, ValidateArguments, VerifyArguments,
 };
 pub(crate) use hunt::{Asked, HuntArguments, HuntSettings};
 pub(crate) use learning::{
@@ -53,8 +54,11 @@ pub(crate) use serve::ServeArguments;
 #[command(version, about, max_term_width = 100, arg_required_else_help = true)]
 pub(crate) struct Cli {
     /// When to use colour.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = help::LAST)]
     pub(crate) color: Color,
+    /// Also say what the numbers rule out, and with which confidence.
+    #[arg(short, long, global = true, display_order = help::LAST)]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -62,7 +66,10 @@ pub(crate) struct Cli {
 impl Cli {
     /// What was typed; where that is not understood, the program ends and says why.
     pub(crate) fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|error| with_advice(error).exit())
+        let command = help::with_help(Self::command());
+        let matches =
+            command.try_get_matches().and_then(|mut it| Self::from_arg_matches_mut(&mut it));
+        matches.unwrap_or_else(|error| with_advice(error).exit())
     }
 }
 

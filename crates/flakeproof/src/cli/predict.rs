@@ -15,7 +15,7 @@ pub(crate) struct PredictArguments {
     /// Files and folders to look in.
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Only tests that were added or changed since your branch left this revision.
+    /// Only tests that were added or changed since your branch left this revision [default: all].
     #[arg(long, value_name = "BASE")]
     pub(crate) diff: Option<String>,
     #[command(flatten)]
@@ -152,9 +152,9 @@ pub(crate) struct GraphArguments {
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) paths: Vec<PathBuf>,
     /// How to draw it.
-    #[arg(long, visible_alias = "output-format", value_name = "FORMAT", default_value = "text")]
-    pub(crate) format: GraphFormat,
-    /// Write it to this file instead of stdout.
+    #[arg(long, alias = "format", value_name = "FORMAT", default_value = "text")]
+    pub(crate) output_format: GraphFormat,
+    /// Write it to this file [default: stdout].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// How many paths to show as text.

@@ -23,57 +23,56 @@ use crate::settings::{
 /// also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// Reruns of a failing test right after it failed, in the same environment.
+    /// Reruns of a failing test at once, in the same environment [default: 1].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_RETRIES", help_heading = RERUNS)]
     retries: Option<u32>,
-    /// Reruns of a failing test after the last test, in the same environment.
+    /// Reruns of a failing test after the last test, in the same environment [default: 1].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_POSTPONED", help_heading = RERUNS)]
     postponed: Option<u32>,
-    /// Reruns of a failing test in a fresh environment.
+    /// Reruns of a failing test in a fresh environment [default: 2].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_FRESH", help_heading = RERUNS)]
     fresh: Option<u32>,
-    /// Share of failing tests above which nothing is rerun; never below 10 tests.
+    /// Share of failing tests above which nothing is rerun; never below 10 tests [default: 5%].
     #[arg(long, value_name = "N%", env = "FLAKEPROOF_THRESHOLD", help_heading = RERUNS)]
     threshold: Option<Limit>,
-    /// Failing tests above which nothing is rerun, as a number or a share, with no lower bound.
+    /// The same as a number or a share, with no lower bound [default: `--threshold`].
     #[arg(long, value_name = "N|N%", env = "FLAKEPROOF_MAX_TESTS_TO_RETRY", help_heading = RERUNS)]
     max_tests_to_retry: Option<Limit>,
-    /// How closely to measure what a failing test touches.
+    /// How closely to measure what a failing test touches [default: file].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_DEPENDENCIES", help_heading = RERUNS)]
     dependencies: Option<Dependencies>,
-    /// How fresh environments are made; a verdict never rests on a fork alone.
+    /// How fresh environments are made; no verdict rests on a fork alone [default: fork].
     #[arg(long, value_name = "HOW", env = "FLAKEPROOF_ISOLATION", help_heading = RERUNS)]
     isolation: Option<Isolate>,
-    /// Rerun only failures whose text matches; all others are real. Repeatable.
+    /// Rerun only failures whose text matches; all others are real [default: all]. Repeatable.
     #[arg(long, value_name = "REGEX", env = "FLAKEPROOF_ONLY_RERUN", help_heading = RERUNS)]
     only_rerun: Vec<Pattern>,
-    /// Never rerun failures whose text matches; they are real. Repeatable.
+    /// Never rerun failures whose text matches; they are real [default: none]. Repeatable.
     #[arg(long, value_name = "REGEX", env = "FLAKEPROOF_RERUN_EXCEPT", help_heading = RERUNS)]
     rerun_except: Vec<Pattern>,
-    /// Wait this long before each rerun.
+    /// Wait this long before each rerun [default: 0s].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_RERUN_DELAY", help_heading = RERUNS)]
     rerun_delay: Option<HumanDuration>,
-    /// A revision at which the tests passed, to compare the code with.
+    /// A revision at which the tests passed, to compare the code with [default: what git knows].
     #[arg(long, value_name = "REV", env = "FLAKEPROOF_BASE", help_heading = RERUNS)]
     base: Option<String>,
 
     /// The adapter that runs the tests [default: what the command says].
     #[arg(long, value_name = "NAME", env = "FLAKEPROOF_ADAPTER")]
     adapter: Option<String>,
-    /// Kill a test that runs longer than this.
+    /// Kill a test that runs longer than this [default: never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     timeout: Option<HumanDuration>,
-    /// Environments side by side.
+    /// Environments side by side [default: 1, or `-n` of pytest-xdist].
     #[arg(short, long, value_name = "N", env = "FLAKEPROOF_JOBS")]
     jobs: Option<u32>,
-    /// How long the suite's order, and the base, may be run for evidence [default: what the suite
-    /// took for the order, twice that for the base].
+    /// How long the suite's order, and the base, may be run for evidence [default: by the suite's time].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_EVIDENCE_BUDGET", help_heading = RERUNS)]
     evidence_budget: Option<HumanDuration>,
-    /// Run what is still open on the code from before the change: `auto`, `off`, or a revision.
+    /// Run what is still open on the code from before the change [default: auto].
     #[arg(long, value_name = "auto|off|REV", env = "FLAKEPROOF_COMPARE_BASE", help_heading = RERUNS)]
     compare_base: Option<String>,
-    /// What a run with only flaky failures is.
+    /// What a run with only flaky failures is [default: pass].
     #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_FLAKY_RESULT")]
     flaky_result: Option<FlakyResult>,
     /// What failures of tests are that are flaky since this change [default: fail].
@@ -91,13 +90,13 @@ pub(crate) struct RunArguments {
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     show_runner: bool,
-    /// The seed of all chance, to repeat a run.
+    /// The seed of all chance, to repeat a run [default: a new one].
     #[arg(long, value_name = "N", env = "FLAKEPROOF_SEED")]
     pub(crate) seed: Option<Seed>,
     /// Use this profile of the configuration file.
     #[arg(short = 'P', long, value_name = "NAME", env = "FLAKEPROOF_PROFILE")]
     pub(crate) profile: Option<String>,
-    /// The configuration file.
+    /// The configuration file [default: `flakeproof.toml` in the project].
     #[arg(long, value_name = "PATH", env = "FLAKEPROOF_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 
@@ -148,6 +147,8 @@ pub(crate) struct RunSettings {
     /// Runners that the project describes itself.
     pub(crate) runners: Profiles,
     pub(crate) timeout: Option<Duration>,
+    /// Environments side by side, where a number was given.
+    pub(crate) jobs: Option<usize>,
     pub(crate) triage: TriageSettings,
     pub(crate) base: Option<String>,
     pub(crate) compare_base: CompareBase,
@@ -195,6 +196,7 @@ impl RunSettings {
             adapter: settings.adapter.clone(),
             runners: file.runners(),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            jobs: settings.jobs.map(|jobs| jobs.max(1) as usize),
             base: settings.base,
             compare_base: compare_base(settings.compare_base.as_deref()),
             policies,
@@ -228,7 +230,6 @@ fn triage(settings: &RawSettings) -> TriageSettings {
             None => default.dependencies,
         },
         isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
-        jobs: settings.jobs.map_or(default.jobs, |jobs| jobs.max(1) as usize),
         delay: settings.rerun_delay.map_or(default.delay, |delay| delay.0),
         evidence: match settings.evidence_budget {
             Some(budget) => EvidenceBudget::Fixed(budget.0),

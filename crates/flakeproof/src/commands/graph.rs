@@ -56,10 +56,10 @@ pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
 
 /// Print or write the graph as it was asked for.
 fn put(drawing: &Drawing<'_>, notices: Vec<Notice>, typed: &GraphArguments) -> Result<(), Problem> {
-    if typed.format != GraphFormat::Json {
+    if typed.output_format != GraphFormat::Json {
         view::notices(&notices);
     }
-    match (typed.format, &typed.output) {
+    match (typed.output_format, &typed.output) {
         (GraphFormat::Text, output) => {
             let text = view::graph(&drawing.shown(typed.show));
             match output {

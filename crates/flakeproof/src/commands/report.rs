@@ -7,7 +7,7 @@ use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
 
-use crate::cli::{ListArguments, ListFormat, ReportArguments};
+use crate::cli::{ListArguments, ListFormat, OverviewForm, ReportArguments};
 use crate::problem::Problem;
 use crate::session::overview::{Explain, OverviewReader};
 use crate::session::reports::{add_to_job_summary, cannot_render, put};
@@ -21,7 +21,7 @@ pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
     let (reader, history) = OverviewReader::open(typed.store.as_deref(), &folder, explain)?;
     let overview = reader.read(&history)?;
     for (path, form) in wanted(typed, &reader.folder_of_history()) {
-        put(&path, &form.render(&overview)?)?;
+        put(&path, &render(form, &overview)?)?;
         if path != Path::new("-") {
             view::report_written(&overview, &path);
         }
@@ -30,42 +30,23 @@ pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
     Ok(ExitCode::Clean)
 }
 
-/// A form of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Html,
-    Markdown,
-    GitlabNote,
-    GitlabQuality,
-    Json,
-}
-
-impl Form {
-    fn render(self, overview: &Overview) -> Result<Vec<u8>, Problem> {
-        match self {
-            Self::Html => Html.render(overview),
-            Self::Markdown => OverviewMarkdown.render(overview),
-            Self::GitlabNote => GitlabNote.render(overview),
-            Self::GitlabQuality => GitlabCodeQuality.render(overview),
-            Self::Json => Json.render(overview),
-        }
-        .map_err(|error| cannot_render(&error))
+fn render(form: OverviewForm, overview: &Overview) -> Result<Vec<u8>, Problem> {
+    match form {
+        OverviewForm::Html => Html.render(overview),
+        OverviewForm::Markdown => OverviewMarkdown.render(overview),
+        OverviewForm::GitlabNote => GitlabNote.render(overview),
+        OverviewForm::GitlabQuality => GitlabCodeQuality.render(overview),
+        OverviewForm::Json => Json.render(overview),
     }
+    .map_err(|error| cannot_render(&error))
 }
 
 /// What to write where.
-fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, Form)> {
-    let forms = [
-        (&typed.html, Form::Html),
-        (&typed.markdown, Form::Markdown),
-        (&typed.gitlab_note, Form::GitlabNote),
-        (&typed.gitlab_quality, Form::GitlabQuality),
-        (&typed.json, Form::Json),
-    ];
-    let mut wanted: Vec<(PathBuf, Form)> =
-        forms.into_iter().filter_map(|(path, form)| Some((path.clone()?, form))).collect();
+fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, OverviewForm)> {
+    let mut wanted: Vec<(PathBuf, OverviewForm)> =
+        typed.reporters().into_iter().map(|it| (it.path, it.form)).collect();
     if wanted.is_empty() {
-        wanted.push((history.join("report.html"), Form::Html));
+        wanted.push((history.join("report.html"), OverviewForm::Html));
     }
     wanted
 }

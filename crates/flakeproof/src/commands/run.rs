@@ -15,6 +15,7 @@ use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
 use crate::cli::{RunArguments, RunSettings};
 use crate::problem::{self, Problem, last_line};
 use crate::session::reports::report_findings;
+use crate::session::side_by_side;
 use crate::session::{Code, Recorder, Start, code_in, current_folder, listen_for_interrupts};
 use crate::view;
 
@@ -45,7 +46,8 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
-    let surroundings = adapter.surroundings();
+    let (jobs, workers) = side_by_side::jobs(settings.jobs, &adapter);
+    let surroundings = side_by_side::with_jobs(adapter.surroundings(), jobs);
     let mut recorder = Recorder::open(&settings.store);
     recorder.begin(&RunRecord {
         id: id.clone(),
@@ -60,6 +62,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     });
     let mut triage_settings = settings.triage.clone();
     triage_settings.durations = recorder.durations();
+    triage_settings.jobs = jobs;
     let named = settings.base.as_deref();
     let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree, start.at);
     let before = BeforeTheChange::new(&code.repository, named, &settings.compare_base, &code.tree);
@@ -111,6 +114,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     if let Some(why) = adapter.own_failure() {
         fail_besides_tests(&mut findings, why);
     }
+    findings.notices.splice(0..0, adapter.notices().into_iter().chain(workers));
     recorder.finish(&findings);
     findings.notices.extend(recorder.notices());
     report_findings(&findings, &settings)?;

@@ -144,7 +144,7 @@ fn export(typed: &StoreExport) -> Result<(), Problem> {
 }
 
 fn format(typed: &StoreExport) -> ExportFormat {
-    typed.format.unwrap_or_else(|| match typed.out.extension().and_then(|it| it.to_str()) {
+    typed.output_format.unwrap_or_else(|| match typed.out.extension().and_then(|it| it.to_str()) {
         Some("parquet") => ExportFormat::Parquet,
         _ => ExportFormat::Csv,
     })

@@ -29,7 +29,7 @@ pub(crate) fn run(typed: &ValidateArguments) -> Result<ExitCode, Problem> {
         reports
             .push(ValidatedReport { name: input.name.clone(), ..validated.map_err(unreadable)? });
     }
-    match typed.format {
+    match typed.output_format {
         ListFormat::Text => view::validated(&reports),
         ListFormat::Json => view::validated_json(&reports),
     }

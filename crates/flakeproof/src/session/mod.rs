@@ -5,6 +5,7 @@ pub(crate) mod history;
 pub(crate) mod naming;
 pub(crate) mod overview;
 pub(crate) mod reports;
+pub(crate) mod side_by_side;
 mod start;
 
 pub(crate) use history::Recorder;

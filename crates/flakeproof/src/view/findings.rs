@@ -13,7 +13,7 @@ use flakeproof_runner::Waiting;
 
 use super::known::shortened;
 use super::progress::ProgressLine;
-use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG};
+use super::terminal::{self, BAD, CHANCE, DIM, Detail, GOOD, OPEN, STRONG};
 
 /// Lines of a failure's text that are shown; the beginning and the end matter most.
 const HEAD: usize = 12;
@@ -23,12 +23,12 @@ const NAMED_ALIKE: usize = 3;
 
 /// Print the findings: to stdout, or to stderr where stdout carries data.
 pub(crate) fn findings(findings: &Findings, is_stdout_taken: bool) {
-    let text = rendered(findings);
+    let text = rendered(findings, Detail::decided());
     // A reader that went away has all it wanted.
     let _ = if is_stdout_taken { terminal::err(&text) } else { terminal::out(&text) };
 }
 
-fn rendered(findings: &Findings) -> String {
+fn rendered(findings: &Findings, detail: Detail) -> String {
     let mut text = String::new();
     for verdict in [Verdict::Unrelated, Verdict::NewlyFlaky, Verdict::Unknown, Verdict::Real] {
         for test in with(findings, verdict).filter(|test| stands_behind(test).is_none()) {
@@ -36,7 +36,7 @@ fn rendered(findings: &Findings) -> String {
         }
     }
     for verdict in Verdict::ALL.into_iter().rev() {
-        section(&mut text, findings, verdict);
+        section(&mut text, findings, verdict, detail);
     }
     for notice in &findings.notices {
         let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
@@ -85,7 +85,7 @@ fn excerpt(text: &mut String, long: &str) {
 }
 
 /// All tests with one verdict; an outage is told once.
-fn section(text: &mut String, findings: &Findings, verdict: Verdict) {
+fn section(text: &mut String, findings: &Findings, verdict: Verdict, detail: Detail) {
     let is_told_as_group = |test: &&TestFinding| {
         test.group
             .and_then(|at| findings.groups.get(at))
@@ -93,17 +93,23 @@ fn section(text: &mut String, findings: &Findings, verdict: Verdict) {
     };
     let is_told = |test: &&TestFinding| !is_told_as_group(test) && stands_behind(test).is_none();
     for test in with(findings, verdict).filter(is_told) {
-        finding(text, findings, test, verdict);
+        finding(text, findings, test, verdict, detail);
     }
     if verdict == Verdict::Flaky {
         let told = findings.groups.iter().filter(|group| group.cause != GroupCause::SameFailure);
         for group in told {
-            self::group(text, findings, group);
+            self::group(text, findings, group, detail);
         }
     }
 }
 
-fn finding(text: &mut String, findings: &Findings, test: &TestFinding, verdict: Verdict) {
+fn finding(
+    text: &mut String,
+    findings: &Findings,
+    test: &TestFinding,
+    verdict: Verdict,
+    detail: Detail,
+) {
     let style = style_of(verdict);
     let word = heading(verdict);
     let kind = test.kind.map(|kind| format!(" {DIM}({kind}){DIM:#}")).unwrap_or_default();
@@ -112,7 +118,7 @@ fn finding(text: &mut String, findings: &Findings, test: &TestFinding, verdict: 
         let place = failure.location.as_ref().map(|it| format!(" {DIM}{it}{DIM:#}"));
         line(text, &format!("{}{}", shortened(&failure.message), place.unwrap_or_default()));
     }
-    evidence(text, test);
+    evidence(text, test, detail);
     tests_alike(text, findings, test);
     if let Some(quarantined) = &test.quarantine {
         line(text, &words::quarantined(quarantined));
@@ -141,7 +147,7 @@ fn tests_alike(text: &mut String, findings: &Findings, test: &TestFinding) {
     }
 }
 
-fn group(text: &mut String, findings: &Findings, group: &Group) {
+fn group(text: &mut String, findings: &Findings, group: &Group, detail: Detail) {
     let _ = writeln!(text, "{CHANCE}FLAKY     {CHANCE:#}{STRONG}{}{STRONG:#}", words::group(group));
     let members: Vec<&TestFinding> =
         findings.tests.iter().filter(|test| group.tests.contains(&test.id)).collect();
@@ -149,15 +155,15 @@ fn group(text: &mut String, findings: &Findings, group: &Group) {
         line(text, &test.id.shown());
     }
     if let Some(first) = members.first() {
-        evidence(text, first);
+        evidence(text, first, detail);
     }
     text.push('\n');
 }
 
 /// Why, what to type next.
-fn evidence(text: &mut String, test: &TestFinding) {
+fn evidence(text: &mut String, test: &TestFinding, detail: Detail) {
     for evidence in &test.evidence {
-        line(text, &format!("{DIM}·{DIM:#} {}", words::evidence(evidence)));
+        line(text, &format!("{DIM}·{DIM:#} {}", said(evidence, detail)));
     }
     if test.kind == Some(Kind::StateDependent) {
         let victim = words::command(&[test.id.to_string()]);
@@ -166,6 +172,19 @@ fn evidence(text: &mut String, test: &TestFinding) {
     }
     if let Some(command) = &test.reproduce {
         line(text, &format!("reproduce: {STRONG}{command}{STRONG:#}"));
+    }
+}
+
+/// A fact, with or without what it rules out.
+fn said(evidence: &Evidence, detail: Detail) -> String {
+    match (evidence, detail) {
+        (Evidence::FailedFresh { attempts: 1, .. }, Detail::Short) => {
+            "never passed in 1 try, in a fresh environment".to_owned()
+        }
+        (Evidence::FailedFresh { attempts: tries @ 2.., .. }, Detail::Short) => {
+            format!("never passed in {tries} tries, each in a fresh environment")
+        }
+        _ => words::evidence(evidence),
     }
 }
 
@@ -313,5 +332,21 @@ impl RunProgress {
     /// Clear it.
     pub(crate) fn end(&mut self) {
         self.line.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failures_rule_out_is_said_on_request() {
+        let of = |attempts, detail| {
+            said(&Evidence::FailedFresh { attempts, pass_rate_not_ruled_out: 0.35 }, detail)
+        };
+        let short = of(7, Detail::Short);
+        assert_eq!(short, "never passed in 7 tries, each in a fresh environment");
+        assert!(of(7, Detail::Full).contains("more than 35 % of the time"));
+        assert_eq!(of(0, Detail::Short), "was not run in a fresh environment");
     }
 }

@@ -12,7 +12,7 @@ use flakeproof_runner::Waiting;
 
 use super::known::{flaky, shortened};
 use super::progress::ProgressLine;
-use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG, count};
+use super::terminal::{self, BAD, CHANCE, DIM, Detail, GOOD, OPEN, STRONG, count};
 
 /// Sets of tests, and tests, named in a list; the rest is counted.
 const NAMED: usize = 5;
@@ -34,12 +34,12 @@ pub(crate) struct ShownHunt {
 
 /// Print what a hunt found: to stdout, or to stderr where stdout carries data.
 pub(crate) fn hunt(findings: &HuntFindings, shown: &ShownHunt) {
-    let text = rendered(findings, shown);
+    let text = rendered(findings, shown, Detail::decided());
     // A reader that went away has all it wanted.
     let _ = if shown.is_stdout_taken { terminal::err(&text) } else { terminal::out(&text) };
 }
 
-fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
+fn rendered(findings: &HuntFindings, shown: &ShownHunt, detail: Detail) -> String {
     let mut text = String::new();
     for kind in FlakyKind::ALL {
         of_kind(&mut text, findings, kind, shown);
@@ -55,8 +55,8 @@ fn rendered(findings: &HuntFindings, shown: &ShownHunt) -> String {
     }
     headline(&mut text, findings, shown, broken.len());
     if shown.victim.is_none() {
-        about_the_rest(&mut text, &rest);
-        about_the_hidden(&mut text, findings);
+        about_the_rest(&mut text, &rest, detail);
+        about_the_hidden(&mut text, findings, detail);
     }
     closing(&mut text, findings, shown);
     text
@@ -133,9 +133,15 @@ fn headline(text: &mut String, findings: &HuntFindings, shown: &ShownHunt, broke
     }
 }
 
-fn about_the_rest(text: &mut String, rest: &Rest<'_>) {
+fn about_the_rest(text: &mut String, rest: &Rest<'_>, detail: Detail) {
     if rest.passed > 0 {
-        let _ = writeln!(text, "{}", words::always_passed(rest));
+        let sentence = match detail {
+            Detail::Short if rest.missed < 0.5 => {
+                format!("{} always passed", count(rest.passed, "test"))
+            }
+            Detail::Short | Detail::Full => words::always_passed(rest),
+        };
+        let _ = writeln!(text, "{sentence}");
     }
     if rest.not_run > 0 {
         let tests = count(rest.not_run, "test");
@@ -144,9 +150,13 @@ fn about_the_rest(text: &mut String, rest: &Rest<'_>) {
 }
 
 /// What a plan may have missed.
-fn about_the_hidden(text: &mut String, findings: &HuntFindings) {
+fn about_the_hidden(text: &mut String, findings: &HuntFindings, detail: Detail) {
     if let Some(hidden) = findings.hidden {
-        let _ = writeln!(text, "{}", words::hidden(hidden));
+        let sentence = match detail {
+            Detail::Short => words::expected_hidden(hidden),
+            Detail::Full => words::hidden(hidden),
+        };
+        let _ = writeln!(text, "{sentence}");
     }
 }
 
@@ -244,7 +254,7 @@ mod tests {
     use super::*;
 
     fn plain(findings: &HuntFindings, shown: &ShownHunt) -> String {
-        anstream::adapter::strip_str(&rendered(findings, shown)).to_string()
+        anstream::adapter::strip_str(&rendered(findings, shown, Detail::Full)).to_string()
     }
 
     fn tested(id: &str, [baseline, shuffled, alone]: [(u32, u32); 3]) -> HuntedTest {

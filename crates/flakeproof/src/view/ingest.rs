@@ -88,7 +88,7 @@ fn text(ingested: &Ingested) -> String {
     } else if ingested.is_dry {
         let _ = writeln!(text, "nothing was kept: this was a dry run");
     } else if ingested.runs.iter().any(|run| run.tests.all() > 0) {
-        let next = "`flakeproof list` names flaky tests, `flakeproof report --html report.html` draws them";
+        let next = "`flakeproof list` names flaky tests, `flakeproof report` draws them";
         let _ = writeln!(text, "{STRONG}next{STRONG:#}: {next}");
     } else if ingested.runs.iter().any(|run| !run.is_known) {
         let next = "`flakeproof validate FILE` says what is wrong with a report";

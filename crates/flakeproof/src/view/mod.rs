@@ -51,4 +51,6 @@ pub(crate) use store::{
     PruneOutlook, exported, prune_outlook, pruned, report_written, store_statistics,
     store_statistics_json,
 };
-pub(crate) use terminal::{Steps, data, interrupted, left_running, may_run, problem, verbatim};
+pub(crate) use terminal::{
+    Detail, Steps, data, interrupted, left_running, may_run, problem, verbatim,
+};

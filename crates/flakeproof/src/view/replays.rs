@@ -9,7 +9,7 @@ use flakeproof_detect::verify::Replay;
 use flakeproof_report::words;
 
 use super::known::{shortened, typeable};
-use super::terminal::{self, BAD, CHANCE, DIM, GOOD, OPEN, STRONG, count};
+use super::terminal::{self, BAD, CHANCE, DIM, Detail, GOOD, OPEN, STRONG, count};
 
 /// All replays of an order.
 #[derive(Debug)]
@@ -120,10 +120,10 @@ fn ended(one: &Replay) -> String {
 
 /// Say what it comes to.
 pub(crate) fn replays_end(replays: &Replays) {
-    replays.print(&closing(replays));
+    replays.print(&closing(replays, Detail::decided()));
 }
 
-fn closing(replays: &Replays) -> String {
+fn closing(replays: &Replays, detail: Detail) -> String {
     let mut text = String::new();
     let tally = replays.tally();
     let executions: u32 = replays.all.iter().map(|it| it.executions).sum();
@@ -139,10 +139,13 @@ fn closing(replays: &Replays) -> String {
     if tally.failures == 0 {
         let missed = words::one_time_in(failure_rate(tally).high);
         let _ = writeln!(text, "\n{GOOD}it no longer fails{GOOD:#}: {}", words::failed(tally));
-        let _ = writeln!(
-            text,
-            "a failure {missed} would have shown itself with 95 % {DIM}({cost}){DIM:#}"
-        );
+        let _ = match detail {
+            Detail::Short => writeln!(text, "{DIM}{cost}{DIM:#}"),
+            Detail::Full => writeln!(
+                text,
+                "a failure {missed} would have shown itself with 95 % {DIM}({cost}){DIM:#}"
+            ),
+        };
         let victim = words::command(&[replays.test.to_string()]);
         let _ = writeln!(text, "{DIM}`flakeproof hunt --victim {victim}` looks again{DIM:#}");
         return text;
@@ -201,7 +204,7 @@ mod tests {
         replays.failure = Some(failure("KeyError: 'a'"));
         replays.time = Duration::from_millis(1_500);
         replays.all = all;
-        anstream::adapter::strip_str(&closing(&replays)).to_string()
+        anstream::adapter::strip_str(&closing(&replays, Detail::Full)).to_string()
     }
 
     #[test]

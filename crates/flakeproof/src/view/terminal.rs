@@ -5,6 +5,7 @@
 //! or is a command for a CI service that reads the log.
 
 use std::io::{IsTerminal, Result, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Color, Effects, Style};
@@ -13,6 +14,35 @@ use flakeproof_core::foreign_text::{in_lines, on_one_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::problem::Problem;
+
+/// How much is said about what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What happened.
+    Short,
+    /// Also what the numbers rule out, and with which confidence.
+    Full,
+}
+
+/// Whether everything is said, for the whole program, as colour is.
+static IS_FULL: AtomicBool = AtomicBool::new(false);
+
+impl Detail {
+    /// What the user asks for.
+    pub(crate) fn of(is_verbose: bool) -> Self {
+        if is_verbose { Self::Full } else { Self::Short }
+    }
+
+    /// Decide for the whole program.
+    pub(crate) fn apply(self) {
+        IS_FULL.store(self == Self::Full, Ordering::Relaxed);
+    }
+
+    /// What was decided.
+    pub(super) fn decided() -> Self {
+        Self::of(IS_FULL.load(Ordering::Relaxed))
+    }
+}
 
 const fn colour(colour: AnsiColor) -> Style {
     Style::new().fg_color(Some(Color::Ansi(colour)))

@@ -3,6 +3,7 @@
 mod described;
 mod dynamic;
 mod go;
+mod launched;
 mod node;
 
 use std::process::Command;

@@ -84,7 +84,7 @@ fn a_file_of_node_tests_that_dies_is_never_green() {
 }
 
 /// A project with a package installed; `None` where that is not possible.
-fn with_package(package: &str, test: &str) -> Option<Project> {
+pub(crate) fn with_package(package: &str, test: &str) -> Option<Project> {
     if !has("npm", test) {
         return None;
     }

@@ -58,7 +58,7 @@ fn a_failure_is_shown_again_until_it_is_mended() {
     assert_says(&flakeproof(&project, &forked), 1, &["alone", "failed 2 of 2"]);
     project.write("test_shop.py", &SHOP.replace("state.currency = 'EUR'", "pass"));
     let ran = flakeproof(&project, &["repro", "test_total", "-n", "2"]);
-    assert_says(&ran, 0, &["it no longer fails", "would have shown itself", "4 executions in"]);
+    assert_says(&ran, 0, &["it no longer fails", "4 executions in"]);
     project.write("test_shop.py", "def test_other(): pass\n");
     let ran = flakeproof(&project, &["repro", "test_total"]);
     assert_says(&ran, 2, &["1 more of the order are not in the suite here", "hunt again"]);

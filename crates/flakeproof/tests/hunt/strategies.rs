@@ -53,7 +53,7 @@ fn a_plan_finds_a_test_that_fails_at_times_and_a_victim_with_its_polluter() {
 
 #[test]
 fn a_plan_says_what_remains_hidden() {
-    let ran = planned(&ordered(), &[]);
+    let ran = planned(&ordered(), &["-v"]);
     assert_says(&ran, 1, &["are expected to be still hidden (with 95 %: at most "]);
     assert!(ran.json["hidden"]["expected"].is_f64(), "{}", ran.json["hidden"]);
     assert_eq!(ran.json["hidden"]["failing"], 0.05);

@@ -14,7 +14,7 @@ mod session;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
@@ -40,6 +40,11 @@ pub(super) const KNOWN: Known = Known {
     },
 };
 
+/// Which word of a command is the program of a runner that needs no description.
+pub(super) fn recognises(command: &[String]) -> Option<usize> {
+    ready::program_in(command)
+}
+
 /// Whether the configuration file describes the runner of a request.
 pub(super) fn is_described(request: &RunRequest) -> bool {
     match &request.adapter {
@@ -52,6 +57,7 @@ pub(super) fn is_described(request: &RunRequest) -> bool {
 #[derive(Debug)]
 pub struct CommandAdapter {
     session: Arc<CommandSession>,
+    notice: Option<Notice>,
 }
 
 impl CommandAdapter {
@@ -60,7 +66,12 @@ impl CommandAdapter {
     /// # Errors
     /// When nobody knows how the command runs its tests, or no temporary folder can be made.
     pub fn new(request: RunRequest) -> Result<Self> {
-        Ok(Self { session: Arc::new(CommandSession::new(request)?) })
+        Ok(Self { session: Arc::new(CommandSession::new(request)?), notice: None })
+    }
+
+    /// The same adapter, with something that the reader should know about its command.
+    pub(super) fn with_notice(self, notice: Notice) -> Self {
+        Self { notice: Some(notice), ..self }
     }
 
     /// A command as a person types it for these tests.
@@ -115,6 +126,10 @@ impl Adapter for CommandAdapter {
 
     fn output(&self) -> String {
         self.session.output()
+    }
+
+    fn notices(&self) -> Vec<Notice> {
+        self.notice.iter().cloned().collect()
     }
 
     fn most_environments(&self) -> Option<usize> {

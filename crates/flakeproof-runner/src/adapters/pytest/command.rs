@@ -14,6 +14,7 @@ use crate::shell::shell;
 /// The user's command for one test alone.
 pub(super) fn for_one(session: &Session, test: &TestId) -> String {
     let mut words = without_selectors(session);
+    words.extend(in_one_worker(session));
     words.push(typed(session, test));
     let names_move = session.names_move.load(Ordering::Relaxed);
     with_seed(shell(&words), hash_seed_of_main(session).filter(|_| names_move))
@@ -27,9 +28,17 @@ pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {
         return None;
     }
     let mut words = without_selectors(session);
+    words.extend(in_one_worker(session));
     words.extend(session.collected.get()?.collected.for_order.iter().cloned());
     words.extend(order.iter().map(|test| typed(session, test)));
     Some(shell(&words)).filter(|command| command.chars().count() <= LONGEST_COMMAND)
+}
+
+/// What makes pytest-xdist run the tests one after another where it would share them among workers:
+/// one of them, so that tests see a worker as they did here.
+fn in_one_worker(session: &Session) -> Vec<String> {
+    let asked = session.collected.get().and_then(|project| project.collected.workers.as_ref());
+    asked.map_or_else(Vec::new, |_| vec!["-n".to_owned(), "1".to_owned()])
 }
 
 /// The user's command without the files, folders and ids that it names.

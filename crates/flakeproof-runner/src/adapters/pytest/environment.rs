@@ -12,6 +12,7 @@ use flakeproof_core::{Dependencies, Execution, Outcome, State, TestId};
 
 use self::own_end::OwnEnd;
 use super::messages::{MeasuredFiles, execution, read_touched, unexpected, without_machinery};
+use super::worker_number::WorkerNumber;
 use super::{Session, locked};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::adapters::lost::{describe_death, lost_with_process};
@@ -54,6 +55,8 @@ pub(super) struct PytestEnvironment {
     own_end: Option<OwnEnd>,
     /// Only for an interpreter of its own; copies live under the main one's guard.
     guard: Option<Guarded>,
+    /// Held until the environment is gone; the suite's own session has one forever.
+    number: Option<Arc<WorkerNumber>>,
 }
 
 impl PytestEnvironment {
@@ -72,10 +75,13 @@ impl PytestEnvironment {
         session: &Arc<Session>,
         connection: Connection,
         scratch: Scratch,
+        number: Option<Arc<WorkerNumber>>,
     ) -> Result<Self> {
         let positions = Arc::clone(&session.project()?.positions);
         let notes = scratch.path().to_path_buf();
-        Ok(Self::new(session, connection, scratch, notes, positions, None))
+        let mut copy = Self::new(session, connection, scratch, notes, positions, None);
+        copy.number = number;
+        Ok(copy)
     }
 
     /// An interpreter of its own.
@@ -85,9 +91,12 @@ impl PytestEnvironment {
         scratch: Scratch,
         positions: Arc<HashMap<TestId, usize>>,
         guard: Guarded,
+        number: WorkerNumber,
     ) -> Self {
         let notes = scratch.path().to_path_buf();
-        Self::new(session, connection, scratch, notes, positions, Some(guard))
+        let mut own = Self::new(session, connection, scratch, notes, positions, Some(guard));
+        own.number = Some(Arc::new(number));
+        own
     }
 
     /// Whether it collected a test.
@@ -116,6 +125,7 @@ impl PytestEnvironment {
             is_running_ahead: false,
             own_end: None,
             guard,
+            number: None,
         }
     }
 
@@ -269,7 +279,8 @@ impl Environment for PytestEnvironment {
                 why: "a spawned interpreter is kept as it is".into(),
             });
         }
-        let copy = self.session.copy_of(&mut self.connection, Some(&self.scratch))?;
+        let inherited = Some((&self.scratch, self.number.as_ref()));
+        let copy = self.session.copy_of(&mut self.connection, inherited)?;
         Ok(Box::new(copy))
     }
 

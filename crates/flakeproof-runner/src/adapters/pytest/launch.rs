@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, RecvError, RecvTimeoutError, after, never, sel
 use flakeproof_core::Surroundings;
 use serde_json::json;
 
-use super::Session;
+use super::{Session, worker_number};
 use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent, VERSION, Wanted};
 use crate::agent::{Arrival, Connection};
@@ -52,7 +52,8 @@ const AGENT: &[AgentFile] = &agent_files![
     "rerun.py",
     "state.py",
     "tracing.py",
-    "undecided.py"
+    "undecided.py",
+    "workers.py"
 ];
 
 /// Write the agent where an interpreter can import it.
@@ -68,6 +69,8 @@ pub(super) struct Launch {
     granularity: Granularity,
     scratch: PathBuf,
     hash_seed: Option<u32>,
+    /// The number by which tests tell processes apart.
+    worker: u32,
 }
 
 /// A command that was started, before it has collected.
@@ -103,6 +106,7 @@ impl Launch {
             granularity: Granularity::Off,
             scratch: session.scratch.path().to_path_buf(),
             hash_seed: hash_seed_of_main(session),
+            worker: worker_number::OF_MAIN,
         }
     }
 
@@ -125,7 +129,13 @@ impl Launch {
             granularity,
             scratch: scratch.path().to_path_buf(),
             hash_seed: is_hash_seed_free().then_some(seed),
+            worker: worker_number::OF_MAIN,
         }
+    }
+
+    /// The same start with a number of its own.
+    pub(super) fn with_worker(self, worker: u32) -> Self {
+        Self { worker, ..self }
     }
 
     /// Start the command under guard.
@@ -170,6 +180,7 @@ impl Launch {
             "isolation": self.isolation,
             "probe": self.granularity.word(),
             "scratch": self.scratch,
+            "worker": self.worker,
             "restore": restore,
             "environment": {
                 "FLAKEPROOF": "1",
@@ -433,13 +444,12 @@ fn ended_early(
 fn refused(reason: &str, detail: &str) -> Error {
     match reason {
         "xdist" => usage(
-            "pytest-xdist (`-n`) runs tests in processes of its own, where a failure cannot be \
-             rerun in the same environment",
             format!(
-                "leave out `-n` (add `-n 0` if the project's configuration sets it) and use \
-                 `flakeproof run -j {} -- pytest …`",
-                if detail.parse::<u32>().is_ok() { detail } else { "4" }
+                "`{detail}` of pytest-xdist runs tests more than once, or where flakeproof cannot \
+                 rerun a failure"
             ),
+            "leave it out, or add `-n 0` where the project's configuration sets it; `-j 4` of \
+             flakeproof runs files side by side",
         ),
         "debugger" => usage(
             "`--pdb` and `--trace` need the terminal, which a rerun test does not have",

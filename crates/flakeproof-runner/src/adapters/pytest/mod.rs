@@ -10,6 +10,7 @@ mod environment;
 mod launch;
 mod messages;
 mod spawned;
+mod worker_number;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -22,8 +23,9 @@ use flakeproof_core::{Isolation, Location, Suite, SuiteTest, Surroundings, TestI
 
 use self::environment::PytestEnvironment;
 use self::spawned::SpawnedEnvironment;
+use self::worker_number::{WorkerNumber, WorkerNumbers};
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result, Then};
+use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result, Then, Workers};
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
 use crate::folders::Scratch;
@@ -58,6 +60,8 @@ struct Session {
     scratch: Scratch,
     agent: PathBuf,
     opened: AtomicU32,
+    /// By which tests tell environments apart that live at the same time.
+    workers: Arc<WorkerNumbers>,
     /// Whether another interpreter called a test by another name.
     names_move: AtomicBool,
     collected: OnceLock<Project>,
@@ -105,6 +109,7 @@ impl PytestAdapter {
                 scratch,
                 agent,
                 opened: AtomicU32::new(0),
+                workers: WorkerNumbers::beside_the_main_one(),
                 names_move: AtomicBool::new(false),
                 collected: OnceLock::new(),
                 main: Mutex::new(None),
@@ -174,6 +179,15 @@ impl Adapter for PytestAdapter {
 
     fn own_failure(&self) -> Option<String> {
         locked(&self.session.own_failure).clone()
+    }
+
+    fn workers(&self) -> Option<Workers> {
+        let asked = self.session.collected.get()?.collected.workers.as_ref()?;
+        Some(Workers {
+            asked: asked.asked.clone(),
+            count: asked.count as usize,
+            obstacle: asked.obstacle.clone(),
+        })
     }
 
     fn output(&self) -> String {
@@ -293,20 +307,29 @@ impl Session {
 
     /// A copy of a live process, with all its state.
     ///
-    /// `inherited` are the temporary files of the original, which the copy goes on using.
+    /// `inherited` are the temporary files and the number of the original, which the copy goes on
+    /// using.
     fn copy_of(
         self: &Arc<Self>,
         original: &mut Connection,
-        inherited: Option<&Arc<Scratch>>,
+        inherited: Option<(&Arc<Scratch>, Option<&Arc<WorkerNumber>>)>,
     ) -> Result<PytestEnvironment> {
         let name = self.next_name();
         let arrival = self.hub.expect(&name);
-        let scratch = self.scratch.folder(&name)?.after(inherited);
-        original.send(&ToAgent::Snapshot { name, scratch: scratch.text() })?;
+        let scratch = self.scratch.folder(&name)?.after(inherited.map(|(scratch, _)| scratch));
+        let (number, worker) = match inherited {
+            Some((_, number)) => (number.cloned(), None),
+            None => {
+                let number = Arc::new(self.workers.take());
+                let worker = number.get();
+                (Some(number), Some(worker))
+            }
+        };
+        original.send(&ToAgent::Snapshot { name, scratch: scratch.text(), worker })?;
         select! {
             recv(arrival) -> first => match first {
                 Ok(Arrival::Connected(connection)) => {
-                    PytestEnvironment::copy(self, connection, scratch)
+                    PytestEnvironment::copy(self, connection, scratch, number)
                 }
                 _ => Err(Error::EnvironmentLost { cause: "its copy did not connect".into() }),
             },

@@ -78,7 +78,9 @@ impl SpawnedEnvironment {
         let wanted = needed.iter().map(|test| self.wanted(test)).collect::<Result<Vec<_>>>()?;
         let name = session.next_name();
         let scratch = session.scratch.folder(&name)?;
+        let number = session.workers.take();
         let launch = Launch::fresh(session, &name, &scratch, probe.dependencies, seed);
+        let launch = launch.with_worker(number.get());
         let mut started = launch.start(session)?;
         let Some(mut guard) = started.guarded.take() else {
             return Err(Error::Agent("the command has no guard".into()));
@@ -100,7 +102,8 @@ impl SpawnedEnvironment {
         let moves = |(test, at): (&TestId, &usize)| collected.tests[*at].id != test.as_str();
         session.names_move.fetch_or(positions.iter().any(moves), Ordering::Relaxed);
         let positions = Arc::new(positions);
-        Ok(Box::new(PytestEnvironment::own(session, connection, scratch, positions, guard)))
+        let own = PytestEnvironment::own(session, connection, scratch, positions, guard, number);
+        Ok(Box::new(own))
     }
 
     fn wanted(&self, test: &TestId) -> Result<Wanted> {
@@ -269,6 +272,7 @@ mod tests {
             threads: 1,
             selectors: Vec::new(),
             for_order: Vec::new(),
+            workers: None,
         }
     }
 

@@ -21,6 +21,7 @@ use self::strategy::ChosenStrategy;
 use crate::cli::{HuntArguments, HuntSettings};
 use crate::problem::{self, Problem};
 use crate::session::reports::report_hunt;
+use crate::session::side_by_side;
 use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts, naming};
 use crate::view::{self, HuntProgress};
 
@@ -92,6 +93,9 @@ impl Prepared<'_> {
     ) -> Result<ExitCode, Problem> {
         let cleaner = DiskCleaner::prepare(self.session, self.settings)?;
         let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
+        let (_, workers) = side_by_side::jobs(self.settings.jobs, self.adapter);
+        let about_the_command = self.adapter.notices().into_iter().chain(workers);
+        about_the_command.for_each(|notice| progress.note(&notice));
         self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
         if let Some(budget) = self.plan.budget {
@@ -207,7 +211,7 @@ fn plan(
         kinds: asked.kinds.clone(),
         max_reruns: asked.max_reruns,
         recheck: asked.recheck,
-        jobs: settings.jobs,
+        jobs: side_by_side::jobs(settings.jobs, adapter).0,
         isolation: asked.isolation,
         budget: settings.budget_of(asked),
         polluters: asked.search(),

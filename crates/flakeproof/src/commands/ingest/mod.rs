@@ -29,7 +29,7 @@ use crate::view;
 /// Run the command.
 pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
     if typed.rules {
-        view::id_rules(IdRules::all(), typed.format == ListFormat::Json);
+        view::id_rules(IdRules::all(), typed.output_format == ListFormat::Json);
         return Ok(ExitCode::Clean);
     }
     let folder = current_folder()?;
@@ -60,7 +60,7 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
         }
     }
     progress.end();
-    match typed.format {
+    match typed.output_format {
         ListFormat::Text => view::ingested(&ingested),
         ListFormat::Json => view::ingested_json(&ingested),
     }

@@ -45,6 +45,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let list = naming::how_to_list(&*adapter);
     let mut subject = Subject::find(&typed.test, known.as_ref(), &suite, &list)?;
     let since = Since::compare(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
+    subject.notices.extend(adapter.notices());
     subject.notices.extend(since.notice.clone());
     let claim = claim(typed, was, &mut subject, &*adapter);
 
