@@ -1,13 +1,14 @@
 //! Tests that fail alike: what one cause breaks in many tests is one thing to mend.
 //!
 //! Two tests fail alike if both are broken, or both are flaky, and their latest failures have the
-//! same [signature](flakeproof_core::Signature).
+//! same [signature](flakeproof_core::Signature). Reports of CI do not say where a failure was raised;
+//! there the message alone decides, unless it is that of an assertion, which reads alike everywhere.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use flakeproof_core::{PastFailure, Signature, Standing};
+use flakeproof_core::{PastFailure, Signature, Standing, TestId};
 
 use crate::overview::TestView;
 
@@ -44,7 +45,7 @@ pub(crate) fn failure_groups<'v, 'a>(views: &'v [TestView<'a>]) -> Vec<FailureGr
             Some(standing @ (Standing::Broken | Standing::Flaky)) => standing,
             Some(Standing::Unexplained | Standing::Mended | Standing::Steady) | None => continue,
         };
-        match view.last_failure().and_then(signature) {
+        match view.last_failure().and_then(|failure| signature_of(failure, view.id)) {
             Some(signature) => alike.entry((standing, signature)).or_default().push(view),
             None => groups.push(FailureGroup { standing, tests: vec![view] }),
         }
@@ -58,10 +59,19 @@ pub(crate) fn failure_groups<'v, 'a>(views: &'v [TestView<'a>]) -> Vec<FailureGr
 }
 
 /// What makes a failure the same as another's; `None` if it says nothing.
-fn signature(failure: &PastFailure) -> Option<String> {
+fn signature_of(failure: &PastFailure, test: &TestId) -> Option<String> {
+    let message = failure.message.trim();
     let kept = failure.signature.clone();
-    let signature = kept.unwrap_or_else(|| Signature::compute(&failure.message, None));
-    (!failure.message.trim().is_empty()).then(|| signature.as_str().to_owned())
+    let signature = kept.unwrap_or_else(|| Signature::compute(message, None));
+    // Where nobody knows the place, the test stands in for it.
+    let placeless = signature.as_str().strip_suffix(&format!(" @ {test}"));
+    let is_assertion = message.to_lowercase().starts_with("assert");
+    match placeless {
+        _ if message.is_empty() => None,
+        Some(_) if is_assertion => None,
+        Some(words) => Some(words.to_owned()),
+        None => Some(signature.as_str().to_owned()),
+    }
 }
 
 /// What sorts the worst test first: what it burnt, since how many runs it fails, how often it failed,
@@ -89,6 +99,20 @@ mod tests {
         assert!(groups[1..].iter().all(|group| group.standing == Standing::Flaky));
         let costs: Vec<Duration> = groups[1..].iter().map(FailureGroup::cost).collect();
         assert!(costs.is_sorted_by(|one, other| one >= other), "{costs:?}");
+    }
+
+    #[test]
+    fn where_the_place_is_not_known_the_message_decides_unless_it_is_an_assertion() {
+        let test = TestId::from("tests/test_a.py::test_x");
+        let of = |message: &str, place: &str| {
+            let kept = Signature::from_normalised(format!("{message} @ {place}"));
+            let (message, signature, last) = (message.into(), Some(kept), String::new());
+            signature_of(&PastFailure { message, signature, times: 1, last }, &test)
+        };
+        assert_eq!(of("db refused", test.as_str()).as_deref(), Some("db refused"));
+        assert_eq!(of("AssertionError: no", test.as_str()), None);
+        let placed = of("AssertionError: no", "tests/test_a.py:7");
+        assert_eq!(placed.as_deref(), Some("AssertionError: no @ tests/test_a.py:7"));
     }
 
     #[test]

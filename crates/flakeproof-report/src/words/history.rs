@@ -108,12 +108,13 @@ pub fn unexplained(score: &TestScore) -> Option<String> {
 /// What is to be known about failures that no rate counts; `None` if there are none.
 #[must_use]
 pub fn repeats(score: &TestScore) -> Option<String> {
-    let repeats = match score.repeats {
-        0 => return None,
-        1 => "1 more failure repeats one".to_owned(),
-        many => format!("{many} more failures repeat one"),
-    };
-    Some(format!("{repeats} on the same code, before it passed there, and the rate leaves it out"))
+    match score.repeats {
+        0 => None,
+        1 => Some("1 more failure repeats one on the same code, and no rate counts it".to_owned()),
+        many => Some(format!(
+            "{many} more failures repeat one on the same code, and no rate counts them"
+        )),
+    }
 }
 
 /// An interval of rates: `1.1 % to 4.5 %`.

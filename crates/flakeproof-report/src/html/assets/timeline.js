@@ -38,7 +38,7 @@ function legend(shapes) {
 /** What the bars and marks of the table stand for. */
 function drawLegend() {
   const list = legend(new Set(LEGEND.map(([shape]) => shape)));
-  const words = 'failure rate: the bar holds it with 95 %, the line is what was seen';
+  const words = 'failure rate: what was seen, and what holds it with 95 %';
   list.prepend(make('li', {}, bar('flaky', 0.04, 0.16, 0.4), words));
   part('legend').append(list);
 }
