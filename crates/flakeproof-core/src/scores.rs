@@ -168,15 +168,17 @@ impl TestScore {
         Self::new(test, Standing::Steady, Tally { runs, failures: 0 })
     }
 
-    /// Count what a hunt found. Where runs have shown no failure on good code, the hunt knows more
-    /// about its rate than they do.
+    /// Count what a hunt found. It rates the test where it executed it more often than runs did on
+    /// good code, or where these have shown no failure.
     fn add_hunted(&mut self, test: &HuntedTest) {
         if self.standing == Standing::Broken {
             return;
         }
         (self.standing, self.since) = (Standing::Flaky, None);
-        if self.proven.failures == 0 && test.telling().failures > 0 {
-            self.hunted = Some(test.telling());
+        let (hunted, proven) = (test.telling(), self.proven);
+        let knows_more = proven.failures == 0 || hunted.runs > proven.runs;
+        if hunted.failures > 0 && knows_more {
+            self.hunted = Some(hunted);
             self.rate = test.rate();
         }
     }
@@ -440,17 +442,20 @@ mod tests {
     }
 
     #[test]
-    fn a_hunt_rates_what_runs_have_not_seen_fail_and_mends_no_broken_test() {
-        let timeline = timeline("1234", &["....", "..FF", "r..."]);
-        let known = ["test_00", "test_01", "test_02", "test_03"].map(hunted);
+    fn a_hunt_rates_what_it_executed_more_often_and_mends_no_broken_test() {
+        let (codes, passes) = ("1".repeat(22) + "22", ".".repeat(22));
+        let [steady, broken, often] = [".", "F", "."].map(|end| passes.clone() + end + end);
+        let tests = [steady.as_str(), &broken, &often.replacen('.', "r", 1), "r.."];
+        let timeline = timeline(&codes, &tests);
+        let known = ["test_00", "test_01", "test_02", "test_03", "test_04"].map(hunted);
         let scores = Scores::new(&timeline, &known);
         let standings: Vec<Standing> = scores.tests.iter().map(|test| test.standing).collect();
         let (flaky, broken) = (Standing::Flaky, Standing::Broken);
-        assert_eq!(standings, [flaky, broken, flaky, flaky]);
+        assert_eq!(standings, [flaky, broken, flaky, flaky, flaky]);
         let hunted = Tally { runs: 20, failures: 9 };
         let rated: Vec<Tally> = scores.tests.iter().map(TestScore::rated).collect();
-        assert_eq!((rated[0], rated[3]), (hunted, hunted));
-        assert_eq!(rated[2], Tally { runs: 4, failures: 1 });
+        assert_eq!([rated[0], rated[3], rated[4]], [hunted; 3]);
+        assert_eq!(rated[2], Tally { runs: 24, failures: 1 });
         assert_eq!(scores.find(&"test_00".into()).map(|it| it.rate), Some(failure_rate(hunted)));
     }
 
