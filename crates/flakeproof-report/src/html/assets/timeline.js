@@ -109,20 +109,20 @@ function timeline(row) {
   );
 }
 
-// So many runs stand on one line, whatever its width.
+// At most so many runs stand on one line, whatever its width.
 const LINE = 80;
 // The share of a line that the name of a day needs, on a phone.
 const NAME = 0.2;
 
 /** The marks line by line, each as wide as the panel, with its days below it. */
 function lines(marks, options) {
-  const wide = Math.min(marks.length, LINE);
+  const wide = Math.ceil(marks.length / Math.ceil(marks.length / LINE));
   const all = [];
-  for (let from = 0; from < marks.length; from += LINE) {
-    const some = options.slice(from, from + LINE);
+  for (let from = 0; from < marks.length; from += wide) {
+    const some = options.slice(from, from + wide);
     const line = make('div', { class: 'line', role: 'presentation' }, ...some);
     line.style.setProperty('--marks', wide);
-    all.push(line, days(marks.slice(from, from + LINE), wide));
+    all.push(line, days(marks.slice(from, from + wide), wide));
   }
   return all;
 }
