@@ -21,6 +21,7 @@ pub mod foreign_text;
 mod history;
 mod hunt;
 mod id_rules;
+mod judged_marks;
 mod measured;
 mod orders;
 mod overview;
@@ -29,6 +30,7 @@ mod quarantine;
 mod scores;
 mod sequential;
 mod signature;
+mod standing;
 mod state;
 pub mod statistics;
 mod suite;
@@ -68,9 +70,10 @@ pub use prediction::{
     DataPath, DataStep, ModelFacts, Prediction, Predictions, Reason, SimilarTest,
 };
 pub use quarantine::{Hold, Quarantine, QuarantineEntry, Quarantined};
-pub use scores::{Outage, Scores, Standing, TestScore};
+pub use scores::{Outage, Scores, TestScore};
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use signature::Signature;
+pub use standing::{Standing, Streak};
 pub use state::{LeftBehind, LeftKind, State};
 pub use suite::{CollectionProblem, Suite, SuiteTest, TestId};
 pub use thresholds::{Region, Thresholds, ThresholdsError};

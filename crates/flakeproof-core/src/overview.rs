@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Evidence, HuntCost, HuntEnd, HuntedTest, Kind, Notice, Prediction, QuarantineEntry, Reason,
-    Scores, Tally, TestId, Timeline, Verdict,
+    Scores, Signature, Tally, TestId, Timeline, Verdict,
 };
 
 /// All that is known about a project's tests.
@@ -69,7 +69,9 @@ pub struct PastFinding {
 pub struct PastFailure {
     /// The failure in one line.
     pub message: String,
-    /// How often it failed so.
+    /// What makes it the same failure as another test's; `None` if nobody kept it.
+    pub signature: Option<Signature>,
+    /// In how many runs it failed so; reruns in the same run do not count.
     pub times: u32,
     /// When it last failed so.
     pub last: String,

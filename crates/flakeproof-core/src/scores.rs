@@ -1,19 +1,22 @@
 //! What the history says about each test, without calling broken code flaky.
 //!
 //! A failure counts as flaky only on code on which the test also passed. A failure on code on which
-//! it never passed may be a real one: it is *unexplained*, it only widens the interval of the rate,
-//! and twice in a row it makes the test *broken*. When many tests fail together, that is one outage
-//! and no test's fault.
+//! it never passed may be a real one: it is *unexplained* and only widens the interval of the rate;
+//! found to be real, or twice in a row, it makes the test *broken* until it passes. When many tests
+//! fail together, that is one outage and no test's fault.
+//!
+//! Whoever shows a test's standing or its rate takes them from here, so that all show the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::statistics::{Rate, clean_runs_needed, failure_rate};
+use crate::judged_marks::{JudgedMarks, entropy, shares_of_builds};
+use crate::statistics::{Rate, failure_rate};
 use crate::{
-    HuntRecord, HuntedTest, KnownFlaky, Mark, Outcome, PastRun, Tally, TestId, TestTimeline,
-    Timeline, Verdict,
+    HuntRecord, HuntedTest, KnownFlaky, Outcome, Standing, Streak, Tally, TestId, TestTimeline,
+    Timeline,
 };
 
 /// A run with fewer failures than this is no outage.
@@ -21,12 +24,6 @@ const OUTAGE_TESTS: usize = 10;
 
 /// A run in which at least one test of so many failed is an outage.
 const OUTAGE_SHARE: usize = 5;
-
-/// A test that was seen in fewer runs than this, while there were more, is new.
-const NEW_RUNS: u32 = 10;
-
-/// How sure it must be that a test is mended.
-const CONFIDENCE: f64 = 0.95;
 
 /// What the history says about each test.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,15 +48,25 @@ pub struct TestScore {
     pub is_new: bool,
     /// Its runs, skips and outages left out.
     pub all: Tally,
-    /// Its runs on code on which it passed at least once.
+    /// Its runs on code on which it passed at least once, without [repeats](Self::repeats).
     pub proven: Tally,
     /// Failures on code on which it never passed.
     pub unexplained: u32,
     /// Failures that were one outage with those of many others.
     pub outages: u32,
+    /// Failures that no rate counts: on the same code the test had failed before, and not passed
+    /// since.
+    #[serde(default)]
+    pub repeats: u32,
     /// How often it fails on unchanged code, by its proven runs; the upper end counts unexplained
-    /// failures too.
+    /// failures too, once for each state of the code.
     pub rate: Rate,
+    /// How it fared in the hunt that its rate is from; `None` if the rate is from runs.
+    #[serde(default)]
+    pub hunted: Option<Tally>,
+    /// Since when it fails, if it is broken; since when it passes, if it is mended.
+    #[serde(default)]
+    pub since: Option<Streak>,
     /// How often its outcome differs from that of the run before, from 0 to 1.
     pub flip_rate: f64,
     /// How unpredictable its outcome is on code on which it passes, in bits.
@@ -77,37 +84,6 @@ pub struct TestScore {
     pub failed_builds: u32,
 }
 
-/// What a test's history comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// It passed and failed on the same code.
-    Flaky,
-    /// It fails in every run since some time, and passed on none of that code.
-    Broken,
-    /// It failed, and nobody knows whether that was the code.
-    Unexplained,
-    /// It was flaky, and has passed so often since that it would have failed again, with 95 %.
-    Mended,
-    /// It never failed, outages left out.
-    Steady,
-}
-
-impl Standing {
-    /// The standing as one lower-case word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Flaky => "flaky",
-            Self::Broken => "broken",
-            Self::Unexplained => "unexplained",
-            Self::Mended => "mended",
-            Self::Steady => "steady",
-        }
-    }
-}
-
 /// A run in which many tests failed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -121,41 +97,51 @@ pub struct Outage {
 }
 
 impl Scores {
-    /// Reckon the scores of every test.
+    /// Reckon the scores of every test from its runs and from what hunts found.
+    #[must_use]
+    pub fn new(timeline: &Timeline, hunted: &[KnownFlaky]) -> Self {
+        let mut scores = Self::from_timeline(timeline);
+        scores.add_hunted(hunted);
+        scores
+    }
+
+    /// Reckon the scores of every test from its runs alone.
     #[must_use]
     pub fn from_timeline(timeline: &Timeline) -> Self {
         let (outages, tallies) = counts(timeline);
         let in_outage: BTreeSet<u32> = outages.iter().map(|outage| outage.run).collect();
-        let looks: Vec<Look<'_>> = timeline
+        let judged: Vec<JudgedMarks<'_>> = timeline
             .tests
             .iter()
             .zip(tallies)
             .filter(|(test, _)| !test.marks.is_empty())
-            .map(|(test, tally)| Look::at(test, tally, &timeline.runs, &in_outage))
+            .map(|(test, tally)| JudgedMarks::new(test, tally, &timeline.runs, &in_outage))
             .collect();
-        let shares = shares_of_builds(&looks, timeline);
+        let shares = shares_of_builds(&judged, timeline);
         let newest = timeline.runs.len();
         let mut tests: Vec<TestScore> =
-            looks.iter().map(|look| look.score(&timeline.runs, newest, &shares)).collect();
+            judged.iter().map(|marks| marks.score(newest, &shares)).collect();
         tests.sort_by(|one, other| one.test.cmp(&other.test));
         let executions = timeline.tests.iter().map(|test| test.marks.len() as u64).sum();
         Self { tests, outages, executions }
     }
 
     /// Count what hunts found: a test that one of them saw pass and fail on the same code is flaky,
-    /// whether runs have shown it or not.
-    pub fn add_hunted(&mut self, known: &[KnownFlaky]) {
+    /// whether runs have shown it or not, unless its latest runs show it to be broken.
+    fn add_hunted(&mut self, known: &[KnownFlaky]) {
         for KnownFlaky { hunt, test } in known {
             match self.tests.binary_search_by(|score| score.test.cmp(&test.id)) {
-                Ok(at) => {
-                    let standing = &mut self.tests[at].standing;
-                    if matches!(standing, Standing::Steady | Standing::Unexplained) {
-                        *standing = Standing::Flaky;
-                    }
-                }
+                Ok(at) => self.tests[at].add_hunted(test),
                 Err(at) => self.tests.insert(at, TestScore::hunted_only(hunt, test)),
             }
         }
+    }
+
+    /// The score of a test.
+    #[must_use]
+    pub fn find(&self, test: &TestId) -> Option<&TestScore> {
+        let at = self.tests.binary_search_by(|score| score.test.cmp(test)).ok()?;
+        self.tests.get(at)
     }
 
     /// The tests of a standing.
@@ -171,14 +157,36 @@ impl Scores {
 }
 
 impl TestScore {
+    /// The runs that its rate is from.
+    #[must_use]
+    pub fn rated(&self) -> Tally {
+        self.hunted.unwrap_or(self.proven)
+    }
+
     /// The score of a test that never failed.
-    fn steady(test: &TestId, runs: u32) -> Self {
+    pub(crate) fn steady(test: &TestId, runs: u32) -> Self {
         Self::new(test, Standing::Steady, Tally { runs, failures: 0 })
+    }
+
+    /// Count what a hunt found. It rates the test where it executed it more often than runs did on
+    /// good code, or where these have shown no failure.
+    fn add_hunted(&mut self, test: &HuntedTest) {
+        if self.standing == Standing::Broken {
+            return;
+        }
+        (self.standing, self.since) = (Standing::Flaky, None);
+        let (hunted, proven) = (test.telling(), self.proven);
+        let knows_more = proven.failures == 0 || hunted.runs > proven.runs;
+        if hunted.failures > 0 && knows_more {
+            self.hunted = Some(hunted);
+            self.rate = test.rate();
+        }
     }
 
     /// The score of a test that no run has seen.
     fn hunted_only(hunt: &HuntRecord, test: &HuntedTest) -> Self {
         Self {
+            hunted: Some(test.telling()),
             first_seen: hunt.started.clone(),
             last_seen: hunt.started.clone(),
             last_failed: Some(hunt.started.clone()),
@@ -195,7 +203,10 @@ impl TestScore {
             proven: tally,
             unexplained: 0,
             outages: 0,
+            repeats: 0,
             rate: failure_rate(tally),
+            hunted: None,
+            since: None,
             flip_rate: 0.0,
             entropy: entropy(tally),
             first_seen: String::new(),
@@ -233,234 +244,34 @@ fn counts(timeline: &Timeline) -> (Vec<Outage>, Vec<Tally>) {
     ((0..).zip(counts).filter_map(outage).collect(), tallies)
 }
 
-/// What is shared by the flaky failures of a build that failed for nothing else: its time, by run.
-type Shares = BTreeMap<u32, Duration>;
-
-/// Builds that failed for flaky tests alone, each with what every such test is charged for it.
-fn shares_of_builds(looks: &[Look<'_>], timeline: &Timeline) -> Shares {
-    let mut failures: BTreeMap<u32, (u32, bool)> = BTreeMap::new();
-    for (mark, is_flaky) in looks.iter().flat_map(Look::failures) {
-        let (count, are_all_flaky) = failures.entry(mark.run).or_insert((0, true));
-        *count += 1;
-        *are_all_flaky &= is_flaky;
-    }
-    let share = |(run, (count, are_all_flaky)): (u32, (u32, bool))| {
-        let duration = timeline.runs.get(run as usize)?.duration;
-        are_all_flaky.then(|| (run, duration / count))
-    };
-    failures.into_iter().filter_map(share).collect()
-}
-
-/// One test's marks, with what is known about the code of each.
-struct Look<'a> {
-    test: &'a TestTimeline,
-    in_outage: &'a BTreeSet<u32>,
-    /// How it fared, outages counted too.
-    tally: Tally,
-    /// Its failures in outages.
-    outages: u32,
-    /// For each mark, whether the test passed on its code; empty if it is steady.
-    can_pass: Vec<bool>,
-}
-
-impl<'a> Look<'a> {
-    fn at(
-        test: &'a TestTimeline,
-        tally: Tally,
-        runs: &[PastRun],
-        in_outage: &'a BTreeSet<u32>,
-    ) -> Self {
-        let code = |mark: &Mark| runs.get(mark.run as usize).and_then(|run| run.code);
-        // Most tests never fail but in an outage that is over, and then nothing has to be looked up.
-        let mut look = Self { test, in_outage, tally, outages: 0, can_pass: Vec::new() };
-        if tally.failures > 0 {
-            look.outages = test.marks.iter().map(|mark| u32::from(look.is_outage(mark))).sum();
-        }
-        if look.is_steady() {
-            return look;
-        }
-        let passed = passed_codes(test, code);
-        let can_pass = |mark: &Mark| {
-            let is_flaky = mark.verdict.is_some_and(Verdict::is_shown_flaky);
-            let is_on_good_code = code(mark).is_some_and(|code| passed.contains(&code));
-            // What was found to be real stays real, whatever other runs say.
-            let is_real = mark.verdict == Some(Verdict::Real);
-            mark.has_passed() || is_flaky || (is_on_good_code && !is_real)
-        };
-        look.can_pass = test.marks.iter().map(can_pass).collect();
-        look
-    }
-
-    /// Marks of a test that failed which say something: no skips, and no failures in outages.
-    fn telling(&self) -> impl Iterator<Item = (&'a Mark, bool)> {
-        let marks = self.test.marks.iter().zip(self.can_pass.iter().copied());
-        marks.filter(|(mark, _)| mark.outcome != Outcome::Skipped && !self.is_outage(mark))
-    }
-
-    /// Whether it failed in outages only, and not in the last of its runs.
-    fn is_steady(&self) -> bool {
-        let last = self.test.marks.iter().rev().find(|mark| mark.outcome != Outcome::Skipped);
-        self.outages == self.tally.failures && !last.is_some_and(|mark| mark.has_failed())
-    }
-
-    fn is_outage(&self, mark: &Mark) -> bool {
-        mark.has_failed() && self.in_outage.contains(&mark.run)
-    }
-
-    /// Its failures, and whether each is flaky.
-    fn failures(&self) -> impl Iterator<Item = (&'a Mark, bool)> {
-        self.telling().filter(|(mark, _)| mark.has_failed())
-    }
-
-    fn score(&self, runs: &[PastRun], newest: usize, shares: &Shares) -> TestScore {
-        let started = |mark: Option<&Mark>| {
-            mark.and_then(|mark| runs.get(mark.run as usize)).map(|run| run.started.clone())
-        };
-        let marks = &self.test.marks;
-        let mut score = TestScore {
-            is_new: (marks.len() as u64) < u64::from(NEW_RUNS).min(newest as u64),
-            first_seen: started(marks.first()).unwrap_or_default(),
-            last_seen: started(marks.last()).unwrap_or_default(),
-            ..TestScore::steady(&self.test.test, self.tally.runs - self.outages)
-        };
-        score.outages = self.outages;
-        if !self.is_steady() {
-            self.count_failures(&mut score, shares);
-        }
-        if self.tally.failures > 0 {
-            score.last_failed = started(marks.iter().rev().find(|mark| mark.has_failed()));
-        }
-        score
-    }
-
-    fn count_failures(&self, score: &mut TestScore, shares: &Shares) {
-        let (mut all, mut proven, mut unexplained) = (Tally::default(), Tally::default(), 0);
-        for (mark, can_pass) in self.telling() {
-            all.count(mark.has_failed());
-            if can_pass {
-                proven.count(mark.has_failed());
-            } else {
-                unexplained += 1;
-            }
-        }
-        score.standing = self.standing(proven, unexplained);
-        (score.all, score.proven, score.unexplained) = (all, proven, unexplained);
-        score.rate = rate(proven, unexplained);
-        score.flip_rate = self.flip_rate();
-        score.entropy = entropy(proven);
-        (score.cost, score.failed_builds) = self.cost(shares);
-    }
-
-    /// Two runs that fail at the end, on code that never passed, are broken, whatever was before; two
-    /// outages in a row are none.
-    fn standing(&self, proven: Tally, unexplained: u32) -> Standing {
-        let marks = self.test.marks.iter().zip(&self.can_pass);
-        let failing = marks
-            .rev()
-            .filter(|(mark, _)| mark.outcome != Outcome::Skipped)
-            .take_while(|(mark, can_pass)| mark.has_failed() && !**can_pass);
-        if failing.count() >= 2 {
-            Standing::Broken
-        } else if proven.failures > 0 {
-            if self.is_mended() { Standing::Mended } else { Standing::Flaky }
-        } else if unexplained > 0 {
-            Standing::Unexplained
-        } else {
-            Standing::Steady
-        }
-    }
-
-    /// Whether a test that fails as often as this one did would have failed again by now.
-    fn is_mended(&self) -> bool {
-        let telling: Vec<&Mark> = self.telling().map(|(mark, _)| mark).collect();
-        let clean = telling.iter().rev().take_while(|mark| !mark.has_failed()).count();
-        let before = &telling[..telling.len() - clean];
-        let failures = before.iter().filter(|mark| mark.has_failed()).count();
-        let rate = failures as f64 / before.len().max(1) as f64;
-        clean as u64 >= u64::from(clean_runs_needed(rate, CONFIDENCE))
-    }
-
-    fn flip_rate(&self) -> f64 {
-        let failed: Vec<bool> = self.telling().map(|(mark, _)| mark.has_failed()).collect();
-        let flips = failed.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        if failed.len() < 2 { 0.0 } else { flips as f64 / (failed.len() - 1) as f64 }
-    }
-
-    fn cost(&self, shares: &Shares) -> (Duration, u32) {
-        let (mut cost, mut builds) = (Duration::ZERO, 0);
-        for (mark, is_flaky) in self.failures() {
-            if !is_flaky {
-                continue;
-            }
-            cost += Duration::from_millis(u64::from(mark.again_milliseconds));
-            match shares.get(&mark.run) {
-                // The build's time has the failure in it.
-                Some(share) => {
-                    cost += *share;
-                    builds += 1;
-                }
-                None => cost += Duration::from_millis(u64::from(mark.milliseconds)),
-            }
-        }
-        (cost, builds)
-    }
-}
-
-/// The codes on which a test failed in some run and passed in some. They are few, so they are searched
-/// one by one.
-fn passed_codes(test: &TestTimeline, code: impl Fn(&Mark) -> Option<u32>) -> Vec<u32> {
-    let failures = test.marks.iter().filter(|mark| mark.has_failed());
-    let mut failed: Vec<u32> = failures.filter_map(&code).collect();
-    failed.sort_unstable();
-    failed.dedup();
-    let is_passed = |wanted: &u32| {
-        test.marks.iter().any(|mark| mark.has_passed() && code(mark) == Some(*wanted))
-    };
-    failed.retain(is_passed);
-    failed
-}
-
-/// The rate by what is proven. What is not explained may all be flaky, so it raises the upper end.
-fn rate(proven: Tally, unexplained: u32) -> Rate {
-    let rate = failure_rate(proven);
-    let worst = Tally { runs: unexplained, failures: unexplained } + proven;
-    Rate { high: failure_rate(worst).high.max(rate.high), ..rate }
-}
-
-fn entropy(tally: Tally) -> f64 {
-    if !tally.is_inconsistent() {
-        return 0.0;
-    }
-    let share = f64::from(tally.failures) / f64::from(tally.runs);
-    -(share * share.log2() + (1.0 - share) * (1.0 - share).log2())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Again;
+    use crate::{Again, Mark, PastRun, Verdict};
 
     /// A run of the code with this number, `?` for code nobody knows.
     fn run(code: char) -> PastRun {
         PastRun {
             started: "2026-11-16T00:00:00Z".to_owned(),
             duration: Duration::from_secs(60),
+            revision: Some(format!("revision {code}")),
             code: code.to_digit(10),
             ..PastRun::default()
         }
     }
 
-    /// `.` passed, `F` failed, `r` passed when run again, `s` skipped, blank: not there.
+    /// `.` passed, `F` failed, `X` failed and was found real, `r` passed when run again, `s` skipped,
+    /// blank: not there.
     fn marks(letters: &str) -> Vec<Mark> {
         let mark = |(run, letter): (u32, char)| {
             let outcome = match letter {
                 '.' => Outcome::Passed,
                 's' => Outcome::Skipped,
-                'F' | 'r' => Outcome::Failed,
+                'F' | 'X' | 'r' => Outcome::Failed,
                 _ => return None,
             };
             let again = if letter == 'r' { Again::Passed } else { Again::Never };
-            let verdict = None;
+            let verdict = (letter == 'X').then_some(Verdict::Real);
             let (milliseconds, again_milliseconds) = (1000, u32::from(letter == 'r') * 500);
             Some(Mark { run, outcome, again, verdict, milliseconds, again_milliseconds })
         };
@@ -565,10 +376,87 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_called_real_stays_real() {
-        let mut timeline = timeline("11", &[".F"]);
-        timeline.tests[0].marks[1].verdict = Some(Verdict::Real);
-        assert_eq!(Scores::from_timeline(&timeline).tests[0].standing, Standing::Unexplained);
+    fn what_a_run_called_real_is_broken_until_it_passes() {
+        let broken = score("12", ".X");
+        assert_eq!(broken.standing, Standing::Broken);
+        assert_eq!(
+            broken.since.map(|it| (it.revision, it.runs)),
+            Some((Some("revision 2".into()), 1))
+        );
+        assert_eq!(score("11", ".X").standing, Standing::Broken, "real stays real");
+        assert_eq!(score("12", ".F").standing, Standing::Unexplained);
+        assert_eq!(score("123", ".X.").standing, Standing::Mended);
+        assert_eq!(score("123", ".XF").standing, Standing::Broken);
+    }
+
+    #[test]
+    fn a_broken_test_that_passes_is_mended_since_its_first_pass() {
+        let mended = score("1223344", ".FFs...");
+        assert_eq!(mended.standing, Standing::Mended);
+        let since = mended.since.expect("it passes since some run");
+        assert_eq!((since.revision.as_deref(), since.runs), (Some("revision 3"), 3));
+        // What failed last decides: one failure that nobody explained is not the mended one.
+        assert_eq!(score("12345", ".X.F.").standing, Standing::Unexplained);
+        assert_eq!(score("12345", "XX.XX").standing, Standing::Broken);
+    }
+
+    #[test]
+    fn a_failure_counts_once_on_a_revision_until_the_test_passes_there() {
+        let score = score("111111", "FFF.F.");
+        assert_eq!(score.all, Tally { runs: 6, failures: 4 });
+        assert_eq!(score.proven, Tally { runs: 4, failures: 2 });
+        assert_eq!(score.repeats, 2);
+        assert_eq!(score.rate, failure_rate(score.proven));
+    }
+
+    #[test]
+    fn a_pass_in_a_rerun_makes_the_next_failure_a_new_one() {
+        assert_eq!(score("111", "rr.").proven, Tally { runs: 3, failures: 2 });
+    }
+
+    #[test]
+    fn sixteen_failures_on_one_revision_widen_the_interval_like_one() {
+        let codes = format!("{}{}", "1".repeat(10), "2".repeat(16));
+        let often = score(&codes, &format!("F{}{}", ".".repeat(9), "F".repeat(16)));
+        let once = score(&codes[..11], &format!("F{}F", ".".repeat(9)));
+        assert_eq!((often.unexplained, often.repeats), (16, 15));
+        assert_eq!(often.rate, once.rate);
+        let edited = score("1?????", "Fr.FFF");
+        assert_eq!(edited.repeats, 2, "a revision tells repeats where the code is not known");
+    }
+
+    fn hunted(id: &str) -> KnownFlaky {
+        let mut test = HuntedTest::new(id.into(), None);
+        test.kind = Some(crate::FlakyKind::Victim);
+        test.shuffled = Tally { runs: 20, failures: 9 };
+        let hunt = HuntRecord {
+            id: "hunt".into(),
+            started: "2026-11-16T00:00:00Z".into(),
+            command: Vec::new(),
+            fingerprint: String::new(),
+            seed: "7".into(),
+            settings: String::new(),
+            version: "0.1.0".into(),
+        };
+        KnownFlaky { hunt, test }
+    }
+
+    #[test]
+    fn a_hunt_rates_what_it_executed_more_often_and_mends_no_broken_test() {
+        let (codes, passes) = ("1".repeat(22) + "22", ".".repeat(22));
+        let [steady, broken, often] = [".", "F", "."].map(|end| passes.clone() + end + end);
+        let tests = [steady.as_str(), &broken, &often.replacen('.', "r", 1), "r.."];
+        let timeline = timeline(&codes, &tests);
+        let known = ["test_00", "test_01", "test_02", "test_03", "test_04"].map(hunted);
+        let scores = Scores::new(&timeline, &known);
+        let standings: Vec<Standing> = scores.tests.iter().map(|test| test.standing).collect();
+        let (flaky, broken) = (Standing::Flaky, Standing::Broken);
+        assert_eq!(standings, [flaky, broken, flaky, flaky, flaky]);
+        let hunted = Tally { runs: 20, failures: 9 };
+        let rated: Vec<Tally> = scores.tests.iter().map(TestScore::rated).collect();
+        assert_eq!([rated[0], rated[3], rated[4]], [hunted; 3]);
+        assert_eq!(rated[2], Tally { runs: 24, failures: 1 });
+        assert_eq!(scores.find(&"test_00".into()).map(|it| it.rate), Some(failure_rate(hunted)));
     }
 
     proptest::proptest! {
@@ -582,7 +470,11 @@ mod tests {
             let flaky = codes.chars().zip(letters.chars()).filter(|(code, letter)| {
                 *letter == 'r' || (*letter == 'F' && *code != '?' && passed(*code))
             });
-            proptest::prop_assert_eq!(score.proven.failures as usize, flaky.count());
+            let flaky = u32::try_from(flaky.count()).unwrap();
+            proptest::prop_assert_eq!(score.all.failures - score.unexplained, flaky);
+            proptest::prop_assert!(score.proven.failures <= flaky);
+            proptest::prop_assert_eq!(score.proven.failures > 0, flaky > 0);
+            proptest::prop_assert!(flaky - score.proven.failures <= score.repeats);
             proptest::prop_assert!(score.rate.low <= score.rate.mean && score.rate.mean <= score.rate.high);
             proptest::prop_assert!((0.0..=1.0).contains(&score.entropy));
         }

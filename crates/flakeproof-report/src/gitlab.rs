@@ -88,7 +88,7 @@ fn description(view: &TestView<'_>) -> String {
         text = format!("{text}: {}", words::score(score));
     }
     if view.cost().as_secs_f64() > 0.0 {
-        text = format!("{text}; burnt {} of CI", words::burnt(view.cost().as_secs_f64()));
+        text = format!("{text}; burnt {} of CI", words::burnt(view.cost()));
     }
     text.extend(view.kind().map(|kind| format!(" ({kind})")));
     text

@@ -18,6 +18,7 @@
 //! This crate does no I/O and reads no clock and no environment variables: the same subject gives
 //! the same bytes, whether it comes from a run or from the history.
 
+mod failure_groups;
 mod github;
 mod gitlab;
 pub mod graph;

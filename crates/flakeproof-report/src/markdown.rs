@@ -112,7 +112,7 @@ pub(crate) fn row(view: &TestView<'_>) -> String {
         name(view),
         view.rate_in_words(),
         text(&failed.unwrap_or_default()),
-        words::burnt(view.cost().as_secs_f64()),
+        words::burnt(view.cost()),
         view.kind().unwrap_or_default()
     )
 }
@@ -240,8 +240,9 @@ mod tests {
     fn no_name_is_read_as_markdown_however_long() {
         let mut overview = sample::overview();
         let id = format!("t::<img src=x> | **b**\n/close `x`{}", "y".repeat(10_000));
-        let detail = overview.details[sample::ONLY_HUNTED].clone();
-        overview.details.insert(id.as_str().into(), detail);
+        let hunted =
+            overview.scores.tests.iter_mut().find(|it| it.test == sample::ONLY_HUNTED.into());
+        hunted.unwrap().test = id.as_str().into();
         overview.project = "@all [x](https://example.org) #1".into();
         let text = rendered(&overview);
         assert!(text.contains("**\\@all \\[x\\](https://example.org) \\#1**"), "{text}");

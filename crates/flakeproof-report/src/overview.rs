@@ -1,15 +1,14 @@
 //! What every report of an [`Overview`] needs to know about it: each test with all that is known
 //! about it, from whatever source, and the whole in a handful of numbers.
 //!
-//! The history and the latest hunt can differ: a victim may never have failed in its own order. A
-//! test is flaky if either has shown it; it is broken only if the history says so; and where no run
-//! has seen a test, nothing is claimed.
+//! Standings and rates are those of [`flakeproof_core::Scores`], which count runs and hunts; nothing is
+//! reckoned anew here. Where neither has seen a test, nothing is claimed.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    FlakyKind, Kind, Location, Mark, Overview, Standing, TestDetail, TestId, TestScore,
+    FlakyKind, Kind, Location, Mark, Overview, PastFailure, Standing, TestDetail, TestId, TestScore,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,13 +36,7 @@ impl<'a> TestView<'a> {
 
     /// What the history and the latest hunt come to; `None` if it ran to an end in neither.
     pub(crate) fn standing(&self) -> Option<Standing> {
-        let standing = self.telling().map(|score| score.standing);
-        let is_proven_elsewhere = self.hunted_kind().is_some();
-        match standing {
-            Some(Standing::Broken) => standing,
-            _ if is_proven_elsewhere => Some(Standing::Flaky),
-            _ => standing,
-        }
+        self.telling().map(|score| score.standing)
     }
 
     /// Whether it is flaky.
@@ -65,12 +58,14 @@ impl<'a> TestView<'a> {
         self.hunted_kind().map(FlakyKind::word).or_else(by_run)
     }
 
-    /// The interval of its failure rate: by the history, else by a hunt.
+    /// How often it fails, in a few words.
     pub(crate) fn rate_in_words(&self) -> String {
-        let hunted = || self.detail?.hunted.as_ref();
-        let by_hunt = || Some(format!("{} in the hunt", words::failed(hunted()?.telling())));
-        let by_history = self.telling().map(|score| words::interval(score.rate));
-        by_history.or_else(by_hunt).unwrap_or_else(|| "not measured".to_owned())
+        self.telling().map_or_else(|| "rate not measured".to_owned(), words::rate)
+    }
+
+    /// How it failed last; `None` if nothing was kept of it.
+    pub(crate) fn last_failure(&self) -> Option<&'a PastFailure> {
+        self.detail?.failures.first()
     }
 
     /// What of CI it burnt.
@@ -129,6 +124,8 @@ pub(crate) struct Totals {
     pub(crate) broken: usize,
     /// Those that failed, and nobody knows whether that was the code.
     pub(crate) unexplained: usize,
+    /// Those that were broken or flaky, and pass since.
+    pub(crate) mended: usize,
     /// Those that never failed, outages left out.
     pub(crate) steady: usize,
     /// Those that appeared lately.
@@ -163,6 +160,7 @@ impl Totals {
             flaky: standing(Standing::Flaky),
             broken: standing(Standing::Broken),
             unexplained: standing(Standing::Unexplained),
+            mended: standing(Standing::Mended),
             steady: standing(Standing::Steady),
             new: count(&|view| view.is_new()),
             new_flaky: count(&|view| view.is_new() && view.is_flaky()),
@@ -174,6 +172,11 @@ impl Totals {
             from: runs.first().map(|run| run.started.clone()),
             until: runs.last().map(|run| run.started.clone()),
         }
+    }
+
+    /// Time of CI burnt by flaky failures.
+    pub(crate) fn cost(&self) -> Duration {
+        Duration::try_from_secs_f64(self.cost_seconds).unwrap_or_default()
     }
 }
 
@@ -230,20 +233,6 @@ mod tests {
 
     fn standing(overview: &Overview, id: &str) -> Option<Standing> {
         find(overview, &id.into()).and_then(|view| view.standing())
-    }
-
-    #[test]
-    fn a_hunt_shows_a_steady_test_to_be_flaky_and_mends_no_broken_one() {
-        let mut overview = sample::overview();
-        let (steady, broken) =
-            ("tests/test_model.py::test_field_00", "tests/test_search.py::test_ranking");
-        assert_eq!(standing(&overview, steady), Some(Standing::Steady));
-        let hunted = overview.details[sample::ONLY_HUNTED].clone();
-        for id in [steady, broken] {
-            overview.details.insert(id.into(), hunted.clone());
-        }
-        assert_eq!(standing(&overview, steady), Some(Standing::Flaky));
-        assert_eq!(standing(&overview, broken), Some(Standing::Broken));
     }
 
     #[test]

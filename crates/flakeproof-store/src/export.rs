@@ -176,8 +176,8 @@ impl SqliteHistory {
     ) -> Result<(), ExportError<E>> {
         if table == StoredTable::Tests {
             let timeline = self.timeline().map_err(ExportError::History)?;
-            let mut scores = Scores::from_timeline(&timeline);
-            scores.add_hunted(&self.known_flaky().map_err(ExportError::History)?);
+            let hunted = self.known_flaky().map_err(ExportError::History)?;
+            let scores = Scores::new(&timeline, &hunted);
             return scores
                 .tests
                 .iter()

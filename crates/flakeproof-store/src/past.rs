@@ -139,18 +139,27 @@ impl Worded for Kind {
 }
 
 const FAILURES: &str = "
-    SELECT test.id, coalesce(execution.message, ''), count(*), max(run.started) AS last
+    SELECT test.id, coalesce(execution.message, ''), count(DISTINCT execution.run),
+           max(run.started) AS last, signature.text
       FROM execution
       JOIN test ON test.number = execution.test
       JOIN run ON run.number = execution.run
+      LEFT JOIN signature ON signature.number = execution.signature
      WHERE execution.outcome NOT IN ('passed', 'skipped')
      GROUP BY execution.test, execution.message
      ORDER BY last DESC";
 
-/// How tests failed, the latest first, each way once.
+/// How tests failed, the latest first, each way once. A way's signature is that of its latest
+/// execution: SQLite takes the other columns from the row that has the greatest time.
 fn failures(connection: &Connection) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFailure>>> {
     few_of_each(connection, FAILURES, |row| {
-        Ok(PastFailure { message: row.get(1)?, times: row.get(2)?, last: row.get(3)? })
+        let signature: Option<String> = row.get(4)?;
+        Ok(PastFailure {
+            message: row.get(1)?,
+            signature: signature.map(Signature::from_normalised),
+            times: row.get(2)?,
+            last: row.get(3)?,
+        })
     })
 }
 

@@ -14,9 +14,6 @@ const LIMIT: usize = 100;
 /// The most tests on a page.
 const MOST: usize = 1000;
 
-const STANDINGS: [Standing; 4] =
-    [Standing::Flaky, Standing::Broken, Standing::Unexplained, Standing::Steady];
-
 /// Which tests to show, in which order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Choice {
@@ -215,7 +212,7 @@ fn has_all(text: &str, words: &[String]) -> bool {
 
 fn standings(value: &str) -> Result<Vec<Standing>, Problem> {
     let words = value.split(',').filter(|word| !word.is_empty());
-    words.map(|word| known("standing", word, &STANDINGS, Standing::word)).collect()
+    words.map(|word| known("standing", word, &Standing::ALL, Standing::word)).collect()
 }
 
 /// The one of these that a word names.
@@ -239,7 +236,7 @@ pub(crate) fn sort_words() -> Vec<&'static str> {
 
 /// What `standing` may be.
 pub(crate) fn standing_words() -> Vec<&'static str> {
-    STANDINGS.map(Standing::word).to_vec()
+    Standing::ALL.map(Standing::word).to_vec()
 }
 
 #[cfg(test)]

@@ -116,6 +116,101 @@ fn without_a_history_it_says_how_to_get_one() {
 fn a_list_has_what_runs_have_shown_and_says_what_else_there_is() {
     let (code, text) = flakeproof(&with_three_runs(), &["list"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("1 flaky test known"), "{text}");
-    assert!(text.contains("besides: 1 broken"), "{text}");
+    assert!(text.contains("1 flaky test known, 1 broken"), "{text}");
+    assert!(text.contains("fails since") && text.contains("test_broken"), "{text}");
+}
+
+/// The row of a test in the report.
+fn row(project: &Project, test: &str) -> Value {
+    let report = json(project);
+    let is_meant = |it: &&Value| it["id"].as_str().is_some_and(|id| id.ends_with(test));
+    report["tests"].as_array().and_then(|all| all.iter().find(is_meant)).cloned().expect("is there")
+}
+
+#[test]
+fn a_test_that_a_run_called_real_is_broken_until_it_passes_and_mended_since() {
+    let project = Project::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .file("pytest.ini", "[pytest]\n")
+        .file("shop.py", "PRICE = 12\n")
+        .file("test_shop.py", "import shop\n\ndef test_price():\n    assert shop.PRICE == 12\n");
+    project.commit();
+    let ran = project.run(&[], &[]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    project.write("shop.py", "PRICE = 13\n");
+    let broken = project.commit();
+    let ran = project.run(&[], &[]);
+    assert_eq!(ran.verdict("test_price"), "real", "{}", ran.text());
+    let since = format!("fails since {}, 1 of 1 run", &broken[..10]);
+    let listed = flakeproof(&project, &["list"]).1;
+    assert!(listed.contains("broken") && listed.contains(&since), "{listed}");
+    let explained = flakeproof(&project, &["explain", "test_price"]).1;
+    assert!(explained.contains("BROKEN") && explained.contains(&since), "{explained}");
+    let written = flakeproof(&project, &["report"]).1;
+    assert!(written.contains("0 flaky, 1 broken"), "{written}");
+    let page = std::fs::read_to_string(project.path().join(".flakeproof/report.html"));
+    assert!(page.expect("is there").contains(&since));
+    assert_eq!(row(&project, "test_price")["standing"], "broken");
+
+    project.write("shop.py", "PRICE = 12\n\nCURRENCY = 'EUR'\n");
+    let mended = project.commit();
+    for _ in 0..10 {
+        assert_eq!(project.run(&[], &[]).code(), Some(0));
+    }
+    let since = format!("mended since {}, passed 10 of 10 runs", &mended[..10]);
+    let listed = flakeproof(&project, &["list"]).1;
+    assert!(listed.contains(&since) && !listed.contains("broken"), "{listed}");
+    let explained = flakeproof(&project, &["explain", "test_price"]).1;
+    assert!(explained.contains("MENDED") && explained.contains(&since), "{explained}");
+    let row = row(&project, "test_price");
+    assert_eq!((&row["standing"], &row["since"]["runs"]), (&"mended".into(), &10.into()));
+    let written = flakeproof(&project, &["report"]).1;
+    assert!(written.contains("0 flaky, 0 broken"), "{written}");
+}
+
+/// Read a run of one test from a report of CI.
+fn ingest(project: &Project, number: usize, revision: &str, has_failed: bool) {
+    let failure = if has_failed { "<failure message=\"late\">late</failure>" } else { "" };
+    let report = format!(
+        "<testsuite name=\"s\" tests=\"1\"><testcase classname=\"tests.test_pay\" \
+         name=\"test_total\" time=\"7{number}\">{failure}</testcase></testsuite>"
+    );
+    let file = format!("report-{number}.xml");
+    project.write(&file, &report);
+    let started = format!("2026-11-{:02}T10:00:00Z", number + 1);
+    let words = ["ingest", "--revision", revision, "--started", &started, &file];
+    let (code, text) = flakeproof(project, &words);
+    assert_eq!(code, Some(0), "{text}");
+}
+
+#[test]
+fn every_command_and_every_form_of_the_report_has_the_same_rate_and_cost() {
+    let project = project();
+    let (good, bad, newer) = ("a".repeat(40), "b".repeat(40), "c".repeat(40));
+    let runs = [".F......", "FFF", ".."].into_iter().zip([&good, &bad, &newer]);
+    let runs = runs.flat_map(|(marks, revision)| marks.chars().map(move |mark| (mark, revision)));
+    for (number, (mark, revision)) in runs.enumerate() {
+        ingest(&project, number, revision, mark == 'F');
+    }
+    let listed = flakeproof(&project, &["list"]).1;
+    let (_, rate) = listed.split_once("failed 1 of 10 (").unwrap_or_else(|| panic!("{listed}"));
+    let (interval, _) = rate.split_once(')').expect("the interval ends");
+    assert!(listed.contains("  1 min burnt"), "{listed}");
+    let explained = flakeproof(&project, &["explain", "test_total"]).1;
+    let repeats = "2 more failures repeat one on the same code";
+    assert!(explained.contains(interval) && explained.contains(repeats), "{explained}");
+    for form in ["--markdown", "--gitlab-note", "--gitlab-quality", "--html"] {
+        let (_, text) = flakeproof(&project, &["report", form, "-"]);
+        assert!(text.contains(interval) || form == "--gitlab-quality", "{form}: {text}");
+        assert!(text.contains("1 min") || form == "--gitlab-quality", "{form}");
+    }
+    let output = project.flakeproof(&["list", "--output-format", "json"]).output();
+    let listed: Value =
+        serde_json::from_slice(&output.expect("the program starts").stdout).expect("is JSON");
+    let (listed, reported) = (listed["tests"][0].clone(), row(&project, "test_total"));
+    for end in ["low", "mean", "high"] {
+        let [one, other] =
+            [&listed, &reported].map(|it| it["rate"][end].as_f64().expect("is there"));
+        assert!((one - other).abs() < 1e-6, "{end}: {one} {other}");
+    }
+    assert_eq!(listed["runs"], reported["proven_runs"]);
 }

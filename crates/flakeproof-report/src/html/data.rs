@@ -8,14 +8,16 @@
 //!
 //! What is known about a test besides its runs is there in the words that the page shows.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use flakeproof_core::{
-    Again, HuntedTest, Mark, Outcome, Overview, PastFinding, PastRun, Prediction, QuarantineEntry,
-    Reason, SimilarTest, Standing, TestId, TestScore, Verdict,
+    HuntedTest, Overview, PastFinding, PastRun, Prediction, QuarantineEntry, Reason, SimilarTest,
+    Standing, TestId, TestScore,
 };
 use serde::Serialize;
 
+use super::track::Track;
+use crate::failure_groups::FailureGroup;
 use crate::json::seconds;
 use crate::overview::TestView;
 use crate::{Error, words};
@@ -28,16 +30,13 @@ const OTHER_MARKS: usize = 1_000;
 
 /// What a test can be, by the numbers that the page knows them by.
 const STANDINGS: [Option<Standing>; 6] = [
-    Some(Standing::Flaky),
     Some(Standing::Broken),
+    Some(Standing::Flaky),
     Some(Standing::Unexplained),
     Some(Standing::Mended),
     Some(Standing::Steady),
     None,
 ];
-
-/// The letter of a run that did not have the test.
-const ABSENT: char = '_';
 
 /// All that the page's script reads.
 #[derive(Serialize)]
@@ -50,12 +49,18 @@ struct PageData<'a> {
     /// Runs in which many tests failed together, as indices.
     outages: Vec<u32>,
     tests: TestColumns<'a>,
+    /// How many tests fail alike, by the number of their group.
+    groups: Vec<usize>,
     /// By the test's row.
     details: BTreeMap<usize, Detail<'a>>,
 }
 
 /// The data as JSON without any character that HTML or JavaScript would read as its own.
-pub(super) fn embedded(overview: &Overview, views: &[TestView<'_>]) -> Result<String, Error> {
+pub(super) fn embedded(
+    overview: &Overview,
+    views: &[TestView<'_>],
+    groups: &[FailureGroup<'_, '_>],
+) -> Result<String, Error> {
     let detail = |(row, view)| Some((row, Detail::from_view(view)?));
     let data = PageData {
         project: &overview.project,
@@ -63,7 +68,8 @@ pub(super) fn embedded(overview: &Overview, views: &[TestView<'_>]) -> Result<St
         standings: STANDINGS.map(words::standing),
         runs: RunColumns::new(&overview.timeline.runs),
         outages: overview.scores.outages.iter().map(|outage| outage.run).collect(),
-        tests: TestColumns::new(views, &overview.timeline.runs),
+        tests: TestColumns::new(views, &overview.timeline.runs, groups),
+        groups: groups.iter().map(|group| group.tests.len()).collect(),
         details: views.iter().enumerate().filter_map(detail).collect(),
     };
     Ok(harmless(&serde_json::to_string(&data)?))
@@ -108,8 +114,14 @@ struct TestColumns<'a> {
     seen: Vec<usize>,
     from: Vec<u32>,
     track: Vec<String>,
-    /// Sentences, as indices into `sentences`.
+    /// The group of those that fail alike.
+    group: Vec<Option<usize>>,
+    /// Words, as indices into `sentences`.
     words: Vec<usize>,
+    interval: Vec<Option<usize>>,
+    burnt: Vec<usize>,
+    since: Vec<Option<usize>>,
+    message: Vec<Option<usize>>,
     quarantined: Vec<u8>,
     predicted: Vec<Option<f64>>,
     /// Each sentence once.
@@ -118,23 +130,30 @@ struct TestColumns<'a> {
 
 impl<'a> TestColumns<'a> {
     /// The columns of these tests.
-    fn new(views: &[TestView<'a>], runs: &[PastRun]) -> Self {
+    fn new(views: &[TestView<'a>], runs: &[PastRun], groups: &[FailureGroup<'_, '_>]) -> Self {
         let mut columns = Self::default();
-        let mut known = HashMap::new();
+        let mut sentences = Sentences::default();
+        let group_of = group_of(groups);
         for view in views {
             columns.push_facts(view);
             columns.push_numbers(view.telling());
+            columns.push_words(view, &mut sentences);
             columns.push_runs(view, runs);
-            let sentence =
-                view.score.map_or_else(|| words::standing(None).to_owned(), words::score);
-            let sentences = &mut columns.sentences;
-            let at = *known.entry(sentence).or_insert_with_key(|sentence: &String| {
-                sentences.push(sentence.clone());
-                sentences.len() - 1
-            });
-            columns.words.push(at);
+            columns.group.push(group_of.get(view.id).copied());
         }
+        columns.sentences = sentences.all;
         columns
+    }
+
+    fn push_words(&mut self, view: &TestView<'a>, sentences: &mut Sentences) {
+        let score = view.telling();
+        let sentence = view.score.map_or_else(|| words::standing(None).to_owned(), words::score);
+        self.words.push(sentences.number(sentence));
+        self.interval.push(score.map(|it| sentences.number(words::interval(it.rate))));
+        self.burnt.push(sentences.number(words::burnt(view.cost())));
+        self.since.push(score.and_then(words::since).map(|since| sentences.number(since)));
+        let message = view.last_failure().map(|failure| words::excerpt(failure.message.trim()));
+        self.message.push(message.map(|message| sentences.number(message)));
     }
 
     fn push_facts(&mut self, view: &TestView<'a>) {
@@ -175,6 +194,31 @@ impl<'a> TestColumns<'a> {
     }
 }
 
+/// The group of each test that is in one.
+fn group_of<'a>(groups: &[FailureGroup<'_, 'a>]) -> HashMap<&'a TestId, usize> {
+    let of_group = |(number, group): (usize, &FailureGroup<'_, 'a>)| {
+        group.tests.iter().map(|view| (view.id, number)).collect::<Vec<_>>()
+    };
+    groups.iter().enumerate().flat_map(of_group).collect()
+}
+
+/// Sentences, each once.
+#[derive(Default)]
+struct Sentences {
+    all: Vec<String>,
+    numbers: HashMap<String, usize>,
+}
+
+impl Sentences {
+    fn number(&mut self, sentence: String) -> usize {
+        let all = &mut self.all;
+        *self.numbers.entry(sentence).or_insert_with_key(|sentence| {
+            all.push(sentence.clone());
+            all.len() - 1
+        })
+    }
+}
+
 /// The runs, column by column.
 #[derive(Default, Serialize)]
 struct RunColumns<'a> {
@@ -201,104 +245,6 @@ fn short(share: f64) -> f64 {
     (share * 1e5).round() / 1e5
 }
 
-/// A test's latest runs as a short text.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Track {
-    /// The run that the first letter stands for.
-    from: u32,
-    /// The letters, counted.
-    letters: String,
-}
-
-impl Track {
-    /// The latest marks, at most so many. Whether a failure's code can pass is told by all of them.
-    fn new(marks: &[Mark], runs: &[PastRun], at_most: usize) -> Self {
-        let code = |mark: &Mark| runs.get(mark.run as usize).and_then(|run| run.code);
-        let has_failed = marks.iter().any(|mark| mark.has_failed());
-        let passing = marks.iter().filter(|mark| has_failed && mark.has_passed());
-        let good: BTreeSet<u32> = passing.filter_map(code).collect();
-        let is_on_good_code = |mark: &Mark| code(mark).is_some_and(|code| good.contains(&code));
-        let marks = &marks[marks.len().saturating_sub(at_most)..];
-        let from = marks.first().map_or(0, |mark| mark.run);
-        let mut track = Counted::default();
-        let mut next = from;
-        for mark in marks {
-            track.push(ABSENT, mark.run.saturating_sub(next));
-            track.push(letter(mark, has_failed && is_on_good_code(mark)), 1);
-            next = mark.run.saturating_add(1);
-        }
-        Self { from, letters: track.end() }
-    }
-}
-
-/// Letters with the number of equal neighbours in front of each.
-#[derive(Default)]
-struct Counted {
-    text: String,
-    last: Option<(char, u32)>,
-}
-
-impl Counted {
-    fn push(&mut self, letter: char, times: u32) {
-        match &mut self.last {
-            _ if times == 0 => {}
-            Some((last, count)) if *last == letter => *count += times,
-            _ => {
-                self.flush();
-                self.last = Some((letter, times));
-            }
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some((letter, count)) = self.last.take() {
-            if count > 1 {
-                self.text.push_str(&count.to_string());
-            }
-            self.text.push(letter);
-        }
-    }
-
-    fn end(mut self) -> String {
-        self.flush();
-        self.text
-    }
-}
-
-/// Failures are the letters from `A` to `v`: by outcome, then by what came of running it again,
-/// then by verdict. A failure that only another run of the same code shows to be flaky is one of
-/// `!$*+`.
-fn letter(mark: &Mark, is_on_good_code: bool) -> char {
-    let outcome: u8 = match (mark.outcome, mark.again) {
-        (Outcome::Skipped, _) => return '-',
-        (Outcome::Passed, Again::Never) => return '.',
-        (Outcome::Passed, Again::Passed) => return ',',
-        (Outcome::Passed, Again::Failed) => return ';',
-        (Outcome::Failed, _) => 0,
-        (Outcome::Errored, _) => 1,
-        (Outcome::Crashed, _) => 2,
-        (Outcome::TimedOut, _) => 3,
-    };
-    let is_shown_here = mark.again == Again::Passed
-        || matches!(mark.verdict, Some(Verdict::Flaky | Verdict::NewlyFlaky | Verdict::Real));
-    if is_on_good_code && !is_shown_here {
-        return ['!', '$', '*', '+'][usize::from(outcome)];
-    }
-    let again = match mark.again {
-        Again::Never => 0,
-        Again::Passed => 1,
-        Again::Failed => 2,
-    };
-    let verdict = match mark.verdict {
-        None => 0,
-        Some(Verdict::Flaky | Verdict::NewlyFlaky) => 1,
-        Some(Verdict::Real) => 2,
-        Some(Verdict::Unknown | Verdict::Unrelated) => 3,
-    };
-    let number = outcome * 12 + again * 4 + verdict;
-    char::from(if number < 26 { b'A' + number } else { b'a' + (number - 26) })
-}
-
 /// Of anything that there may be thousands of, so much is on the page and the rest is counted.
 const AT_MOST: usize = 25;
 
@@ -306,6 +252,7 @@ const AT_MOST: usize = 25;
 #[derive(Default, Serialize)]
 struct Detail<'a> {
     location: Option<String>,
+    repeats: Option<String>,
     unexplained: Option<String>,
     hunted: Option<Hunted<'a>>,
     findings: Shown<Finding<'a>>,
@@ -379,12 +326,15 @@ impl<'a> Detail<'a> {
     /// What is known; `None` if that is nothing.
     pub(super) fn from_view(view: &TestView<'a>) -> Option<Self> {
         let unexplained = view.score.and_then(words::unexplained);
+        let repeats = view.score.and_then(words::repeats);
         let Some(detail) = view.detail else {
-            return unexplained.map(|it| Self { unexplained: Some(it), ..Self::default() });
+            let is_any = unexplained.is_some() || repeats.is_some();
+            return is_any.then(|| Self { unexplained, repeats, ..Self::default() });
         };
         let weighed = |reason: &'a Reason| (reason.what.as_str(), reason.weight);
         Some(Self {
             location: view.location().map(|location| location.to_string()),
+            repeats,
             unexplained,
             hunted: detail.hunted.as_ref().map(Hunted::new),
             findings: Shown::new(&detail.findings, Finding::new),
@@ -458,8 +408,6 @@ impl<'a> Predicted<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -478,50 +426,6 @@ mod tests {
     #[test]
     fn an_element_cannot_be_ended_from_inside() {
         assert_eq!(harmless("</script>&\u{2028}"), r"\u003c/script\u003e\u0026\u2028");
-    }
-
-    fn passed(run: u32) -> Mark {
-        Mark::first(run, Outcome::Passed, Duration::ZERO)
-    }
-
-    #[test]
-    fn equal_neighbours_are_counted_and_missing_runs_are_kept() {
-        let failed =
-            Mark { again: Again::Passed, ..Mark::first(5, Outcome::Failed, Duration::ZERO) };
-        let track = Track::new(&[passed(2), passed(3), passed(4), failed, passed(9)], &[], 100);
-        assert_eq!(track, Track { from: 2, letters: "3.E3_.".into() });
-    }
-
-    #[test]
-    fn a_failure_on_code_that_passed_in_another_run_has_its_own_letter_unless_it_is_real() {
-        let runs = [1, 1, 2].map(|code| PastRun { code: Some(code), ..PastRun::default() });
-        let failed = |run| Mark::first(run, Outcome::Failed, Duration::ZERO);
-        let letters = |marks: &[Mark]| Track::new(marks, &runs, 100).letters;
-        assert_eq!(letters(&[passed(0), failed(1), failed(2)]), ".!A");
-        assert_eq!(letters(&[passed(0), Mark { verdict: Some(Verdict::Real), ..failed(1) }]), ".C");
-    }
-
-    #[test]
-    fn only_the_latest_marks_are_kept() {
-        let marks: Vec<Mark> = (0..500).map(passed).collect();
-        assert_eq!(Track::new(&marks, &[], 100), Track { from: 400, letters: "100.".into() });
-        assert_eq!(Track::new(&[], &[], 100), Track::default());
-    }
-
-    #[test]
-    fn every_failure_has_a_letter_of_its_own() {
-        let mut letters = BTreeSet::new();
-        let verdicts = [None, Some(Verdict::Flaky), Some(Verdict::Real), Some(Verdict::Unknown)];
-        for outcome in Outcome::ALL.into_iter().filter(|outcome| outcome.is_failure()) {
-            for again in [Again::Never, Again::Passed, Again::Failed] {
-                for verdict in verdicts {
-                    let first = Mark::first(0, outcome, Duration::ZERO);
-                    letters.insert(letter(&Mark { again, verdict, ..first }, false));
-                }
-            }
-        }
-        assert_eq!(letters.len(), 48);
-        assert!(letters.iter().all(char::is_ascii_alphabetic));
     }
 
     #[test]

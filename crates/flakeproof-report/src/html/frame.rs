@@ -1,5 +1,5 @@
-//! What the page says before any script runs: the numbers on top, outages, the hunt with what it
-//! cost, notices, and the worst flaky tests as a plain table.
+//! What the page says before any script runs: the numbers on top, what to fix first, outages, the
+//! hunt with what it cost, notices, and the worst flaky tests as a plain table.
 //!
 //! A name may hold characters that turn the direction of what stands around it, or that show
 //! nothing at all. Two ids must not look alike that are not, so those characters are named.
@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 use flakeproof_core::{FrontPoint, HuntOverview, Overview, PastRun, StageCost};
 use serde::Serialize;
 
+use super::first::FirstFix;
+use crate::failure_groups::FailureGroup;
 use crate::overview::{TestView, Totals, worst};
 use crate::words;
 
@@ -32,6 +34,7 @@ pub(super) struct Frame {
     runs: String,
     outages: Vec<String>,
     more_outages: usize,
+    first: Vec<FirstFix>,
     plain: Vec<PlainRow>,
     more_flaky: usize,
     hunt: Option<HuntFrame>,
@@ -40,7 +43,11 @@ pub(super) struct Frame {
 
 impl Frame {
     /// What the page says about an overview.
-    pub(super) fn new(overview: &Overview, views: &[TestView<'_>]) -> Self {
+    pub(super) fn new(
+        overview: &Overview,
+        views: &[TestView<'_>],
+        groups: &[FailureGroup<'_, '_>],
+    ) -> Self {
         let totals = Totals::new(overview, views);
         let runs = &overview.timeline.runs;
         let outages = &overview.scores.outages;
@@ -56,11 +63,12 @@ impl Frame {
             version: overview.version.clone(),
             period: words::period(&totals).map(|period| visible(&period)),
             headline: words::headline(&totals),
-            minutes: words::burnt(totals.cost_seconds),
+            minutes: words::burnt(totals.cost()),
             executions: words::grouped(totals.executions),
             runs: words::grouped(totals.runs as u64),
             outages: outages.iter().rev().take(OUTAGES).map(outage).collect(),
             more_outages: outages.len().saturating_sub(OUTAGES),
+            first: FirstFix::all(overview, groups),
             plain: worst.iter().take(PLAIN).map(|view| PlainRow::new(view)).collect(),
             more_flaky: worst.len().saturating_sub(PLAIN),
             hunt: overview.hunt.as_ref().map(HuntFrame::new),
@@ -123,7 +131,7 @@ impl PlainRow {
             failed: score
                 .and_then(|it| it.last_failed.as_deref())
                 .map_or_else(|| "–".into(), minute),
-            cost: words::burnt(view.cost().as_secs_f64()),
+            cost: words::burnt(view.cost()),
         }
     }
 }
@@ -176,7 +184,7 @@ fn when(run: Option<&PastRun>) -> String {
     std::iter::once(minute(&run.started)).chain(job).collect()
 }
 
-fn minute(stamp: &str) -> String {
+pub(super) fn minute(stamp: &str) -> String {
     visible(&words::minute(stamp))
 }
 
@@ -256,7 +264,7 @@ fn share(part: u64, whole: u64) -> f64 {
 }
 
 /// The text with its invisible and direction-turning characters named, such as `⟨U+202E⟩`.
-fn visible(text: &str) -> String {
+pub(super) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         if is_hidden(character) {

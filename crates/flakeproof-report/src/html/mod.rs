@@ -5,7 +5,9 @@
 //! data cannot end its element, and the script only ever sets text.
 
 mod data;
+mod first;
 mod frame;
 mod page;
+mod track;
 
 pub use page::{CONTENT_SECURITY_POLICY, Html, page};

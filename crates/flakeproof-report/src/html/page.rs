@@ -7,6 +7,7 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 use super::data::embedded;
 use super::frame::Frame;
+use crate::failure_groups::failure_groups;
 use crate::overview::views;
 use crate::{Error, Renderer};
 
@@ -28,8 +29,9 @@ impl Renderer<Overview> for Html {
 
 const TEMPLATE: &str = include_str!("assets/page.html");
 /// In this order, each overruling what stands before it.
-const STYLES: [&str; 5] = [
+const STYLES: [&str; 6] = [
     include_str!("assets/page.css"),
+    include_str!("assets/first.css"),
     include_str!("assets/table.css"),
     include_str!("assets/hunt.css"),
     include_str!("assets/panel.css"),
@@ -54,6 +56,7 @@ const SCRIPTS: [&str; 6] = [
 /// When the template or the JSON writer refuses a value.
 pub fn page(overview: &Overview) -> Result<String, Error> {
     let views = views(overview);
+    let groups = failure_groups(&views);
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
     engine.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -64,9 +67,9 @@ pub fn page(overview: &Overview) -> Result<String, Error> {
     engine.add_template("page", TEMPLATE)?;
     let frame = engine.get_template("page")?.render(context! {
         policy => CONTENT_SECURITY_POLICY,
-        frame => Serde(Frame::new(overview, &views)),
+        frame => Serde(Frame::new(overview, &views, &groups)),
     })?;
-    Ok(filled(&frame, &embedded(overview, &views)?))
+    Ok(filled(&frame, &embedded(overview, &views, &groups)?))
 }
 
 /// The frame with what is too large, or too trusted, to go through the template. The places are

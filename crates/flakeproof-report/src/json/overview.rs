@@ -7,7 +7,8 @@
 use flakeproof_core::statistics::Rate;
 use flakeproof_core::{
     Again, Evidence, HuntEnd, HuntOverview, Kind, Mark, Outage, Outcome, Overview, PastFailure,
-    PastFinding, PastRun, Prediction, QuarantineEntry, Reason, Standing, TestId, Verdict,
+    PastFinding, PastRun, Prediction, QuarantineEntry, Reason, Standing, Streak, Tally, TestId,
+    Verdict,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -157,6 +158,8 @@ struct TestRow<'a> {
     proven_runs: u32,
     /// How many of these failed: flaky failures.
     proven_failures: u32,
+    /// Failures that no rate counts: on the same code it had failed before, and not passed since.
+    repeats: u32,
     /// Failures on code on which it never passed.
     unexplained: u32,
     /// Failures that were one outage with those of many others.
@@ -164,6 +167,12 @@ struct TestRow<'a> {
     /// How often it fails on unchanged code, with the interval that holds the rate with 95 %;
     /// `null` if it ran to an end in none.
     rate: Option<Rate>,
+    /// The executions of a hunt that the rate is from; `null` if it is from runs.
+    rated_by_hunt: Option<Tally>,
+    /// Since when it fails, if it is broken; since when it passes, if it is mended.
+    since: Option<&'a Streak>,
+    /// The message of its latest failure; `null` if none was kept.
+    last_message: Option<&'a str>,
     /// How often its outcome differs from that of the run before, from 0 to 1.
     flip_rate: Option<f64>,
     /// How unpredictable its outcome is on code on which it passes, in bits.
@@ -198,9 +207,13 @@ impl<'a> TestRow<'a> {
             failures: all.failures,
             proven_runs: proven.runs,
             proven_failures: proven.failures,
+            repeats: score.map_or(0, |it| it.repeats),
             unexplained: score.map_or(0, |it| it.unexplained),
             outages: score.map_or(0, |it| it.outages),
             rate: view.telling().map(|it| rounded(it.rate)),
+            rated_by_hunt: score.and_then(|it| it.hunted),
+            since: score.and_then(|it| it.since.as_ref()),
+            last_message: view.last_failure().map(|it| it.message.as_str()),
             flip_rate: score.map(|it| to_the_millionth(it.flip_rate)),
             entropy: score.map(|it| to_the_millionth(it.entropy)),
             first_seen: score.map(|it| it.first_seen.as_str()),
@@ -430,7 +443,7 @@ impl<'a> FindingDocument<'a> {
 struct FailureDocument<'a> {
     /// The failure in one line.
     message: &'a str,
-    /// How often it failed so.
+    /// In how many runs it failed so; reruns in the same run do not count.
     times: u32,
     /// When it last failed so, as an RFC 3339 time stamp.
     last: &'a str,
@@ -456,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_that_no_run_has_seen_has_no_rate_and_is_flaky_only_if_a_hunt_says_so() {
+    fn a_test_that_no_run_has_seen_has_the_rate_of_its_hunt_or_none() {
         let bytes = Json.render(&sample::overview()).unwrap();
         let document: Value = serde_json::from_slice(&bytes).unwrap();
         let row = |id: &str| {
@@ -464,7 +477,8 @@ mod tests {
             tests.iter().find(|row| row["id"] == id).cloned().unwrap()
         };
         let hunted = row(sample::ONLY_HUNTED);
-        assert_eq!((&hunted["standing"], &hunted["rate"]), (&"flaky".into(), &Value::Null));
+        assert_eq!((&hunted["standing"], &hunted["rate"]["mean"]), (&"flaky".into(), &0.45.into()));
+        assert_eq!(hunted["rated_by_hunt"], serde_json::json!({ "runs": 20, "failures": 9 }));
         let predicted = row(sample::ONLY_PREDICTED);
         assert_eq!((&predicted["standing"], &predicted["rate"]), (&Value::Null, &Value::Null));
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Again, DataPath, DataStep, Evidence, Failure, FlakyKind, FrontPoint, HuntCost, HuntEnd,
-    HuntOverview, HuntSummary, HuntedTest, Isolation, Kind, LeftBehind, LeftKind, Location, Mark,
-    Notice, Outcome, Overview, PastFailure, PastFinding, PastRun, Phase, Prediction,
-    QuarantineEntry, Reason, Reproduction, Scores, Signature, SimilarTest, Stage, StageCost, Tally,
-    TestDetail, TestId, TestTimeline, Timeline, Verdict,
+    HuntOverview, HuntRecord, HuntSummary, HuntedTest, Isolation, Kind, KnownFlaky, LeftBehind,
+    LeftKind, Location, Mark, Notice, Outcome, Overview, PastFailure, PastFinding, PastRun, Phase,
+    Prediction, QuarantineEntry, Reason, Reproduction, Scores, Signature, SimilarTest, Stage,
+    StageCost, Tally, TestDetail, TestId, TestTimeline, Timeline, Verdict,
 };
 
 /// The test that costs most, about which everything is known.
@@ -19,18 +19,23 @@ pub(crate) const ONLY_HUNTED: &str = "tests/test_session.py::test_logged_out";
 /// A suspect that no run in the history has seen.
 pub(crate) const ONLY_PREDICTED: &str = "tests/test_poll.py::test_waits";
 
-/// Nine tests in two dozen runs, an outage among them, and two tests that no run has seen.
+/// Two tests that are broken since the same change, and fail alike.
+pub(crate) const BROKEN: [&str; 2] =
+    ["tests/test_search.py::test_ranking", "tests/test_search.py::test_facets"];
+
+/// A few tests in two dozen runs, an outage among them, and two tests that no run has seen.
 pub(crate) fn overview() -> Overview {
     let timeline =
         Timeline { runs: (0..24).map(|number| run(number, 24)).collect(), tests: tests() };
-    let scores = Scores::from_timeline(&timeline);
+    let details = details();
+    let scores = Scores::new(&timeline, &known(&details));
     Overview {
         project: "shop".into(),
         made: "2026-11-16T02:00:00Z".into(),
         version: "0.1.0".into(),
         timeline,
         scores,
-        details: details(),
+        details,
         hunt: Some(hunt()),
         notices: vec![Notice {
             what: "2 runs have no revision".into(),
@@ -46,8 +51,10 @@ fn tests() -> Vec<TestTimeline> {
     let mut tests: Vec<TestTimeline> = [
         (WORST, ".r..k....F.O..r.....r..."),
         ("tests/test_checkout.py::test_receipt", ".......r...O....T......."),
-        ("tests/test_search.py::test_ranking", "...........O.....X..XXXX"),
-        ("tests/test_search.py::test_empty", "......EEE..O............"),
+        (BROKEN[0], "...........O.....X..XXXX"),
+        (BROKEN[1], "...........O.........XXX"),
+        ("tests/test_search.py::test_empty", "......Ess..O............"),
+        ("tests/test_search.py::test_paging", "......EEE..O............"),
         ("tests/test_api.py::test_new_endpoint", "                  .k...."),
         ("tests/test_api.py::test_windows_only", "ssssssssssssssssssssssss"),
     ]
@@ -117,11 +124,37 @@ fn details() -> BTreeMap<TestId, TestDetail> {
     hunted.setters = std::mem::take(&mut hunted.polluters);
     (hunted.cleaners, hunted.location) = (Vec::new(), None);
     let suspect = Prediction { neighbours: Vec::new(), ..prediction(ONLY_PREDICTED) };
+    let refused = || TestDetail {
+        failures: vec![failure("ConnectionError: search:9200 refused", 5, "2026-11-15T21:30:00Z")],
+        ..TestDetail::default()
+    };
     BTreeMap::from([
+        (BROKEN[0].into(), refused()),
+        (BROKEN[1].into(), refused()),
         (WORST.into(), everything()),
         (ONLY_HUNTED.into(), TestDetail { hunted: Some(hunted), ..TestDetail::default() }),
         (ONLY_PREDICTED.into(), TestDetail { prediction: Some(suspect), ..TestDetail::default() }),
     ])
+}
+
+fn failure(message: &str, times: u32, last: &str) -> PastFailure {
+    let signature = Some(Signature::compute(message, None));
+    PastFailure { message: message.into(), signature, times, last: last.into() }
+}
+
+/// What the latest hunt found, by what is known about each test.
+fn known(details: &BTreeMap<TestId, TestDetail>) -> Vec<KnownFlaky> {
+    let hunt = HuntRecord {
+        id: "hunt-1".into(),
+        started: "2026-11-15T22:00:00Z".into(),
+        command: vec!["pytest".into()],
+        fingerprint: String::new(),
+        seed: "7".into(),
+        settings: String::new(),
+        version: "0.1.0".into(),
+    };
+    let hunted = details.values().filter_map(|detail| detail.hunted.clone());
+    hunted.map(|test| KnownFlaky { hunt: hunt.clone(), test }).collect()
 }
 
 /// A test about which everything is known.
@@ -136,16 +169,8 @@ fn everything() -> TestDetail {
             evidence: evidence(),
         }],
         failures: vec![
-            PastFailure {
-                message: "AssertionError: assert 'EUR' == 'USD'".into(),
-                times: 5,
-                last: "2026-11-15T03:30:00Z".into(),
-            },
-            PastFailure {
-                message: "TimeoutError: <cart> & \"queue\" not drained".into(),
-                times: 1,
-                last: "2026-11-12T09:30:00Z".into(),
-            },
+            failure("AssertionError: assert 'EUR' == 'USD'", 5, "2026-11-15T03:30:00Z"),
+            failure("TimeoutError: <cart> & \"queue\" not drained", 1, "2026-11-12T09:30:00Z"),
         ],
         prediction: Some(prediction(WORST)),
         features: features(),
@@ -286,18 +311,25 @@ pub(crate) fn large_overview(tests: u32, runs: u32) -> Overview {
         runs: (0..runs).map(|number| run(number, runs)).collect(),
         tests: (0..tests).map(|number| test(number, runs)).collect(),
     };
-    let scores = Scores::from_timeline(&timeline);
     let mut overview = overview();
     overview.project = "warehouse".into();
     let mut everything = overview.details.remove(WORST).unwrap_or_default();
     let id = timeline.tests[0].test.clone();
     everything.reproduce = Some(format!("flakeproof repro {id}"));
-    everything.hunted.iter_mut().for_each(|hunted| hunted.location = None);
+    everything
+        .hunted
+        .iter_mut()
+        .for_each(|hunted| (hunted.id, hunted.location) = (id.clone(), None));
     everything
         .prediction
         .iter_mut()
         .for_each(|it| it.file = "tests/orders/test_orders_0.py".into());
     overview.details.insert(id, everything);
+    overview.details.retain(|id, _| !BROKEN.contains(&id.as_str()));
+    for test in &timeline.tests[1..] {
+        overview.details.extend(last_message(test).map(|detail| (test.test.clone(), detail)));
+    }
+    let scores = Scores::new(&timeline, &known(&overview.details));
     Overview { timeline, scores, ..overview }
 }
 
@@ -309,6 +341,22 @@ fn test(number: u32, runs: u32) -> TestTimeline {
     let id = format!("tests/{area}/test_{area}_{}.py::test_{verb}_{number}", number % 40);
     let letters: String = (0..runs).map(|run| letter(number, run, runs)).collect();
     TestTimeline { test: id.into(), marks: marks(&letters) }
+}
+
+/// How a test that failed did so last: most alike, as the tests of one area do.
+fn last_message(test: &TestTimeline) -> Option<TestDetail> {
+    const MESSAGES: [&str; 4] = [
+        "TimeoutError: the queue `outbox` was not drained within 5 s",
+        "AssertionError: assert 3 == 4",
+        "ConnectionError: postgres:5432 refused",
+        "KeyError: 'currency'",
+    ];
+    let failed = test.marks.iter().filter(|mark| mark.has_failed() && mark.again != Again::Never);
+    let times = u32::try_from(failed.clone().count()).unwrap_or_default();
+    let real = failed.clone().next_back()?.verdict == Some(Verdict::Real);
+    let at = if real { 2 } else { test.test.as_str().len() % MESSAGES.len() };
+    let failures = vec![failure(MESSAGES[at], times, "2026-11-15T03:30:00Z")];
+    Some(TestDetail { failures, ..TestDetail::default() })
 }
 
 /// Tests are told apart by their number: some are flaky, few are broken, some appeared lately.

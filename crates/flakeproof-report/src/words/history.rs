@@ -1,8 +1,10 @@
 //! What a project's history comes to: each test's, and the whole in one sentence, with the times
 //! and costs around it.
 
+use std::time::Duration;
+
 use flakeproof_core::statistics::Rate;
-use flakeproof_core::{Standing, Tally, TestScore};
+use flakeproof_core::{Standing, Streak, Tally, TestScore};
 
 use super::findings::{counted, percent};
 use crate::overview::Totals;
@@ -12,24 +14,53 @@ use crate::overview::Totals;
 pub fn standing(standing: Option<Standing>) -> &'static str {
     match standing {
         Some(Standing::Flaky) => "it passed and failed on the same code",
-        Some(Standing::Broken) => "it fails in every run of late, and passed on none of that code",
+        Some(Standing::Broken) => "its latest runs failed, on code on which it never passed",
         Some(Standing::Unexplained) => "it failed, and nobody knows whether that was the code",
         Some(Standing::Mended) => {
-            "it was flaky, and has passed so often since that it would have failed again"
+            "it was broken or flaky, and has passed so often since that it would have failed again"
         }
         Some(Standing::Steady) => "it never failed, outages left out",
         None => "it ran to an end in no run",
     }
 }
 
+/// Since when a broken test fails, or a mended one passes; `None` for any other.
+#[must_use]
+pub fn since(score: &TestScore) -> Option<String> {
+    let streak = score.since.as_ref()?;
+    let place = revision(streak);
+    let runs = counted(streak.runs as usize, "run");
+    match score.standing {
+        Standing::Broken => Some(format!("fails since {place}, {} of {runs}", streak.runs)),
+        Standing::Mended => Some(format!("mended since {place}, passed {} of {runs}", streak.runs)),
+        Standing::Flaky | Standing::Unexplained | Standing::Steady => None,
+    }
+}
+
+/// Where a streak began: its revision as people write it, else its time.
+fn revision(streak: &Streak) -> String {
+    let started = || minute(&streak.started);
+    streak.revision.as_deref().map_or_else(started, |revision| short(revision).to_owned())
+}
+
+/// A revision as people write it: `83e14cb0a1`.
+pub(crate) fn short(revision: &str) -> &str {
+    const SHORT: usize = 10;
+    revision.char_indices().nth(SHORT).map_or(revision, |(end, _)| &revision[..end])
+}
+
 /// How often a test fails on unchanged code, with the interval that holds the rate with 95 %.
 #[must_use]
 pub fn score(score: &TestScore) -> String {
+    let interval = interval(score.rate);
+    if let Some(Tally { runs, failures }) = score.hunted {
+        let runs = counted(runs as usize, "execution");
+        return format!("failed {failures} of {runs} in the hunt: {interval}");
+    }
     let Tally { runs, failures } = score.proven;
     if runs == 0 && score.unexplained == 0 {
         return "never ran to its end, so nothing can be said about its rate".to_owned();
     }
-    let interval = interval(score.rate);
     if runs == 0 {
         let failed = match score.unexplained {
             1 => "failed its only run".to_owned(),
@@ -51,6 +82,17 @@ pub fn score(score: &TestScore) -> String {
     format!("failed {failures} of {runs} on code on which it also passes: {interval}")
 }
 
+/// How often a test fails on unchanged code, in a few words: `failed 7 of 310 (1.0 % to 4.4 %)`.
+#[must_use]
+pub fn rate(score: &TestScore) -> String {
+    let Tally { runs, failures } = score.rated();
+    if runs == 0 {
+        return "rate not measured".to_owned();
+    }
+    let place = if score.hunted.is_some() { " in the hunt" } else { "" };
+    format!("failed {failures} of {runs}{place} ({})", interval(score.rate))
+}
+
 /// What is to be known about failures on code on which a test never passed; `None` if it has none.
 #[must_use]
 pub fn unexplained(score: &TestScore) -> Option<String> {
@@ -58,9 +100,21 @@ pub fn unexplained(score: &TestScore) -> Option<String> {
     (score.unexplained > 0).then(|| {
         format!(
             "{failures} on code on which it never passed: real or flaky, nobody knows; the upper \
-             end of the interval counts them too"
+             end of the interval counts each such code once"
         )
     })
+}
+
+/// What is to be known about failures that no rate counts; `None` if there are none.
+#[must_use]
+pub fn repeats(score: &TestScore) -> Option<String> {
+    match score.repeats {
+        0 => None,
+        1 => Some("1 more failure repeats one on the same code, and no rate counts it".to_owned()),
+        many => Some(format!(
+            "{many} more failures repeat one on the same code, and no rate counts them"
+        )),
+    }
 }
 
 /// An interval of rates: `1.1 % to 4.5 %`.
@@ -86,15 +140,16 @@ pub(crate) fn headline(totals: &Totals) -> String {
         0 => format!("No flaky test in {runs}{broken}"),
         flaky if totals.cost_seconds > 0.0 => {
             let flaky = counted(flaky, "flaky test");
-            format!("{flaky} burnt {} of CI in {runs}{broken}", burnt(totals.cost_seconds))
+            format!("{flaky} burnt {} of CI in {runs}{broken}", burnt(totals.cost()))
         }
         flaky => format!("{} in {runs}{broken}", counted(flaky, "flaky test")),
     }
 }
 
 /// A time of CI, in the unit that people think of it in.
-pub(crate) fn burnt(seconds: f64) -> String {
-    match seconds {
+#[must_use]
+pub fn burnt(time: Duration) -> String {
+    match time.as_secs_f64() {
         none if none <= 0.0 => "0 min".to_owned(),
         few if few < 60.0 => "under 1 min".to_owned(),
         some if some < 6_000.0 => format!("{:.0} min", some / 60.0),
@@ -121,8 +176,6 @@ pub(crate) fn minute(stamp: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use flakeproof_core::statistics::failure_rate;
 
     use super::*;
@@ -137,7 +190,10 @@ mod tests {
             proven,
             unexplained,
             outages: 0,
+            repeats: 0,
             rate: failure_rate(proven),
+            hunted: None,
+            since: None,
             flip_rate: 0.0,
             entropy: 0.0,
             first_seen: String::new(),
@@ -196,6 +252,38 @@ mod tests {
 
     #[test]
     fn a_cost_is_never_rounded_to_nothing() {
-        assert_eq!([0.0, 3.0, 90.0, 7200.0].map(burnt), ["0 min", "under 1 min", "2 min", "2.0 h"]);
+        let burnt = |seconds| burnt(Duration::from_secs(seconds));
+        assert_eq!([0, 3, 90, 7200].map(burnt), ["0 min", "under 1 min", "2 min", "2.0 h"]);
+    }
+
+    #[test]
+    fn a_short_rate_has_the_figures_of_the_long_one() {
+        let (few, many) = (rate(&scored(310, 7, 0)), score(&scored(310, 7, 0)));
+        assert_eq!(few, "failed 7 of 310 (1.0 % to 4.4 %)");
+        assert!(many.ends_with("1.0 % to 4.4 %"), "{many}");
+        let hunted = Tally { runs: 20, failures: 9 };
+        let victim =
+            TestScore { hunted: Some(hunted), rate: failure_rate(hunted), ..scored(9, 0, 0) };
+        assert_eq!(rate(&victim), "failed 9 of 20 in the hunt (25 % to 66 %)");
+        assert_eq!(score(&victim), "failed 9 of 20 executions in the hunt: 25 % to 66 %");
+    }
+
+    #[test]
+    fn a_broken_test_says_since_when_it_fails_and_a_mended_one_since_when_it_passes() {
+        let streak = |revision: Option<&str>| Streak {
+            revision: revision.map(str::to_owned),
+            started: "2026-11-16T02:00:00Z".into(),
+            runs: 16,
+        };
+        let in_state = |standing, revision| TestScore {
+            standing,
+            since: Some(streak(revision)),
+            ..scored(0, 0, 16)
+        };
+        let broken = since(&in_state(Standing::Broken, Some("83e14cb0a1f2")));
+        assert_eq!(broken.as_deref(), Some("fails since 83e14cb0a1, 16 of 16 runs"));
+        let mended = since(&in_state(Standing::Mended, None));
+        let said = "mended since 2026-11-16 02:00, passed 16 of 16 runs";
+        assert_eq!(mended.as_deref(), Some(said));
     }
 }

@@ -1,9 +1,10 @@
 //! What a hunt found, in words.
 
-use flakeproof_core::statistics::{Rate, failure_rate};
+use flakeproof_core::statistics::failure_rate;
 use flakeproof_core::{FlakyKind, Hidden, HuntEnd, HuntFindings, HuntedTest, Tally, TestId};
 
 use super::findings::counted;
+use super::history::interval;
 
 /// The sentence for a kind of flaky test, which starts with the kind.
 #[must_use]
@@ -21,7 +22,7 @@ pub fn flaky_kind(kind: FlakyKind) -> &'static str {
 /// use flakeproof_core::Tally;
 ///
 /// let tally = Tally { runs: 20, failures: 3 };
-/// assert_eq!(flakeproof_report::words::failed(tally), "failed 3 of 20 (4–35 %)");
+/// assert_eq!(flakeproof_report::words::failed(tally), "failed 3 of 20 (4.4 % to 35 %)");
 /// ```
 #[must_use]
 pub fn failed(tally: Tally) -> String {
@@ -30,21 +31,6 @@ pub fn failed(tally: Tally) -> String {
     }
     let rate = interval(failure_rate(tally));
     format!("failed {} of {} ({rate})", tally.failures, tally.runs)
-}
-
-/// An interval of shares in percent.
-fn interval(rate: Rate) -> String {
-    let digits = |share: f64| {
-        let percent = share * 100.0;
-        if percent > 0.0 && percent < 0.95 {
-            format!("{percent:.1}")
-        } else if percent > 99.0 && percent < 100.0 {
-            "99".to_owned()
-        } else {
-            format!("{percent:.0}")
-        }
-    };
-    format!("{}–{} %", digits(rate.low), digits(rate.high))
 }
 
 /// How a test fared where it was run: first what tells its rate, then the rest.
@@ -239,12 +225,12 @@ mod tests {
         assert_eq!(
             fared,
             [
-                "failed 3 of 20 in other orders (4–35 %), 0 of 10 in the suite's own order, 0 of 3 \
-                 alone",
-                "failed 4 of 4 alone (47–100 %), 9 of 20 in other orders, 0 of 10 in the suite's \
-                 own order",
-                "failed 7 of 50 in all (6–26 %), 1 of 10 in the suite's own order, 2 of 20 alone, \
-                 4 of 20 in other orders",
+                "failed 3 of 20 in other orders (4.4 % to 35 %), 0 of 10 in the suite's own order, \
+                 0 of 3 alone",
+                "failed 4 of 4 alone (47 % to 100 %), 9 of 20 in other orders, 0 of 10 in the \
+                 suite's own order",
+                "failed 7 of 50 in all (6.5 % to 26 %), 1 of 10 in the suite's own order, 2 of 20 \
+                 alone, 4 of 20 in other orders",
             ]
         );
     }

@@ -12,8 +12,8 @@ mod predictions;
 
 pub use findings::{command, evidence, failure, group, kind, outcome, quarantined, verdict};
 pub(crate) use findings::{counted, excerpt, percent, sentence};
-pub(crate) use history::{burnt, headline, minute, period};
-pub use history::{interval, score, standing, unexplained};
+pub use history::{burnt, interval, rate, repeats, score, since, standing, unexplained};
+pub(crate) use history::{headline, minute, period, short};
 pub use hunt::{
     Rest, always_passed, expected_hidden, failed, fared, flaky_kind, flaky_tests, grouped, hidden,
     hunt_cost, hunt_end, lasted, missed, one_time_in, rest, together,

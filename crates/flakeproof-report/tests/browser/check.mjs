@@ -38,7 +38,7 @@ async function open(options = {}, hash = '') {
 }
 
 const rows = (page) => page.locator('#rows tr');
-const names = (page) => page.locator('#rows th.test a').allTextContents();
+const names = (page) => page.locator('#rows th.test > a').allTextContents();
 const counted = (page, text) => page.locator('#count', { hasText: text }).waitFor();
 const phone = {
   viewport: { width: 360, height: 740 },
@@ -93,14 +93,16 @@ const scenarios = {
     await page.getByText('No test matches').waitFor();
     await page.getByRole('button', { name: 'Clear the filter' }).click();
     await counted(page, '302 tests');
-    const tile = page.locator('.tile[data-standing="1"]');
+    const tile = page.locator('.tile[data-standing="0"]');
     await tile.click();
     assert.equal(await tile.getAttribute('aria-pressed'), 'true');
     assert.equal(await rows(page).count(), Number(await tile.locator('b').textContent()));
     assert.ok(
-      (await rows(page).locator('.standing').allTextContents()).every((word) => word === 'broken'),
+      (await rows(page).locator('.standing .badge').allTextContents()).every(
+        (word) => word === 'broken',
+      ),
     );
-    await page.locator('.tile[data-standing="0"]').click();
+    await page.locator('.tile[data-standing="1"]').click();
     assert.match(page.url(), /standing=broken%2Cflaky/);
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
     await page.selectOption('#kind', 'victim');
@@ -115,7 +117,7 @@ const scenarios = {
   async opens() {
     const page = await open();
     const panel = page.locator('#test');
-    await page.getByRole('link', { name: 'test_total[EUR]' }).click();
+    await rows(page).getByRole('link', { name: 'test_total[EUR]' }).click();
     await panel.waitFor();
     const text = await panel.innerText();
     for (const words of [
@@ -152,17 +154,63 @@ const scenarios = {
     await panel.getByRole('heading', { name: 'test_ranking' }).waitFor();
     assert.match(await panel.innerText(), /5 failures on code on which it never passed/);
     await panel.getByRole('button', { name: 'Next test' }).click();
-    await panel.getByRole('heading', { name: 'test_empty' }).waitFor();
+    await panel.getByRole('heading', { name: 'test_total[EUR]' }).waitFor();
     await page.goBack();
     await panel.getByRole('heading', { name: 'test_ranking' }).waitFor();
     const deep = await open({}, `#${new URLSearchParams({ test: WORST, sort: '-cost' })}`);
-    await deep.getByRole('heading', { name: 'test_total[EUR]' }).waitFor();
+    await deep.locator('#test').getByRole('heading', { name: 'test_total[EUR]' }).waitFor();
     const unknown = await open({}, '#test=nobody&sort=nonsense');
     await counted(unknown, 'There is no test nobody in this report');
   },
 
+  async first() {
+    const page = await open({ colorScheme: 'light' });
+    const fixes = page.locator('.first li');
+    assert.equal(await fixes.count(), 3);
+    const broken = await fixes.first().innerText();
+    for (const words of ['broken', 'fails since', '4 of 4 runs', 'search:9200 refused'])
+      assert.ok(broken.includes(words), `${words} in\n${broken}`);
+    const flaky = await fixes.nth(1).innerText();
+    for (const words of ['first failed at', 'fails after', '@payments', 'min of CI', 'repro'])
+      assert.ok(flaky.includes(words), `${words} in\n${flaky}`);
+    const colour = (place) =>
+      place.evaluate((element) => getComputedStyle(element).borderTopColor);
+    assert.notEqual(await colour(fixes.first()), await colour(fixes.nth(1)));
+    assert.equal((await names(page)).slice(0, 2).sort().join(), 'test_facets,test_ranking');
+    assert.match(await rows(page).first().innerText(), /search:9200 refused/);
+    await page.getByRole('link', { name: '1 other test fails alike' }).click();
+    await counted(page, '2 of');
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+    await fixes.first().getByRole('link', { name: 'test_ranking' }).click();
+    await page.locator('#test').getByRole('heading', { name: 'test_ranking' }).waitFor();
+    await page.keyboard.press('Escape');
+    assert.ok(!(await names(page)).some((name) => name.startsWith('test_field')));
+    await page.getByRole('button', { name: 'Show 8 tests that never failed' }).click();
+    assert.ok((await names(page)).some((name) => name.startsWith('test_field')));
+    await page.reload();
+    await page.getByRole('button', { name: 'Fold 8 tests that never failed' }).waitFor();
+    assert.match(await page.locator('#legend').innerText(), /failure rate: .* 95 %/);
+    await page.getByText('How CI time burnt is counted').click();
+    await page.getByText('shared by these tests').waitFor();
+  },
+
+  async axis() {
+    const page = await open({}, `#${new URLSearchParams({ test: WORST })}`);
+    const panel = page.locator('#test');
+    const box = (place) => place.evaluate((element) => element.getBoundingClientRect().toJSON());
+    const line = await box(panel.locator('.line'));
+    const [first, last] = [panel.locator('.mark').first(), panel.locator('.mark').last()];
+    assert.ok(Math.abs((await box(first)).left - line.left) < 1, 'the marks begin with the line');
+    assert.ok(Math.abs((await box(last)).right - line.right) < 1, 'the marks end with the line');
+    const days = await panel.locator('.days span').allTextContents();
+    assert.ok(days.length >= 3 && days[0] === '2026-11-10', days.join());
+    const places = await Promise.all((await panel.locator('.days span').all()).map(box));
+    for (let at = 1; at < places.length; at += 1)
+      assert.ok(places[at].left > places[at - 1].right, `the days ${days.join()} overlap`);
+  },
+
   async keyboard() {
-    const page = await open();
+    const page = await open({}, '#all=1');
     const focused = () => page.evaluate(() => document.activeElement.closest('tr')?.dataset.at);
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
@@ -222,7 +270,7 @@ const scenarios = {
   },
 
   async large() {
-    const page = await open();
+    const page = await open({}, '#all=1');
     await counted(page, '10,002 tests');
     // Work is counted, not timed: what a step costs must not grow with the number of tests.
     await page.evaluate(() => {
@@ -325,7 +373,7 @@ const scenarios = {
     assert.ok(!all.includes('\u202e'));
     assert.ok(await fits(page), 'a long name makes the page too wide');
     for (let at = 0; at < 5; at += 1) {
-      await page.locator('#rows a').nth(at).click();
+      await page.locator('#rows th.test > a').nth(at).click();
       await page.locator('#test').waitFor();
       await page.keyboard.press('Escape');
       await page.locator('#test').waitFor({ state: 'hidden' });

@@ -34,6 +34,16 @@ fn a_test_opens_from_its_row_and_from_its_address() {
 }
 
 #[test]
+fn three_failures_come_first_and_steady_tests_are_folded() {
+    check("first", &small());
+}
+
+#[test]
+fn the_marks_of_a_test_fill_the_days_below_them() {
+    check("axis", &small());
+}
+
+#[test]
 fn the_keyboard_is_enough() {
     check("keyboard", &overview::large_overview(300, 60));
 }
@@ -80,7 +90,8 @@ fn the_pictures_of_the_guide_can_be_made() {
 
 fn small() -> Overview {
     let overview = overview::overview();
-    for id in [overview::WORST, overview::ONLY_HUNTED, overview::ONLY_PREDICTED] {
+    let [broken, alike] = overview::BROKEN;
+    for id in [overview::WORST, overview::ONLY_HUNTED, overview::ONLY_PREDICTED, broken, alike] {
         assert!(overview.details.contains_key(id));
     }
     overview

@@ -43,7 +43,7 @@ const scenarios = {
     await page.fill('#query', 'test_pay');
     await page.locator('#count', { hasText: '1 of 209' }).waitFor();
     assert.equal(await rows(page).count(), 1);
-    await page.getByRole('link', { name }).click();
+    await rows(page).getByRole('link', { name }).click();
     await page.locator('#test').getByRole('heading', { name }).waitFor();
     await page.keyboard.press('Escape');
     await page.locator('#test').waitFor({ state: 'hidden' });
@@ -55,6 +55,24 @@ const scenarios = {
     assert.notEqual(await ground(), light);
     await page.reload();
     await page.locator('#theme', { hasText: 'Theme: dark' }).waitFor();
+  },
+
+  async first() {
+    const page = await open('/');
+    const fix = page.locator('.first li');
+    assert.equal(await fix.count(), 1);
+    const asked = await page.context().request.get(`${origin}/api/v1/tests?standing=flaky`);
+    const { low, high } = (await asked.json()).tests[0].rate;
+    const percent = (share) => `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`;
+    const rate = `${percent(low)} to ${percent(high)}`;
+    assert.ok((await fix.innerText()).includes(`failed 1 of 4 (${rate})`), await fix.innerText());
+    assert.ok((await rows(page).first().innerText()).includes(rate));
+    assert.equal(await rows(page).count(), 1);
+    await page.getByRole('button', { name: 'Show 208 tests that never failed' }).click();
+    await page.locator('#count', { hasText: '209 tests' }).waitFor();
+    assert.ok((await rows(page).count()) > 5);
+    await fix.getByRole('link').click();
+    await page.locator('#test').getByRole('heading', { name }).waitFor();
   },
 
   async link() {

@@ -29,6 +29,11 @@ fn the_page_sorts_filters_opens_a_test_and_changes_its_theme() {
 }
 
 #[test]
+fn what_to_fix_first_has_the_rate_that_the_interface_answers() {
+    check("first", None);
+}
+
+#[test]
 fn a_link_to_a_test_opens_it() {
     check("link", None);
 }

@@ -53,8 +53,7 @@ pub(crate) fn hunted_and_scores(
     history: &SqliteHistory,
 ) -> Result<(Vec<KnownFlaky>, Scores), HistoryError> {
     let hunted = history.known_flaky()?;
-    let mut scores = Scores::from_timeline(&history.timeline()?);
-    scores.add_hunted(&hunted);
+    let scores = Scores::new(&history.timeline()?, &hunted);
     Ok((hunted, scores))
 }
 

@@ -94,8 +94,7 @@ impl OverviewReader {
     fn of_history(&self, history: &SqliteHistory) -> Result<Overview, HistoryError> {
         let known = history.known_flaky()?;
         let timeline = history.timeline()?;
-        let mut scores = Scores::from_timeline(&timeline);
-        scores.add_hunted(&known);
+        let scores = Scores::new(&timeline, &known);
         let mut details: BTreeMap<TestId, TestDetail> = BTreeMap::new();
         for (test, findings) in history.past_findings()? {
             details.entry(test).or_default().findings = findings;

@@ -19,9 +19,18 @@ pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores) {
 
 /// Print the list for programs.
 pub(crate) fn known_flaky_json(hunted: &[KnownFlaky], scores: &Scores) {
+    super::verbatim(&format!("{:#}\n", as_json(hunted, scores)));
+}
+
+fn as_json(hunted: &[KnownFlaky], scores: &Scores) -> Value {
     let tests: Vec<Value> = lines(hunted, scores).iter().map(Line::as_json).collect();
-    let outages = scores.outages.len();
-    super::verbatim(&format!("{:#}\n", json!({ "schema": 1, "tests": tests, "outages": outages })));
+    json!({
+        "schema": 1,
+        "tests": tests,
+        "broken": scores.standing(Standing::Broken).collect::<Vec<_>>(),
+        "mended": scores.standing(Standing::Mended).collect::<Vec<_>>(),
+        "outages": scores.outages.len(),
+    })
 }
 
 /// A flaky test, by what hunts and runs know about it.
@@ -36,9 +45,8 @@ fn lines<'k>(hunted: &'k [KnownFlaky], scores: &'k Scores) -> Vec<Line<'k>> {
         hunted.iter().map(|known| (&known.test.id, known)).collect();
     let flaky =
         scores.tests.iter().map(|score| Line { score, hunted: by_id.get(&score.test).copied() });
-    let mut lines: Vec<Line<'_>> = flaky
-        .filter(|line| line.score.standing == Standing::Flaky || line.hunted.is_some())
-        .collect();
+    let mut lines: Vec<Line<'_>> =
+        flaky.filter(|line| line.score.standing == Standing::Flaky).collect();
     lines.sort_by(|one, other| {
         let weight = |line: &Line<'_>| (line.hunted.is_some(), line.score.cost);
         weight(other).cmp(&weight(one))
@@ -47,43 +55,47 @@ fn lines<'k>(hunted: &'k [KnownFlaky], scores: &'k Scores) -> Vec<Line<'k>> {
 }
 
 impl Line<'_> {
+    /// Kind, rate, day, and what it depends on or costs.
     fn columns(&self) -> [String; 4] {
-        if let Some(known) = self.hunted {
-            return row(known);
-        }
-        let last = self.score.last_failed.as_deref().unwrap_or(&self.score.last_seen);
-        ["flaky".to_owned(), words::failed(self.score.proven), date(last).to_owned(), self.burnt()]
+        let score = self.score;
+        let kind = self.hunted.and_then(|known| known.test.kind).map_or("flaky", FlakyKind::word);
+        let seen = self.hunted.map_or_else(|| last_failed(score).to_owned(), day);
+        let influence = self.hunted.map(|known| influence(&known.test)).unwrap_or_default();
+        [kind.to_owned(), words::rate(score), seen, influence + &self.burnt()]
     }
 
-    /// What it cost, where that is worth telling.
+    /// What it cost, where it did.
     fn burnt(&self) -> String {
-        match self.score.cost.as_secs() {
-            0 => String::new(),
-            seconds @ 1..60 => format!("  {seconds} s burnt"),
-            seconds => format!("  {} min burnt", seconds.div_ceil(60)),
-        }
+        let cost = self.score.cost;
+        if cost.is_zero() { String::new() } else { format!("  {} burnt", words::burnt(cost)) }
     }
 
     fn as_json(&self) -> Value {
         let score = self.score;
-        let mut value = self.hunted.map_or_else(
-            || {
-                json!({
-                    "id": score.test,
-                    "kind": null,
-                    "rate": score.rate,
-                    "runs": score.proven.runs,
-                    "failures": score.proven.failures,
-                    "last_seen": score.last_failed,
-                })
-            },
-            known_as_json,
-        );
+        let mut value = self
+            .hunted
+            .map_or_else(|| json!({ "kind": null, "last_seen": score.last_failed }), known_as_json);
         if let Some(members) = value.as_object_mut() {
+            let rated = score.rated();
+            members.insert("id".to_owned(), json!(score.test));
+            members.insert("rate".to_owned(), json!(score.rate));
+            members.insert("runs".to_owned(), json!(rated.runs));
+            members.insert("failures".to_owned(), json!(rated.failures));
             members.insert("history".to_owned(), json!(score));
         }
         value
     }
+}
+
+/// The columns of a broken test.
+fn broken_columns(score: &TestScore) -> [String; 4] {
+    let since = words::since(score).unwrap_or_default();
+    ["broken".to_owned(), since, last_failed(score).to_owned(), String::new()]
+}
+
+/// The day on which a test last failed.
+fn last_failed(score: &TestScore) -> &str {
+    date(score.last_failed.as_deref().unwrap_or(&score.last_seen))
 }
 
 /// Print all that hunts know about a test.
@@ -110,12 +122,14 @@ fn failed(score: &TestScore, detail: &TestDetail) -> String {
     let mut text = String::new();
     let word = score.standing.word().to_uppercase();
     let _ = writeln!(text, "{CHANCE}{word}{CHANCE:#} {STRONG}{}{STRONG:#}", score.test.shown());
-    let _ = writeln!(text, "      {}", words::score(score));
+    let said = [words::since(score), Some(words::score(score)), words::repeats(score)];
+    for sentence in said.into_iter().flatten() {
+        let _ = writeln!(text, "      {sentence}");
+    }
     for failure in detail.failures.iter().take(MOST_WAYS) {
         let (message, last) = (shortened(&failure.message), date(&failure.last));
-        let times = count(failure.times as usize, "time");
-        let _ =
-            writeln!(text, "      {times}, reruns counted: {message} {DIM}(last {last}){DIM:#}");
+        let runs = count(failure.times as usize, "run");
+        let _ = writeln!(text, "      in {runs}: {message} {DIM}(last {last}){DIM:#}");
     }
     if let Some(finding) = detail.findings.first() {
         let (verdict, day) = (finding.verdict.word(), date(&finding.started));
@@ -164,40 +178,55 @@ pub(crate) fn known_as_json(known: &KnownFlaky) -> Value {
 fn listed(hunted: &[KnownFlaky], scores: &Scores) -> String {
     let mut text = String::new();
     let lines = lines(hunted, scores);
+    let broken: Vec<&TestScore> = scores.standing(Standing::Broken).collect();
+    let broken_rows = broken.iter().map(|score| (&score.test, broken_columns(score)));
+    let flaky_rows = lines.iter().map(|line| (&line.score.test, line.columns()));
+    table(&mut text, &broken_rows.chain(flaky_rows).collect::<Vec<_>>());
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    let also = if broken.is_empty() { String::new() } else { format!(", {} broken", broken.len()) };
     if lines.is_empty() {
         let next = "`flakeproof hunt -- COMMAND` looks for them, `flakeproof ingest` reads your CI's \
                     reports";
-        let _ = writeln!(text, "no flaky test is known in this project; {next}");
-        others(&mut text, scores);
-        return text;
+        let _ = writeln!(text, "no flaky test is known in this project{also}; {next}");
+    } else {
+        let tests = count(lines.len(), "flaky test");
+        let next =
+            "`flakeproof explain TEST` tells all about one, `flakeproof repro TEST` shows it fail";
+        let _ = writeln!(text, "{tests} known{also} {DIM}({next}){DIM:#}");
     }
-    let rows: Vec<[String; 4]> = lines.iter().map(Line::columns).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let widths = [0, 1, 2].map(|column| width(column).unwrap_or_default());
-    for (row, line) in rows.iter().zip(&lines) {
-        let [kind, rate, seen, influence] = row;
-        let [kind_width, rate_width, seen_width] = widths;
-        let _ = writeln!(
-            text,
-            "{CHANCE}{kind:<kind_width$}{CHANCE:#}  {rate:<rate_width$}  {seen:<seen_width$}  \
-             {STRONG}{}{STRONG:#}{DIM}{influence}{DIM:#}",
-            line.score.test
-        );
-    }
-    let tests = count(lines.len(), "flaky test");
-    let next =
-        "`flakeproof explain TEST` tells all about one, `flakeproof repro TEST` shows it fail";
-    let _ = writeln!(text, "\n{tests} known {DIM}({next}){DIM:#}");
     others(&mut text, scores);
     text
 }
 
+/// Rows of tests, each with its four columns.
+fn table(text: &mut String, rows: &[(&TestId, [String; 4])]) {
+    let width = |column: usize| rows.iter().map(|(_, row)| row[column].chars().count()).max();
+    let [kind_width, rate_width, seen_width] =
+        [0, 1, 2].map(|column| width(column).unwrap_or_default());
+    for (test, [kind, rate, seen, rest]) in rows {
+        let _ = writeln!(
+            text,
+            "{CHANCE}{kind:<kind_width$}{CHANCE:#}  {rate:<rate_width$}  {seen:<seen_width$}  \
+             {STRONG}{test}{STRONG:#}{DIM}{rest}{DIM:#}",
+        );
+    }
+}
+
 /// What else the history says, so that nobody takes the list for all of it.
 fn others(text: &mut String, scores: &Scores) {
-    let standing = |standing| scores.standing(standing).count();
+    const MOST_MENDED: usize = 5;
+    let mended: Vec<&TestScore> = scores.standing(Standing::Mended).collect();
+    for score in mended.iter().take(MOST_MENDED) {
+        let since = words::since(score).unwrap_or_default();
+        let _ = writeln!(text, "{DIM}{since}: {}{DIM:#}", score.test);
+    }
+    let more = mended.len().saturating_sub(MOST_MENDED);
+    let unexplained = scores.standing(Standing::Unexplained).count();
     let told: Vec<String> = [
-        (standing(Standing::Broken), "broken: failing in every run of late"),
-        (standing(Standing::Unexplained), "unexplained: failed on code on which they never passed"),
+        (more, "more mended: broken or flaky before, and passing since"),
+        (unexplained, "unexplained: failed on code on which they never passed"),
     ]
     .into_iter()
     .filter(|(tests, _)| *tests > 0)
@@ -207,12 +236,6 @@ fn others(text: &mut String, scores: &Scores) {
     if !told.is_empty() {
         let _ = writeln!(text, "{DIM}besides: {}{DIM:#}", told.join("; "));
     }
-}
-
-fn row(known: &KnownFlaky) -> [String; 4] {
-    let test = &known.test;
-    let kind = test.kind.map(FlakyKind::word).unwrap_or_default();
-    [kind.to_owned(), words::failed(test.telling()), day(known), influence(test)]
 }
 
 /// How many tests, or sets of them, it depends on.
@@ -302,7 +325,7 @@ pub(super) fn shortened(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use flakeproof_core::{HuntRecord, Tally};
+    use flakeproof_core::{HuntRecord, Tally, Timeline};
 
     use super::*;
 
@@ -327,8 +350,7 @@ mod tests {
     #[test]
     fn each_known_test_is_one_line() {
         let known = [known("a.py::test_a", FlakyKind::Nod, 0), known("b", FlakyKind::Victim, 2)];
-        let mut scores = Scores::default();
-        scores.add_hunted(&known);
+        let scores = Scores::new(&Timeline::default(), &known);
         let text = listed(&known, &scores);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }

@@ -7,7 +7,8 @@ const made = Date.parse(data.made);
 const outages = new Set(data.outages);
 const rowOf = new Map(tests.id.map((id, row) => [id, row]));
 
-const STANDINGS = ['flaky', 'broken', 'unexplained', 'mended', 'steady', 'not run'];
+const STANDINGS = ['broken', 'flaky', 'unexplained', 'mended', 'steady', 'not run'];
+const STEADY = STANDINGS.indexOf('steady');
 const OUTCOMES = ['failed', 'failed in set-up or teardown', 'crashed', 'timed out'];
 const AGAIN = ['', ', passed when run again', ', failed when run again'];
 const VERDICTS = ['', 'found flaky', 'found real', 'cause unknown'];
@@ -120,11 +121,7 @@ function percent(share) {
     : `${value.toFixed(0)} %`;
 }
 
-/** A time of CI; it is never rounded to nothing. */
-function minutes(seconds) {
-  if (seconds <= 0) return '0 min';
-  if (seconds < 60) return '< 1 min';
-  return seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
+/** Words that the program wrote, so that a figure here is the one that every command shows. */
+const said = (number) => (number === null ? null : tests.sentences[number]);
 
 const grouped = (number) => number.toLocaleString('en-US');

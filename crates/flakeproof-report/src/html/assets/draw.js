@@ -65,21 +65,21 @@ function sparkline(row) {
 // Most rates are small: the root of a rate gives one in a hundred a tenth of the width.
 const place = (share) => Math.sqrt(Math.max(0, Math.min(1, share))) * 100;
 
-/** A rate with its interval as a bar. */
-function interval(row) {
-  const bar = make('span', {
-    class: `interval of-${STANDINGS[tests.standing[row]]}`,
-    'aria-hidden': 'true',
-  });
-  const [low, high] = [place(tests.low[row]), place(tests.high[row])];
+/** A rate between two others as a bar. */
+function bar(standing, low, mean, high) {
+  const line = make('span', { class: `interval of-${standing}`, 'aria-hidden': 'true' });
   const range = make('span', { class: 'range' });
-  range.style.left = `${low}%`;
-  range.style.width = `${Math.max(high - low, 1)}%`;
-  const mean = make('span', { class: 'mean' });
-  mean.style.left = `${place(tests.mean[row])}%`;
-  bar.append(range, mean);
-  return bar;
+  range.style.left = `${place(low)}%`;
+  range.style.width = `${Math.max(place(high) - place(low), 1)}%`;
+  const middle = make('span', { class: 'mean' });
+  middle.style.left = `${place(mean)}%`;
+  line.append(range, middle);
+  return line;
 }
+
+/** A test's rate with its interval as a bar. */
+const interval = (row) =>
+  bar(STANDINGS[tests.standing[row]], tests.low[row], tests.mean[row], tests.high[row]);
 
 /** Bars to the right for what speaks for flakiness, to the left for what speaks against it. */
 function weights(reasons) {

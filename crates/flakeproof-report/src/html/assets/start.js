@@ -17,7 +17,7 @@ function apply() {
     tile.setAttribute('aria-pressed', standings.has(STANDINGS[tile.dataset.standing]));
   }
   document.querySelector('.tile[data-new]').setAttribute('aria-pressed', Boolean(state.fresh));
-  part('clear').disabled = !(state.query || state.standing || state.kind || state.fresh);
+  part('clear').disabled = !isNarrowed();
   drawHeads();
   refresh();
 }
@@ -89,7 +89,7 @@ function listenToTools() {
   );
   const clear = (event) => {
     event.preventDefault();
-    change({ query: '', standing: '', kind: '', fresh: '' });
+    change({ query: '', standing: '', kind: '', fresh: '', same: '' });
   };
   part('tools').addEventListener('reset', clear);
   part('tools').addEventListener('submit', (event) => {
@@ -97,6 +97,7 @@ function listenToTools() {
     moveTo(0);
   });
   part('widen').addEventListener('click', clear);
+  part('fold').addEventListener('click', () => change({ all: state.all ? '' : '1' }));
 }
 
 function listenToTiles() {
@@ -222,6 +223,7 @@ if (tests.id.length) {
   }
   const kinds = [...new Set(tests.kind)].filter(Boolean).sort();
   part('kind').append(...kinds.map((kind) => make('option', { value: kind }, kind)));
+  drawLegend();
   part('live').hidden = false;
   for (const listen of [
     listenToTools,

@@ -7,7 +7,7 @@ const started = (run) => (run === null ? null : runs.started[run]);
 const COLUMNS = [
   { key: 'test', title: 'Test', of: tests.id, first: 1 },
   { key: 'standing', title: 'Standing', of: tests.standing, first: 1 },
-  { key: 'rate', title: 'Failure rate', of: tests.mean, first: -1 },
+  { key: 'rate', title: 'Failure rate, 95 %', of: tests.mean, first: -1 },
   { key: 'flips', title: 'Flips', of: tests.flip, first: -1 },
   { key: 'failed', title: 'Last failed', of: tests.failed, first: -1 },
   { key: 'cost', title: 'Cost', of: tests.cost, first: -1 },
@@ -16,22 +16,34 @@ const COLUMNS = [
 ];
 const columnOf = (key) => COLUMNS.find((column) => column.key === key);
 
-const START = { query: '', standing: '', kind: '', fresh: '', sort: 'standing', test: '' };
+const START = {
+  query: '',
+  standing: '',
+  kind: '',
+  fresh: '',
+  same: '',
+  all: '',
+  sort: 'standing',
+  test: '',
+};
 const NAMES = {
   query: 'q',
   standing: 'standing',
   kind: 'kind',
   fresh: 'new',
+  same: 'same',
+  all: 'all',
   sort: 'sort',
   test: 'test',
 };
 let state = { ...START };
 let found = [];
+let folded = 0;
 let current = 0;
 const lowered = [];
 const shown = new Map();
 const phone = matchMedia('(max-width: 760px)');
-const rowHeight = () => (phone.matches ? 96 : 52);
+const rowHeight = () => (phone.matches ? 118 : 70);
 const part = (id) => document.getElementById(id);
 
 /** The address of this page in a state that differs from the present one by `change`. */
@@ -57,6 +69,7 @@ function matches(row, words, standings) {
   if (standings.size && !standings.has(STANDINGS[tests.standing[row]])) return false;
   if (state.kind && tests.kind[row] !== state.kind) return false;
   if (state.fresh && !tests.new[row]) return false;
+  if (state.same && String(tests.group[row]) !== state.same) return false;
   if (!words.length) return true;
   lowered[row] ??= tests.id[row].toLowerCase();
   return words.every((word) => lowered[row].includes(word));
@@ -82,13 +95,22 @@ function order() {
   };
 }
 
-/** Find and sort anew, and draw what is in view. */
+/** Whether something narrows the table, so that what it finds is what was asked for. */
+const isNarrowed = () =>
+  Boolean(state.query || state.standing || state.kind || state.fresh || state.same);
+
+/** Find and sort anew, and draw what is in view. Tests that never failed wait below the others. */
 function refresh() {
   const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
   const standings = new Set(state.standing.split(',').filter(Boolean));
+  const folds = !state.all && !isNarrowed();
   found = [];
-  for (let row = 0; row < tests.id.length; row += 1)
-    if (matches(row, words, standings)) found.push(row);
+  folded = 0;
+  for (let row = 0; row < tests.id.length; row += 1) {
+    if (!matches(row, words, standings)) continue;
+    if (folds && tests.standing[row] === STEADY) folded += 1;
+    else found.push(row);
+  }
   found.sort(order());
   current = 0;
   shown.clear();
@@ -97,13 +119,50 @@ function refresh() {
   part('count').textContent = all
     ? `${grouped(found.length)} tests`
     : `${grouped(found.length)} of ${grouped(tests.id.length)} tests`;
-  part('none').hidden = found.length > 0;
+  part('none').hidden = found.length > 0 || folded > 0;
+  drawFold();
   part('tests').hidden = found.length === 0;
   part('tests').setAttribute('aria-rowcount', found.length + 1);
   draw();
 }
 
+/** The button that shows the steady tests, or folds them. */
+function drawFold() {
+  const steady = state.all ? tests.standing.filter((it) => it === STEADY).length : folded;
+  const noun = steady === 1 ? 'test that never failed' : 'tests that never failed';
+  part('fold').textContent = `${state.all ? 'Fold' : 'Show'} ${grouped(steady)} ${noun}`;
+  part('fold').hidden = steady === 0 || isNarrowed();
+}
+
+/** The last message of a test, and how many others end with it. */
+function lastMessage(row) {
+  const message = said(tests.message[row]);
+  if (!message) return null;
+  const group = tests.group[row];
+  const many = group !== null && data.groups[group] > 1;
+  const link = many
+    ? make(
+        'a',
+        {
+          class: 'alike',
+          href: addressOf({ same: `${group}` }),
+          tabindex: '-1',
+          title: 'Show the tests that fail alike',
+        },
+        `${grouped(data.groups[group])} alike`,
+      )
+    : null;
+  const text = foreign(message, 'span', { class: 'text', title: visible(message) });
+  return make('span', { class: 'message' }, text, link);
+}
+
 const cell = (name, ...children) => make('td', { role: 'cell', class: name }, ...children);
+
+/** Since when a broken test fails, or a mended one passes. */
+function since(row) {
+  const words = said(tests.since[row]);
+  return make('span', { class: 'since', title: words }, words);
+}
 
 function rowFor(at) {
   const row = found[at];
@@ -117,37 +176,29 @@ function rowFor(at) {
   );
   return make(
     'tr',
-    { role: 'row', 'aria-rowindex': at + 2, 'data-at': at },
+    {
+      role: 'row',
+      class: STANDINGS[tests.standing[row]] === 'broken' ? 'is-broken' : null,
+      'aria-rowindex': at + 2,
+      'data-at': at,
+    },
     make(
       'th',
       { role: 'rowheader', scope: 'row', class: 'test' },
       to,
       foreign(where, 'span', { class: 'place', dir: 'ltr' }),
+      lastMessage(row),
     ),
     cell(
       'standing',
       badge(tests.standing[row]),
       tests.new[row] ? make('span', { class: 'badge new' }, 'new') : null,
+      tests.since[row] === null ? null : since(row),
     ),
     cell(
       'rate',
       ...(rated
-        ? [
-            make(
-              'span',
-              {
-                class: 'figure',
-                title: `${percent(tests.low[row])} to ${percent(tests.high[row])}`,
-              },
-              percent(tests.mean[row]),
-            ),
-            interval(row),
-            make(
-              'span',
-              { class: 'unseen' },
-              `, ${percent(tests.low[row])} to ${percent(tests.high[row])}`,
-            ),
-          ]
+        ? [interval(row), make('span', { class: 'figure' }, said(tests.interval[row]))]
         : ['–']),
     ),
     cell('flips', tests.flip[row] === null ? '–' : percent(tests.flip[row])),
@@ -157,7 +208,7 @@ function rowFor(at) {
         ? make('time', { datetime: failed, title: `${minute(failed)} UTC` }, ago(failed))
         : '–',
     ),
-    cell('cost', tests.cost[row] > 0 ? minutes(tests.cost[row]) : '–'),
+    cell('cost', tests.cost[row] > 0 ? said(tests.burnt[row]) : '–'),
     cell('kind', tests.kind[row] ?? '–'),
     cell('runs', sparkline(row)),
   );

@@ -23,7 +23,7 @@ const together = (set) => set.flatMap((id, at) => (at ? [' with ', link(id)] : [
 
 function rate(row) {
   const box = make('div', { class: 'rate' });
-  box.append(sentence(tests.sentences[tests.words[row]]));
+  box.append(sentence(said(tests.words[row])));
   if (tests.mean[row] !== null) {
     const scale = make('span', { class: 'scale', 'aria-hidden': 'true' });
     for (const share of [0, 0.01, 0.1, 0.25, 0.5, 1]) {
@@ -45,7 +45,7 @@ function numbers(row) {
   return make(
     'dl',
     { class: 'facts small' },
-    fact('CI time burnt', minutes(tests.cost[row])),
+    fact('CI time burnt', said(tests.burnt[row])),
     fact('Builds failed by flaky tests', grouped(tests.builds[row])),
     fact('Flip rate', share(tests.flip[row])),
     fact('Entropy', entropy[row] === null ? null : `${entropy[row].toFixed(2)} bits`),
@@ -115,7 +115,7 @@ function failures({ items: ways, more }) {
       make(
         'p',
         { class: 'quiet' },
-        `${times === 1 ? 'once' : `${grouped(times)} times`}, last ${minute(last)}`,
+        `in ${times === 1 ? '1 run' : `${grouped(times)} runs`}, last ${minute(last)}`,
       ),
     ),
   );
@@ -190,6 +190,15 @@ function quarantine(entry) {
   );
 }
 
+/** A way to the tests that fail like this one. */
+function alike(row) {
+  const group = tests.group[row];
+  if (group === null || data.groups[group] < 2) return null;
+  const others = data.groups[group] - 1;
+  const words = `${grouped(others)} other ${others === 1 ? 'test fails' : 'tests fail'} alike`;
+  return make('p', {}, make('a', { href: addressOf({ test: '', same: `${group}` }) }, words));
+}
+
 /** Where it stands, without what its id says already. */
 function located(where, location) {
   if (!location || location === where) return null;
@@ -212,10 +221,15 @@ function describe(row) {
     ),
     make('h2', { id: 'test-name' }, foreign(name)),
     make('p', { class: 'place' }, foreign(where), located(where, detail?.location)),
+    tests.since[row] === null
+      ? null
+      : make('p', { class: `since ${STANDINGS[tests.standing[row]]}` }, said(tests.since[row])),
     sentence(data.standings[tests.standing[row]]),
+    alike(row),
     section(
       'How often it fails',
       rate(row),
+      detail?.repeats ? sentence(detail.repeats) : null,
       detail?.unexplained ? sentence(detail.unexplained) : null,
       numbers(row),
     ),
@@ -240,7 +254,7 @@ function describe(row) {
   }
   if (detail?.prediction) parts.push(predicted(detail.prediction));
   if (detail?.quarantine) parts.push(quarantine(detail.quarantine));
-  if (!detail?.hunted && tests.standing[row] === 0)
+  if (!detail?.hunted && STANDINGS[tests.standing[row]] === 'flaky')
     parts.push(
       section(
         'Next',

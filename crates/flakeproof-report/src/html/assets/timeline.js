@@ -20,11 +20,11 @@ const LEGEND = [
   ['skip', 'skipped'],
 ];
 
-function legend(marks) {
-  const seen = new Set(marks.map((mark) => mark.shape));
+/** What the marks of these shapes stand for. */
+function legend(shapes) {
   const list = make('ul', { class: 'legend' });
   for (const [shape, words] of LEGEND) {
-    if (!seen.has(shape)) continue;
+    if (!shapes.has(shape)) continue;
     const sample = drawn(
       'svg',
       { viewBox: '0 0 4 20', class: 'sample', 'aria-hidden': 'true' },
@@ -35,10 +35,18 @@ function legend(marks) {
   return list;
 }
 
+/** What the bars and marks of the table stand for. */
+function drawLegend() {
+  const list = legend(new Set(LEGEND.map(([shape]) => shape)));
+  const words = 'failure rate: what was seen, and what holds it with 95 %';
+  list.prepend(make('li', {}, bar('flaky', 0.04, 0.16, 0.4), words));
+  part('legend').append(list);
+}
+
 function option(mark, at) {
   const picture = drawn(
     'svg',
-    { viewBox: '0 0 4 20', 'aria-hidden': 'true' },
+    { viewBox: '0 0 4 20', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
     drawn('path', { class: `mark-${mark.shape}`, d: FORMS[mark.shape](1) }),
   );
   const text = facts(mark);
@@ -63,7 +71,7 @@ function timeline(row) {
   const strip = make(
     'div',
     { class: 'strip', role: 'listbox', tabindex: '0', 'aria-label': 'Runs, oldest first' },
-    ...options,
+    ...lines(marks, options),
   );
   const readout = make('p', { class: 'readout' });
   let chosen = -1;
@@ -91,14 +99,53 @@ function timeline(row) {
     marks.length < tests.seen[row]
       ? `The last ${grouped(marks.length)} of ${grouped(tests.seen[row])} runs`
       : `${grouped(marks.length)} runs`;
-  const ends = make(
-    'p',
-    { class: 'ends' },
-    make('span', {}, minute(runs.started[marks[0].run]).slice(0, 10)),
-    make('span', {}, shown),
-    make('span', {}, minute(runs.started[marks.at(-1).run]).slice(0, 10)),
+  return make(
+    'div',
+    { class: 'timeline' },
+    strip,
+    make('p', { class: 'shown' }, shown),
+    readout,
+    legend(new Set(marks.map((mark) => mark.shape))),
   );
-  return make('div', { class: 'timeline' }, strip, ends, readout, legend(marks));
+}
+
+// At most so many runs stand on one line, whatever its width.
+const LINE = 80;
+// The share of a line that the name of a day needs, on a phone.
+const NAME = 0.2;
+
+/** The marks line by line, each as wide as the panel, with its days below it. */
+function lines(marks, options) {
+  const wide = Math.ceil(marks.length / Math.ceil(marks.length / LINE));
+  const all = [];
+  for (let from = 0; from < marks.length; from += wide) {
+    const some = options.slice(from, from + wide);
+    const line = make('div', { class: 'line', role: 'presentation' }, ...some);
+    line.style.setProperty('--marks', wide);
+    all.push(line, days(marks.slice(from, from + wide), wide));
+  }
+  return all;
+}
+
+/** The days of a line of marks, each below the first run of that day. */
+function days(marks, wide) {
+  const dayOf = (mark) => minute(runs.started[mark.run]).slice(0, 10);
+  const isFirst = (at) => at === 0 || dayOf(marks[at]) !== dayOf(marks[at - 1]);
+  const firsts = marks.map((mark, at) => at).filter(isFirst);
+  const axis = make('div', { class: 'days', 'aria-hidden': 'true' });
+  let free = 0;
+  for (const at of firsts) {
+    const left = at / wide;
+    const isLast = left > 1 - NAME;
+    // At the end of the line a name stands before its mark, and needs that room too.
+    if (left < (isLast ? free + NAME : free)) continue;
+    free = left + NAME + 0.05;
+    const label = make('span', {}, dayOf(marks[at]));
+    if (isLast) label.style.right = `${(1 - (at + 1) / wide) * 100}%`;
+    else label.style.left = `${left * 100}%`;
+    axis.append(label);
+  }
+  return axis;
 }
 
 function lastFailure(marks) {
