@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{Execution, Isolation, State, Suite, Surroundings, TestId};
+use flakeproof_core::{Execution, Isolation, Notice, State, Suite, Surroundings, TestId};
 
-use crate::adapter::{Adapter, Capabilities, Environment, Probe, Result, Then};
+use crate::adapter::{Adapter, Capabilities, Environment, Probe, Result, Then, Workers};
 
 /// The tests whose outcome somebody waits for at this moment.
 #[derive(Debug, Clone, Default)]
@@ -92,8 +92,16 @@ impl Adapter for Watched {
         self.adapter.own_failure()
     }
 
+    fn notices(&self) -> Vec<Notice> {
+        self.adapter.notices()
+    }
+
     fn output(&self) -> String {
         self.adapter.output()
+    }
+
+    fn workers(&self) -> Option<Workers> {
+        self.adapter.workers()
     }
 
     fn most_environments(&self) -> Option<usize> {

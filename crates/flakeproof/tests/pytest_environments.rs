@@ -340,8 +340,7 @@ fn a_test_sees_the_interpreter_that_it_would_see_without_us() {
     for options in ways {
         let project = project().file("test_a.py", LOOKS).file("pytest.ini", strict);
         let looks = project.path().join("looks");
-        let status = project.pytest(&[]).output().expect("pytest starts").status;
-        assert_eq!(status.code(), Some(1));
+        assert_eq!(plainly(&project), Some(1));
         let plain = std::fs::read_to_string(&looks).expect("the test looked");
         std::fs::remove_file(&looks).expect("it is there");
         let ran = project.run(options, &[]);
@@ -351,6 +350,12 @@ fn a_test_sees_the_interpreter_that_it_would_see_without_us() {
             assert_eq!(different(&plain, look), Vec::<String>::new(), "{options:?}");
         }
     }
+}
+
+/// pytest without us, and without what the shell that started these tests ignores.
+fn plainly(project: &Project) -> Option<i32> {
+    let mut pytest = started_by(&["env", "--default-signal"], &project.pytest(&[]));
+    pytest.output().expect("pytest starts").status.code()
 }
 
 /// What is not the same in two looks at an interpreter.
@@ -383,8 +388,7 @@ def test_it():
     assert 0
 "#;
     let project = project().file("test_a.py", content);
-    let status = project.pytest(&[]).output().expect("pytest starts").status;
-    assert_eq!(status.code(), Some(1));
+    assert_eq!(plainly(&project), Some(1));
     let plain = notes(&project);
     let python = project.python();
     for options in [&FORKED[..], &["--isolation", "spawn", "--fresh", "2"]] {

@@ -110,10 +110,13 @@ fn isolation(adapter: &dyn Adapter, settings: &HuntSettings, ledger: &mut Ledger
     match (settings.isolation, adapter.can().fork) {
         (Isolation::Fork, Ok(())) => Isolation::Fork,
         (Isolation::Fork, Err(why)) => {
-            ledger.remark(
-                format!("fresh environments are spawned, not forked: {why}"),
-                "nothing is lost but time; `--isolation spawn` says that you know",
-            );
+            // Of a runner whose processes are never copied nobody expects it.
+            if adapter.can().state {
+                ledger.remark(
+                    format!("fresh environments are spawned, not forked: {why}"),
+                    "nothing is lost but time; `--isolation spawn` says that you know",
+                );
+            }
             Isolation::Spawn
         }
         // The suite's own environment is never fresh.

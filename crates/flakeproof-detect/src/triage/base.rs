@@ -177,13 +177,13 @@ impl BaseStage<'_> {
     /// What fails on both sides, in turns here and there: all of it in one process, and alone what passes
     /// in it. Every other turn goes backwards, so that none always comes after the same ones.
     fn try_together(&self, cases: &mut [&mut Case], sink: &mut dyn FnMut(Event)) -> Result<()> {
+        let mut alone: HashSet<TestId> = HashSet::new();
         for turn in 1..=TURNS_IF_FAILED {
             let mut lasting: Vec<&mut Case> = cases
                 .iter_mut()
                 .map(|case| &mut **case)
-                .filter(|case| {
-                    fails_on_both_sides(case) && (turn <= TURNS_IF_HUNG || !is_dear(case))
-                })
+                .filter(|case| fails_on_both_sides(case) && !alone.contains(&case.test))
+                .filter(|case| turn <= TURNS_IF_HUNG || !is_dear(case))
                 .collect();
             if lasting.is_empty() || self.have_lasting_ones_had_their_time() {
                 return Ok(());
@@ -197,6 +197,7 @@ impl BaseStage<'_> {
             let is_chance = |test: &TestId| here.contains(test) || there.contains(test);
             for case in lasting.iter_mut().filter(|case| is_chance(&case.test)) {
                 let Some(mut trials) = case.base.take() else { continue };
+                alone.insert(case.test.clone());
                 let tried = self.try_alone(case, &mut trials, sink);
                 case.base = Some(trials);
                 tried?;
@@ -320,14 +321,17 @@ pub(super) fn until_they_pass(
     deadline: Duration,
     sink: &mut dyn FnMut(Event),
 ) -> Result<()> {
+    let mut alone: HashSet<TestId> = HashSet::new();
     for turn in 1..=TURNS_IF_FAILED {
         let is_tried = |case: &&mut Case| {
-            case.shows() == Shown::Broken && (turn <= TURNS_IF_HUNG || !is_dear(case))
+            let is_left = case.shows() == Shown::Broken && !alone.contains(&case.test);
+            is_left && (turn <= TURNS_IF_HUNG || !is_dear(case))
         };
         let tests: Vec<TestId> =
             cases.iter_mut().filter(|it| is_tried(it)).map(|it| it.test.clone()).collect();
         let hopeful = may_pass(head, head.adapter, &tests)?;
         for case in cases.iter_mut().filter(|case| hopeful.contains(&case.test)) {
+            alone.insert(case.test.clone());
             let turns = if is_dear(case) { TURNS_IF_HUNG } else { TURNS_IF_FAILED };
             for _ in 0..turns {
                 if head.cancel.is_cancelled() {

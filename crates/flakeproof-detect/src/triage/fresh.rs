@@ -79,7 +79,8 @@ fn isolation_of_further_reruns(
                 what: format!("fresh environments are spawned, not forked: {why}"),
                 next: "nothing is lost but time; `--isolation spawn` says that you know".into(),
             };
-            if !notices.contains(&notice) {
+            // Of a runner whose processes are never copied nobody expects it.
+            if adapter.can().state && !notices.contains(&notice) {
                 notices.push(notice);
             }
             Isolation::Spawn

@@ -33,7 +33,7 @@ fn a_finding_is_told_as_it_comes_and_in_the_end() {
     let err = String::from_utf8_lossy(&ran.output.stderr).into_owned();
     let out = String::from_utf8_lossy(&ran.output.stdout).into_owned();
     assert!(err.contains("victim  test_shop.py::test_total"), "{err}");
-    assert!(err.contains("runs in other orders (8 trials)"), "{err}");
+    assert!(err.contains("runs in other orders\n"), "{err}");
     for word in [
         "fails after: test_shop.py::test_currency",
         "healed by: test_shop.py::test_reset",

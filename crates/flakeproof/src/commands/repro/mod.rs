@@ -152,10 +152,13 @@ pub(super) fn isolation_of(
 ) -> Isolation {
     match (wanted.isolation(), adapter.can().fork) {
         (Isolation::Fork, Err(why)) => {
-            notices.push(Notice {
-                what: format!("environments are spawned, not forked: {why}"),
-                next: "nothing is lost but time".into(),
-            });
+            // Of a runner whose processes are never copied nobody expects it.
+            if adapter.can().state {
+                notices.push(Notice {
+                    what: format!("environments are spawned, not forked: {why}"),
+                    next: "nothing is lost but time".into(),
+                });
+            }
             Isolation::Spawn
         }
         (isolation, _) => isolation,
