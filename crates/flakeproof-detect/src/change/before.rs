@@ -205,15 +205,32 @@ fn is_copy_of(path: &str, changed: &str) -> bool {
 
 /// Why a command on the base would use code that was built from the head, where that is known before.
 fn code_from_elsewhere(command: &[String], below: &Path, root: &Path) -> Option<String> {
-    let has = |words: &[&str]| command.iter().any(|word| words.contains(&word.as_str()));
-    let program = command.first().map(|word| word.rsplit('/').next().unwrap_or(word));
-    let is_maven = matches!(program, Some("mvn" | "mvnw"));
+    // Also behind programs that only prepare what surrounds it: `env A=1 mvn test`.
+    let name = |word: &String| word.rsplit('/').next().unwrap_or(word).to_owned();
+    let is_maven =
+        command.iter().map(name).any(|it| matches!(it.as_str(), "mvn" | "mvnw" | "mvnd"));
     if is_maven && !below.as_os_str().is_empty() {
         return Some("a module of Maven's uses its siblings from the local repository".to_owned());
     }
-    if is_maven && has(&["-pl", "--projects"]) && !has(&["-am", "--also-make"]) {
+    let configured = std::fs::read_to_string(root.join(".mvn/maven.config")).unwrap_or_default();
+    let everywhere = std::env::var("MAVEN_ARGS").unwrap_or_default();
+    let words: Vec<&str> = (command.iter().map(String::as_str))
+        .chain(configured.split_whitespace())
+        .chain(everywhere.split_whitespace())
+        .collect();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    let begins = |word: &str, options: &[&str]| options.iter().any(|it| word.starts_with(it));
+    let is_part = |word: &&str| begins(word, &["-pl", "--projects"]);
+    // `-fae`, `-ff` and `-fn` say how to go on after a failure.
+    let is_elsewhere = |word: &&str| {
+        begins(word, &["-f", "--file", "-rf", "--resume-from"])
+            && !matches!(*word, "-fae" | "-ff" | "-fn" | "--fail-fast")
+    };
+    let builds_siblings = has(&["-am", "--also-make"]) && !words.iter().any(is_elsewhere);
+    if is_maven && words.iter().any(|it| is_part(it) || is_elsewhere(it)) && !builds_siblings {
         return Some(
-            "modules that are not built (`-pl` without `-am`) come from the local repository"
+            "modules that are not built (`-pl` without `-am`, `-f`, `-rf`) come from the local \
+             repository"
                 .to_owned(),
         );
     }
@@ -286,6 +303,20 @@ mod tests {
         assert!(why("mvn test -pl web -am", "").is_none());
         assert!(why("mvn test", "web").is_some());
         assert!(why("mvn test", "").is_none());
+        assert!(why("mvn -fae test", "").is_none());
+        for hidden in [
+            "env A=1 mvn test -pl web",
+            "./mvnw -pl=web test",
+            "mvn --projects=web test",
+            "mvn -f web/pom.xml test",
+            "mvn -f web/pom.xml -am test",
+            "mvn test -rf :web",
+        ] {
+            assert!(why(hidden, "").is_some(), "{hidden}");
+        }
+        std::fs::create_dir(folder.path().join(".mvn")).unwrap();
+        std::fs::write(folder.path().join(".mvn/maven.config"), "-pl\nweb\n").unwrap();
+        assert!(why("mvn test", "").is_some());
         std::fs::write(folder.path().join("go.mod"), "replace a.b/c => /elsewhere/c\n").unwrap();
         assert!(why("go test ./...", "").is_some());
     }

@@ -122,14 +122,17 @@ impl ProgressLine {
 
     /// A stage begins, of so many steps as far as that is known.
     pub(crate) fn begin(&self, what: &str, planned: usize) {
-        {
+        let is_new = {
             let mut standing = lock(&self.standing);
-            what.clone_into(&mut standing.what);
+            let before = std::mem::replace(&mut standing.what, what.to_owned());
             (standing.done, standing.planned) = (0, planned);
             (standing.stage_begin, standing.has_pace) = (Instant::now(), false);
-        }
+            before != what
+        };
         if !self.is_live {
-            self.line(what);
+            if is_new {
+                self.line(what);
+            }
             return;
         }
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
