@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     flakeproof_runner::process::adopt_orphans();
     let typed = cli::Cli::read();
     typed.color.apply();
-    view::Detail::of(typed.verbose).apply();
+    view::Detail::asked_for(typed.verbose).apply();
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
         cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),

@@ -30,4 +30,4 @@ mod verdict;
 
 pub use self::settings::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
 pub use self::technique::{Event, Triaged, exit_code, triage};
-pub use settings::{BaseProject, ChangeSince, Experiments, ForeignCode, Record};
+pub use settings::{BaseProject, ChangeLookup, Experiments, ForeignCode, Record};

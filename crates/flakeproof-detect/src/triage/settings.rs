@@ -189,15 +189,15 @@ impl RerunRules {
 }
 
 /// Gives a change, or says why it is not known.
-pub type ChangeSince<'a> =
+pub type ChangeLookup<'a> =
     dyn Fn(&TestId, &Dependencies) -> std::result::Result<Facts, String> + 'a;
 
 /// What the triage may ask of the world outside.
 pub struct Experiments<'a> {
     /// What changed since a test last passed.
-    pub since_pass: &'a ChangeSince<'a>,
+    pub since_pass: &'a ChangeLookup<'a>,
     /// What changed since the work that is to be judged began.
-    pub since_base: &'a ChangeSince<'a>,
+    pub since_base: &'a ChangeLookup<'a>,
     /// How a test fared before that work began, as far as it failed like this.
     pub record: &'a dyn Fn(&TestId, Option<&Signature>) -> Record,
     /// The code from before that work, checked out beside the project; or why it cannot be had.

@@ -294,7 +294,7 @@ impl Touch {
 /// Of a test that fails each time, only a failure says what it touches: a pass may have taken another
 /// path. Of one that was seen to fail among others only, what any of them touches counts as well, where
 /// that is known: each may disturb it.
-fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
+fn touch(case: &Case, change: &super::ChangeLookup<'_>) -> Touch {
     let is_broken = case.shows() == Shown::Broken;
     let is_seen_among_others_only = case.shows() == Shown::Flaky(Conditions::InOrder);
     if let Some(process) = case.measured_in_order().filter(|_| is_seen_among_others_only) {
@@ -325,7 +325,7 @@ fn touch(case: &Case, change: &super::ChangeSince<'_>) -> Touch {
 }
 
 /// How what is touched and a change meet.
-fn meeting(case: &Case, touched: &Dependencies, change: &super::ChangeSince<'_>) -> Touch {
+fn meeting(case: &Case, touched: &Dependencies, change: &super::ChangeLookup<'_>) -> Touch {
     let facts = match change(&case.test, touched) {
         Ok(facts) => facts,
         Err(why) => return Touch::Silent(why),
@@ -343,7 +343,7 @@ fn is_anything_changed(case: &Case, experiments: &Experiments<'_>) -> bool {
 }
 
 /// What changed, also for a test of which nothing was measured.
-fn facts(case: &Case, change: &super::ChangeSince<'_>) -> Result<Facts, String> {
+fn facts(case: &Case, change: &super::ChangeLookup<'_>) -> Result<Facts, String> {
     let nothing = Dependencies::default();
     let dependencies = case.measured().and_then(|it| it.dependencies.as_ref());
     change(&case.test, dependencies.unwrap_or(&nothing))

@@ -25,7 +25,7 @@ const BAR: usize = 12;
 
 /// What is being done, and how far it is.
 #[derive(Debug)]
-struct Standing {
+struct StageProgress {
     begin: Instant,
     what: String,
     stage_begin: Instant,
@@ -38,7 +38,7 @@ struct Standing {
     counts: String,
 }
 
-impl Standing {
+impl StageProgress {
     /// All of it in one line, the most important first.
     fn line(&self, now: Instant, waiting: Option<&(TestId, Duration)>) -> String {
         let mut parts = vec![format!("{}{}", self.what, self.share())];
@@ -84,7 +84,7 @@ impl Standing {
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
     is_live: bool,
-    standing: Arc<Mutex<Standing>>,
+    standing: Arc<Mutex<StageProgress>>,
     ticker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
@@ -93,7 +93,7 @@ impl ProgressLine {
     pub(crate) fn start(waiting: Waiting) -> Self {
         let (bar, is_live) = terminal::bar_while_collecting();
         let now = Instant::now();
-        let standing = Arc::new(Mutex::new(Standing {
+        let standing = Arc::new(Mutex::new(StageProgress {
             begin: now,
             what: "collecting tests".to_owned(),
             stage_begin: now,
@@ -197,7 +197,7 @@ fn roughly(time: Duration) -> String {
     }
 }
 
-fn lock(standing: &Mutex<Standing>) -> MutexGuard<'_, Standing> {
+fn lock(standing: &Mutex<StageProgress>) -> MutexGuard<'_, StageProgress> {
     standing.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -205,8 +205,8 @@ fn lock(standing: &Mutex<Standing>) -> MutexGuard<'_, Standing> {
 mod tests {
     use super::*;
 
-    fn standing(now: Instant) -> Standing {
-        Standing {
+    fn standing(now: Instant) -> StageProgress {
+        StageProgress {
             begin: now,
             what: "runs in other orders".to_owned(),
             stage_begin: now,
@@ -237,7 +237,7 @@ mod tests {
         assert!(line.contains("1 min 30 s, about 3 min 30 s left"), "{line}");
         let late = planned.line(now + Duration::from_secs(400), None);
         assert!(!late.contains("left"), "an estimate that was wrong is not shown: {late}");
-        let paced = Standing { has_pace: true, ..standing(now) };
+        let paced = StageProgress { has_pace: true, ..standing(now) };
         let line = paced.line(now + Duration::from_secs(10), None);
         assert!(line.contains("10 s, about 30 s left"), "{line}");
     }
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn more_steps_than_were_planned_are_no_share() {
         let now = Instant::now();
-        let over = Standing { done: 99, planned: 16, has_pace: true, ..standing(now) };
+        let over = StageProgress { done: 99, planned: 16, has_pace: true, ..standing(now) };
         let line = over.line(now + Duration::from_secs(300), None);
         assert_eq!(line, "runs in other orders · 5 min · 1,234 executions, 1 flaky");
     }

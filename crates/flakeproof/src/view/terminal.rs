@@ -29,7 +29,7 @@ static IS_FULL: AtomicBool = AtomicBool::new(false);
 
 impl Detail {
     /// What the user asks for.
-    pub(crate) fn of(is_verbose: bool) -> Self {
+    pub(crate) fn asked_for(is_verbose: bool) -> Self {
         if is_verbose { Self::Full } else { Self::Short }
     }
 
@@ -40,7 +40,7 @@ impl Detail {
 
     /// What was decided.
     pub(super) fn decided() -> Self {
-        Self::of(IS_FULL.load(Ordering::Relaxed))
+        Self::asked_for(IS_FULL.load(Ordering::Relaxed))
     }
 }
 
