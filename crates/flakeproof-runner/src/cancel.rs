@@ -45,6 +45,18 @@ impl Cancel {
         }
     }
 
+    /// The same, and also after this time.
+    #[must_use]
+    pub fn or_after(&self, time: std::time::Duration) -> Self {
+        let (canceller, cancel) = Self::new();
+        let sooner = self.clone();
+        std::thread::spawn(move || {
+            sooner.wait(time);
+            canceller.cancel();
+        });
+        cancel
+    }
+
     /// A channel that becomes ready when the work should stop.
     pub(crate) fn signal(&self) -> &Receiver<()> {
         &self.signal
@@ -70,5 +82,17 @@ mod tests {
         canceller.cancel();
         assert!(cancel.is_cancelled());
         assert!(other.is_cancelled());
+    }
+
+    #[test]
+    fn work_with_a_limit_ends_by_it_or_by_the_interrupt() {
+        let hour = std::time::Duration::from_secs(3600);
+        let (canceller, user) = Cancel::new();
+        let (short, long) = (user.or_after(std::time::Duration::ZERO), user.or_after(hour));
+        short.wait(hour);
+        assert!(short.is_cancelled() && !user.is_cancelled() && !long.is_cancelled());
+        canceller.cancel();
+        long.wait(hour);
+        assert!(long.is_cancelled());
     }
 }

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use flakeproof_core::{Execution, Isolation, Notice, State, Suite, Surroundings, TestId};
 
-use crate::adapter::{Adapter, Capabilities, Environment, Probe, Result, Then, Workers};
+use crate::adapter::{Adapter, Capabilities, Environment, Error, Probe, Result, Then, Workers};
 
 /// The tests whose outcome somebody waits for at this moment.
 #[derive(Debug, Clone, Default)]
 pub struct Waiting {
     next: Arc<AtomicU64>,
     tests: Arc<Mutex<Vec<(u64, TestId, Instant)>>>,
+    given_up: Arc<Mutex<Option<TestId>>>,
 }
 
 impl Waiting {
@@ -22,6 +23,12 @@ impl Waiting {
     pub fn longest(&self) -> Option<(TestId, Duration)> {
         let tests = self.tests.lock().unwrap_or_else(PoisonError::into_inner);
         tests.first().map(|(_, test, begin)| (test.clone(), begin.elapsed()))
+    }
+
+    /// The last test that was running when its work was cancelled.
+    #[must_use]
+    pub fn given_up(&self) -> Option<TestId> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn begin(&self, test: &TestId) -> Wait<'_> {
@@ -141,7 +148,12 @@ impl Environment for WatchedEnvironment {
 
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
         let _wait = self.waiting.begin(test);
-        self.environment.run(test, probe)
+        let ran = self.environment.run(test, probe);
+        if matches!(ran, Err(Error::Cancelled)) {
+            let mut given_up = self.waiting.given_up.lock().unwrap_or_else(PoisonError::into_inner);
+            *given_up = Some(test.clone());
+        }
+        ran
     }
 
     fn snapshot(&mut self) -> Result<Box<dyn Environment>> {

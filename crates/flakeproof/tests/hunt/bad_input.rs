@@ -43,6 +43,16 @@ fn no_test_is_exit_four() {
 }
 
 #[test]
+fn a_test_that_hangs_does_not_outlast_the_budget() {
+    let hangs = "import time\ndef test_first(): pass\ndef test_hangs(): time.sleep(3600)\n";
+    let project = empty().file("test_a.py", hangs);
+    let ran = hunt(&project, &["--budget", "1s"]);
+    let words =
+        "`test_a.py::test_hangs` was still running when the budget was spent, and was ended";
+    assert_says(&ran, 5, &[words, "--timeout"]);
+}
+
+#[test]
 fn a_spent_budget_without_a_finding_is_inconclusive() {
     let project = empty().file("test_a.py", "def test_a(): pass\n");
     let ran = hunt(&project, &["--budget", "1ms"]);

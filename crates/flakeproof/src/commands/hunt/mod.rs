@@ -7,9 +7,9 @@ mod opinions;
 mod priors;
 mod strategy;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use flakeproof_core::{ExitCode, HuntEnd, RunFacts, Suite, TestId, TrialRecord};
+use flakeproof_core::{ExitCode, HuntEnd, Notice, RunFacts, Suite, TestId, TrialRecord};
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
@@ -25,6 +25,9 @@ use crate::session::side_by_side;
 use crate::session::{Code, Recorder, code_in, current_folder, listen_for_interrupts, naming};
 use crate::view::{self, HuntProgress};
 
+/// How long a test may go on that was running when the budget was spent.
+const LAST_TEST: Duration = Duration::from_secs(30);
+
 /// Run the command.
 pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
@@ -35,9 +38,11 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let waiting = Waiting::default();
     let cancel = listen_for_interrupts(&waiting);
     let code = code_in(&folder);
-    let adapter = adapter_for(&settings, &session, &cancel).map_err(problem::explain)?;
+    let budget = settings.budget_of(&session.asked);
+    let patience = budget.map_or(cancel.clone(), |budget| cancel.or_after(budget + LAST_TEST));
+    let adapter = adapter_for(&settings, &session, &patience).map_err(problem::explain)?;
     let adapter = Watched::new(adapter, waiting.clone());
-    let mut progress = HuntProgress::start(waiting);
+    let mut progress = HuntProgress::start(waiting.clone());
     let suite = match adapter.discover() {
         Err(Error::CollectOnly { output }) => {
             view::verbatim(&output);
@@ -62,6 +67,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         code: &code,
         chosen: &chosen,
         plan: &plan,
+        waiting: &waiting,
         begin,
     };
     if chosen.targets.as_ref().is_some_and(|targets| targets.len() == 0) {
@@ -81,6 +87,7 @@ struct Prepared<'a> {
     code: &'a Code,
     chosen: &'a ChosenStrategy,
     plan: &'a hunt::HuntSettings,
+    waiting: &'a Waiting,
     begin: Instant,
 }
 
@@ -111,6 +118,7 @@ impl Prepared<'_> {
         let explain = |error| problem::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
         findings.notices.extend(cleaner.notices());
+        findings.notices.extend(self.hanging_test(cancel));
         recorder.finish_hunt(&self.ending().to_keep(&findings));
         let is_kept = recorder.hunt_notice().is_none();
         findings.notices.extend(recorder.hunt_notice());
@@ -142,6 +150,15 @@ impl Prepared<'_> {
         let mut sink = |event: HuntEvent| progress.show(&event);
         let (adapter, suite, plan) = (self.adapter, self.suite, self.plan);
         hunt::hunt(adapter, suite, plan, &mut journal, workplace, cancel, &mut sink)
+    }
+
+    /// The test that did not end when the budget did.
+    fn hanging_test(&self, cancel: &Cancel) -> Option<Notice> {
+        let test = self.waiting.given_up().filter(|_| !cancel.is_cancelled())?;
+        Some(Notice {
+            what: format!("`{test}` was still running when the budget was spent, and was ended"),
+            next: "if it hangs, `--timeout 60s` ends it and calls it timed out".to_owned(),
+        })
     }
 
     fn ending(&self) -> Ending<'_> {
