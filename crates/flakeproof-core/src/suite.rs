@@ -43,6 +43,13 @@ impl Suite {
         self.tests.iter().map(|test| test.id.clone()).collect()
     }
 
+    /// Whether an order is a beginning of the suite's own.
+    #[must_use]
+    pub fn begins_with(&self, order: &[TestId]) -> bool {
+        order.len() <= self.tests.len()
+            && self.tests.iter().zip(order).all(|(test, id)| test.id == *id)
+    }
+
     /// The position of each id in the suite's order.
     #[must_use]
     pub fn positions(&self) -> HashMap<TestId, usize> {

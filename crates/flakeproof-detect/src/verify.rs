@@ -11,7 +11,7 @@ use std::time::Duration;
 use flakeproof_core::{
     ALWAYS, Execution, Failure, FixEnd, FixTest, FixVerdict, Isolation, Outcome, Tally, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Probe, Result, Then};
+use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
 /// So many runs in a row may say nothing, because the test is skipped or not reached.
 const MOST_SILENT: u32 = 3;
@@ -231,8 +231,12 @@ pub struct Replay {
 /// # Errors
 /// When the runner itself breaks.
 pub fn replay(adapter: &dyn Adapter, order: &[TestId], isolation: Isolation) -> Result<Replay> {
-    let mut environment = adapter.open(isolation)?;
-    environment.expect(order, Then::End)?;
+    let mut environment = match isolation {
+        // A single test is alone only in a process of its own.
+        Isolation::Same if order.len() > 1 => adapter.reopen(order, Then::End)?,
+        Isolation::Same | Isolation::Spawn => expecting(adapter.open(Isolation::Spawn)?, order)?,
+        Isolation::Fork => expecting(adapter.open(Isolation::Fork)?, order)?,
+    };
     let mut executions = 0;
     let mut last = None;
     for (at, test) in order.iter().enumerate() {
@@ -250,4 +254,12 @@ pub fn replay(adapter: &dyn Adapter, order: &[TestId], isolation: Isolation) -> 
     // Its teardown may fail or hang; the test's outcome stands, and it is killed.
     let _ = environment.close();
     Ok(Replay { executions, last, ended_by: None })
+}
+
+fn expecting(
+    mut environment: Box<dyn Environment>,
+    order: &[TestId],
+) -> Result<Box<dyn Environment>> {
+    environment.expect(order, Then::End)?;
+    Ok(environment)
 }

@@ -8,7 +8,7 @@
 
 use std::ops::ControlFlow;
 
-use flakeproof_core::{Decision, FlakyKind};
+use flakeproof_core::{Decision, FlakyKind, Isolation};
 
 use super::Hunt;
 use super::ledger::{always_failed, always_passed};
@@ -47,6 +47,9 @@ impl Hunt<'_, '_> {
                     self.call_nod_unless_for_good(suspicion.test)?;
                 }
                 Some(kind) => {
+                    if self.is_of_the_suites_process(&suspicion) {
+                        self.inseparable.insert(suspicion.test);
+                    }
                     self.failing_order.insert(suspicion.test, suspicion.failing);
                     self.passing_order.insert(suspicion.test, suspicion.passing);
                     self.call_one_flaky(suspicion.test, kind);
@@ -57,6 +60,12 @@ impl Hunt<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether only the suite's own process shows the one or the other outcome.
+    fn is_of_the_suites_process(&self, suspicion: &Suspicion) -> bool {
+        let orders = [&suspicion.failing, &suspicion.passing];
+        orders.iter().any(|order| self.scheduler.isolation_for(order) == Isolation::Same)
     }
 
     /// Why a test may be flaky, if it has no kind yet.
@@ -77,7 +86,10 @@ impl Hunt<'_, '_> {
         } else if always_failed(known.alone) {
             (FlakyKind::Brittle, alone, original)
         } else {
-            (FlakyKind::Victim, self.other_up_to(*other?, test), original)
+            // Where each test has a process of its own, the suite's own process is no control.
+            let is_apart = self.scheduler.isolation_for(&original) == Isolation::Same;
+            let passing = if is_apart { alone } else { original };
+            (FlakyKind::Victim, self.other_up_to(*other?, test), passing)
         };
         Some(Suspicion { test, kind, failing, passing })
     }

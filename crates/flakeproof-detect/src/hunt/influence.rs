@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use flakeproof_core::{
-    Decision, FlakyKind, Isolation, LeftBehind, OrderKind, Reproduction, TestId,
+    Decision, FlakyKind, Isolation, LeftBehind, OrderKind, Reproduction, Signature, TestId,
 };
 
 use super::Hunt;
@@ -69,20 +69,56 @@ impl Hunt<'_, '_> {
             Strategy::Cannier(candidates) => candidates.is_pair(first, second),
             Strategy::Off | Strategy::Plan(_) => true,
         };
-        for pair in polluters::surprising_pairs(&mut self.scheduler, &all, &targets, &is_tried)? {
+        let pairs = polluters::surprising_pairs(&mut self.scheduler, &all, &targets, &is_tried)?;
+        let mut found = Vec::new();
+        for pair in pairs {
             if polluters::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
                 == pair.has_failed
             {
                 self.note_pair(pair);
+                found.push(pair);
+            }
+        }
+        self.try_alike(&found, &targets)
+    }
+
+    /// Try the first test of each pair before those, too, that fail like the second.
+    ///
+    /// All that comes after one test runs in copies of one environment, and what lies on disk is theirs
+    /// together: the first copy may take the file away that all of them need, or stumble over.
+    pub(super) fn try_alike(
+        &mut self,
+        found: &[PairOutcome],
+        targets: &[(u32, bool)],
+    ) -> Result<(), Stop> {
+        for pair in found {
+            let wanted = self.message_of(pair.second);
+            let alike = targets.iter().filter(|(test, fails)| {
+                let is_new = !found.iter().any(|it| (it.first, it.second) == (pair.first, *test));
+                let is_other = *test != pair.first && *fails != pair.has_failed;
+                is_new && is_other && wanted.is_some() && self.message_of(*test) == wanted
+            });
+            for (test, _) in alike.copied().collect::<Vec<_>>() {
+                let order = [pair.first];
+                if polluters::fails_after(&mut self.scheduler, &order, test)? == pair.has_failed {
+                    self.note_pair(PairOutcome { second: test, ..*pair });
+                }
             }
         }
         Ok(())
+    }
+
+    /// What a test said when it failed, wherever that was.
+    fn message_of(&self, test: u32) -> Option<Signature> {
+        let failure = self.scheduler.told.get(&test)?;
+        Some(Signature::compute(&failure.message, None))
     }
 
     /// Whether a test fails alone; `None` if it is not looked at, or not steady.
     fn fails_alone(&self, test: u32, search: PolluterSearch) -> Option<bool> {
         let known = self.ledger.test(test);
         match known.kind {
+            _ if self.inseparable.contains(&test) => None,
             Some(FlakyKind::Victim) => Some(false),
             Some(FlakyKind::Brittle) => Some(true),
             None if search == PolluterSearch::All && !known.alone.is_inconsistent() => {
@@ -106,7 +142,8 @@ impl Hunt<'_, '_> {
     fn search_orders(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
         let nobody = |hunt: &Self, test: &u32| {
             let known = hunt.ledger.test(*test);
-            known.polluters.is_empty() && known.setters.is_empty()
+            let is_explained = !known.polluters.is_empty() || !known.setters.is_empty();
+            !is_explained && !hunt.inseparable.contains(test)
         };
         let victims: Vec<u32> = victims.iter().copied().filter(|it| nobody(self, it)).collect();
         let brittle: Vec<u32> = brittle.iter().copied().filter(|it| nobody(self, it)).collect();
@@ -229,15 +266,6 @@ impl Hunt<'_, '_> {
         self.ledger.remark(
             format!("`{id}` {word} only in copies of a process, not in new ones"),
             "it is not called flaky; `--isolation spawn` hunts without copies",
-        );
-    }
-
-    /// Say that a test that passed alone now fails alone, which no state inside a process explains.
-    pub(super) fn remark_left_on_disk(&mut self, test: u32) {
-        let id = self.ledger.test(test).id.clone();
-        self.ledger.remark(
-            format!("`{id}` passed alone and fails alone now: a test left something on disk"),
-            "remove what `git status` shows that is not yours, and hunt with `--tidy`",
         );
     }
 
@@ -415,10 +443,13 @@ impl Hunt<'_, '_> {
                 }
                 Some(FlakyKind::Nod) | None => vec![test],
             };
+            let isolation = self.scheduler.isolation_for(&order);
             let order: Vec<TestId> =
                 order.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
-            let command = self.scheduler.command_for_order(&order);
-            let isolation = self.scheduler.isolation();
+            let command = match isolation {
+                Isolation::Same => self.scheduler.adapter.command_for_all(),
+                Isolation::Fork | Isolation::Spawn => self.scheduler.command_for_order(&order),
+            };
             let known = self.ledger.test_mut(test);
             known.reproduction = Some(Reproduction { order, isolation, command });
         }

@@ -15,6 +15,8 @@ pub(crate) struct Ledger {
     pub(crate) tests: Vec<HuntedTest>,
     pub(crate) notices: Vec<Notice>,
     failing_orders: Vec<Vec<OtherOrder>>,
+    /// Whether a test passed again in the suite's own order after it had failed.
+    came_back: Vec<bool>,
     /// Other orders that ran, the first ones, as long as no environment was lost in them.
     whole_orders: Vec<OtherOrder>,
     /// How many other orders ran in all.
@@ -45,6 +47,7 @@ impl Ledger {
             tests.map(|test| HuntedTest::new(test.id.clone(), test.location.clone())).collect();
         let failing_orders = vec![Vec::new(); tests.len()];
         Self {
+            came_back: vec![false; tests.len()],
             tests,
             notices: Vec::new(),
             failing_orders,
@@ -84,7 +87,10 @@ impl Ledger {
         let Some(has_failed) = failed(outcome) else { return };
         let known = &mut self.tests[test as usize];
         match setting {
-            Setting::Baseline => known.baseline.count(has_failed),
+            Setting::Baseline => {
+                self.came_back[test as usize] |= !has_failed && known.baseline.failures > 0;
+                known.baseline.count(has_failed);
+            }
             Setting::Alone => known.alone.count(has_failed),
             Setting::Shuffled(order) => {
                 known.shuffled.count(has_failed);
@@ -94,6 +100,11 @@ impl Ledger {
                 }
             }
         }
+    }
+
+    /// Whether a test passed in the suite's own order at first and did nothing but fail then.
+    pub(crate) fn has_turned(&self, test: u32) -> bool {
+        self.test(test).baseline.is_inconsistent() && !self.came_back[test as usize]
     }
 
     /// The orders in which a test failed, the first ones.

@@ -10,6 +10,7 @@
 //! killed ends as if it had not been.
 
 mod classify;
+mod for_good;
 mod influence;
 mod ledger;
 mod planned;
@@ -23,9 +24,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use flakeproof_core::{
-    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Suite, SuiteOrders, TestId,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Suite, SuiteOrders, Tally, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Result};
 use ledger::Ledger;
 use trial_scheduler::{Stop, TrialScheduler};
 
@@ -82,6 +83,9 @@ pub fn hunt(
         disturbed: BTreeSet::new(),
         confirmed: BTreeSet::new(),
         taken_back: BTreeSet::new(),
+        inseparable: BTreeSet::new(),
+        seen_anew: BTreeMap::new(),
+        has_asked_anew: false,
         looked_into: BTreeSet::new(),
         progress: Progress::default(),
         set_up_ends: None,
@@ -146,6 +150,13 @@ struct Hunt<'a, 'j> {
     confirmed: BTreeSet<u32>,
     /// Tests that new processes did not show to be flaky.
     taken_back: BTreeSet<u32>,
+    /// Tests that do in the suite's own process what they do not do alone, where no other order can
+    /// run in such a process.
+    inseparable: BTreeSet<u32>,
+    /// What new processes showed of tests that fail only in old copies of one.
+    seen_anew: BTreeMap<u32, Tally>,
+    /// Whether new processes were asked about the tests that always fail.
+    has_asked_anew: bool,
     /// Tests whose influences were asked what they leave behind.
     looked_into: BTreeSet<u32>,
     /// How far the stages are that can be gone on with.
@@ -191,6 +202,7 @@ impl Hunt<'_, '_> {
         let all = self.orders.original();
         self.as_long_as_there_is_time(|hunt| {
             let mut extent = hunt.alone_of(&all)?;
+            hunt.ask_anew_about_the_broken()?;
             extent = extent.and(hunt.running()?);
             hunt.classify()?;
             extent = extent.and(hunt.rerun()?);
@@ -227,11 +239,12 @@ impl Hunt<'_, '_> {
         for (test, failure) in std::mem::take(&mut self.scheduler.told) {
             self.ledger.test_mut(test).failure = Some(failure);
         }
+        self.name_the_old_copies();
         self.write_reproductions();
         self.name_the_unconfirmed();
         self.name_the_disturbed();
         self.name_the_unclassified();
-        self.name_the_lonely();
+        self.name_the_inseparable();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
         Ok(Hunted { tests, cost: self.scheduler.cost, end, hidden: self.hidden, notices })
     }
@@ -274,16 +287,14 @@ impl Hunt<'_, '_> {
         );
     }
 
-    /// Tests that fail whenever they run, which here is always alone.
-    fn name_the_lonely(&mut self) {
-        if self.scheduler.adapter.can().orders != Orders::Apart {
-            return;
-        }
-        let tests = self.ledger.all(HuntedTest::always_fails);
+    /// Tests that depend on others in ways that only the suite's own process shows.
+    fn name_the_inseparable(&mut self) {
+        let tests: Vec<u32> = self.inseparable.iter().copied().collect();
         self.remark_on_some(
             &tests,
-            "failed alone; each test has a process of its own here, and in the suite it may pass",
-            "`flakeproof run` tells whether it does: then it is brittle and needs another test first",
+            "does something else in the suite than alone; who makes it so is not known, because this \
+             runner cannot be told to run its tests in another order in one process",
+            "look at what the tests before it in its file or group leave behind",
         );
     }
 

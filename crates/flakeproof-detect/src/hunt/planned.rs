@@ -36,6 +36,7 @@ impl Hunt<'_, '_> {
         let mut rounds = 1..;
         self.as_long_as_there_is_time(|hunt| {
             let mut extent = hunt.alone_of(&asked)?;
+            hunt.ask_anew_about_the_broken()?;
             let outlook = outlook.get_or_insert_with(|| hunt.first_outlook(forecast));
             extent = extent.and(hunt.look(forecast, outlook, &mut rounds)?);
             hunt.pair_suspects()?;
@@ -93,7 +94,7 @@ impl Hunt<'_, '_> {
             }
             let done = self.progress.orders;
             let has_orders = done < orders.len();
-            let fits = self.scheduler.fits(self.seconds_in_order);
+            let fits = self.scheduler.fits(self.seconds_of_an_order());
             let next = match outlook.next(has_orders && fits) {
                 Next::Nothing if done < fewest && fits => Next::Order,
                 next => next,
@@ -118,7 +119,7 @@ impl Hunt<'_, '_> {
         let mean = known.iter().sum::<f64>() / known.len().max(1) as f64;
         let cost = |seconds: &f64| if *seconds > 0.0 { *seconds } else { mean };
         let alone = self.seconds_alone.iter().map(|it| cost(it).max(LEAST_COST)).collect();
-        StepCosts { alone, suite: self.seconds_in_order.max(LEAST_COST) }
+        StepCosts { alone, suite: self.seconds_of_an_order().max(LEAST_COST) }
     }
 
     /// What set-up and single runs have shown; who failed there needs no plan any more.

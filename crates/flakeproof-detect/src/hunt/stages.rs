@@ -12,13 +12,11 @@ use flakeproof_runner::Orders;
 use super::ledger::{OtherOrder, Setting, always_passed};
 use super::settings::{HuntEvent, HuntStage, Strategy};
 use super::trial::{Step, Trial, Until};
-use super::trial_scheduler::{Stop, last_failed};
+use super::trial_scheduler::Stop;
 use super::{Extent, Hunt};
 
 /// So many tests alone are one trial.
 const ALONE_TOGETHER: usize = 20;
-/// A test that failed alone and then fails so often again does not fail by chance.
-const FAILURES_FOR_GOOD: u32 = 6;
 /// The shares of what is left of the budget after which a stage gives way to those after it.
 const BUDGET_FOR_SET_UP: f64 = 0.15;
 const BUDGET_FOR_SINGLE_TESTS: f64 = 0.25;
@@ -51,8 +49,7 @@ impl Hunt<'_, '_> {
             self.scheduler.jobs = 1;
             self.run_in_own_order("quiet", alone + 1..=runs, SideBySide::No)?;
         }
-        self.call_flaky(FlakyKind::Nod, |test| test.baseline.is_inconsistent());
-        Ok(())
+        self.call_nod_unless_turned()
     }
 
     fn run_in_own_order(
@@ -61,7 +58,8 @@ impl Hunt<'_, '_> {
         numbers: RangeInclusive<u32>,
         side_by_side: SideBySide,
     ) -> Result<(), Stop> {
-        let (original, isolation) = (self.orders.original(), self.scheduler.isolation());
+        let original = self.orders.original();
+        let isolation = self.scheduler.isolation_for(&original);
         let (clock, end) = (self.scheduler.workplace.clock, self.set_up_ends);
         let has_time =
             move |number: &u32| *number <= FEWEST_RUNS || end.is_none_or(|end| clock() < end);
@@ -153,7 +151,7 @@ impl Hunt<'_, '_> {
         self.scheduler.begin(HuntStage::Running, planned.len());
         let isolation = self.scheduler.isolation();
         for some in planned.chunks(self.scheduler.jobs.max(1)) {
-            if self.scheduler.is_past(end) || !self.scheduler.fits(self.seconds_in_order) {
+            if self.scheduler.is_past(end) || !self.scheduler.fits(self.seconds_of_an_order()) {
                 return Ok(Extent::Cut);
             }
             let orders = &self.orders;
@@ -188,9 +186,18 @@ impl Hunt<'_, '_> {
         let orders = self.planned_orders().len().saturating_sub(self.progress.orders);
         let rounds = self.settings.max_reruns.saturating_sub(1 + self.progress.rounds);
         let alone = tests.saturating_sub(self.progress.alone) + tests * rounds as usize;
-        let seconds = orders as f64 * self.seconds_in_order + alone as f64 * once;
+        let seconds = orders as f64 * self.seconds_of_an_order() + alone as f64 * once;
         let left = Duration::from_secs_f64(seconds / self.scheduler.jobs.max(1) as f64);
         self.scheduler.tell(HuntEvent::Left(left));
+    }
+
+    /// What another order of the suite takes: where each test has a process of its own then, as long as
+    /// all of them alone.
+    pub(super) fn seconds_of_an_order(&self) -> f64 {
+        match self.scheduler.adapter.can().orders {
+            Orders::Any | Orders::Own => self.seconds_in_order,
+            Orders::Apart => self.seconds_in_order.max(self.seconds_alone.iter().sum()),
+        }
     }
 
     /// The kinds of orders take turns, as long as each has another order to give.
@@ -258,38 +265,7 @@ impl Hunt<'_, '_> {
         Ok(seen.tally.failures > 0)
     }
 
-    /// Call a test NOD that passed and failed alone, unless it does nothing but fail from now on: then
-    /// something that outlives every process has changed, and no chance was at work.
-    pub(super) fn call_nod_unless_for_good(&mut self, test: u32) -> Result<(), Stop> {
-        let isolation = self.scheduler.isolation();
-        let trials = (1..=FAILURES_FOR_GOOD)
-            .map(|number| Trial::order(format!("for good/{test}/{number}"), vec![test], isolation));
-        let mut seen = Tally::default();
-        self.scheduler.one_by_one(trials, &mut |_, record| match last_failed(record) {
-            Some(has_failed) => {
-                seen.count(has_failed);
-                if has_failed { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            }
-            None => ControlFlow::Break(()),
-        })?;
-        let known = self.ledger.test_mut(test);
-        known.alone = known.alone + seen;
-        if seen.failures < FAILURES_FOR_GOOD {
-            self.call_one_flaky(test, FlakyKind::Nod);
-        } else {
-            self.taken_back.insert(test);
-            self.remark_left_on_disk(test);
-        }
-        Ok(())
-    }
-
-    /// Give a kind to tests that have none yet.
-    pub(super) fn call_flaky(&mut self, kind: FlakyKind, is: impl Fn(&HuntedTest) -> bool) {
-        for test in self.ledger.all(|test| test.kind.is_none() && is(test)) {
-            self.call_one_flaky(test, kind);
-        }
-    }
-
+    /// Give a test its kind.
     pub(super) fn call_one_flaky(&mut self, test: u32, kind: FlakyKind) {
         let known = self.ledger.test_mut(test);
         known.kind = Some(kind);

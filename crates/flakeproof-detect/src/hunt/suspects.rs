@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use flakeproof_core::{Decision, FlakyKind, HuntedTest};
+use flakeproof_core::{Decision, FlakyKind, HuntedTest, Isolation};
 
 use super::Hunt;
 use super::influence::MOST_PAIRS;
@@ -67,6 +67,7 @@ impl Hunt<'_, '_> {
         tests: &[(u32, bool)],
         is_tried: &dyn Fn(u32, u32) -> bool,
     ) -> Result<(), Stop> {
+        let mut found = Vec::new();
         for pair in polluters::surprising_pairs(&mut self.scheduler, candidates, tests, is_tried)? {
             if polluters::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
                 == pair.has_failed
@@ -74,9 +75,10 @@ impl Hunt<'_, '_> {
             {
                 self.note_orders(pair.first, pair.second, pair.has_failed);
                 self.note_pair(pair);
+                found.push(pair);
             }
         }
-        Ok(())
+        self.try_alike(&found, tests)
     }
 
     /// Whoever pollutes one test often pollutes others, which no order has shown yet.
@@ -112,13 +114,22 @@ impl Hunt<'_, '_> {
     fn suspect_fails_alone(&self, test: u32) -> Option<bool> {
         let known = self.ledger.test(test);
         let in_orders = known.baseline + known.shuffled;
-        if known.kind.is_some() || self.is_answered(test) {
+        if known.kind.is_some() || self.is_answered(test) || self.differs_in_the_suite(test) {
             None
         } else if always_failed(known.alone) {
             (in_orders.failures < in_orders.runs).then_some(true)
         } else {
             (always_passed(known.alone) && in_orders.failures > 0).then_some(false)
         }
+    }
+
+    /// Whether a test does in the suite's own process what it does not do alone, which no pair in
+    /// processes of their own explains.
+    fn differs_in_the_suite(&self, test: u32) -> bool {
+        let HuntedTest { baseline, alone, .. } = self.ledger.test(test);
+        let differs = always_failed(*baseline) && always_passed(*alone)
+            || always_passed(*baseline) && always_failed(*alone);
+        differs && self.scheduler.isolation_for(&self.orders.original()) == Isolation::Same
     }
 
     /// Whether a test that changed its outcome was looked into, and nothing of its own was found.

@@ -165,9 +165,11 @@ impl TrialRunner<'_> {
         let mut outcomes = Vec::with_capacity(order.len());
         while outcomes.len() < order.len() {
             let rest = &order[outcomes.len()..];
-            let environment = self.open(trial.isolation)?;
-            let first = self.branch_place(record, outcomes.len(), before.len());
-            let ran = self.run_from(environment, rest, first, record)?;
+            let place = self.branch_place(record, outcomes.len(), before.len());
+            let ran = match self.open_for(rest, trial.isolation)? {
+                Some(environment) => self.run_expected(environment, rest, place, record)?,
+                None => Vec::new(),
+            };
             if let Some(tidy) = self.workplace.tidy {
                 tidy()?;
             }
@@ -177,8 +179,10 @@ impl TrialRunner<'_> {
             if is_stuck {
                 outcomes.push(None);
             }
-            // A state that is gone says nothing about who would have come after it.
-            if !before.is_empty() && outcomes.len() < order.len() {
+            // A state that is gone says nothing about who would have come after it, and the suite's own
+            // process runs from the start.
+            let is_over = !before.is_empty() || trial.isolation == Isolation::Same;
+            if is_over && outcomes.len() < order.len() {
                 outcomes.resize(order.len(), None);
             }
         }
@@ -201,23 +205,49 @@ impl TrialRunner<'_> {
         record: &mut TrialRecord,
     ) -> Result<Vec<Option<Outcome>>> {
         let place = Place { branch: record.outcomes.len(), skipped: 0, start: 0 };
-        let mut outcomes = self.run_from(environment, tests, place, record)?;
+        let mut outcomes = match self.announce(environment, tests)? {
+            Some(environment) => self.run_expected(environment, tests, place, record)?,
+            None => Vec::new(),
+        };
         outcomes.resize(tests.len(), None);
         Ok(outcomes)
     }
 
-    /// Run tests as long as the environment lives.
-    fn run_from(
+    /// An environment that expects these tests: a fresh one, or the suite's own once more. `None` if the
+    /// tests themselves stand in its way.
+    fn open_for(
+        &self,
+        tests: &[u32],
+        isolation: Isolation,
+    ) -> Result<Option<Box<dyn Environment>>> {
+        match isolation {
+            Isolation::Same => match self.adapter.reopen(&self.ids(tests), Then::End) {
+                Err(error) if is_the_tests_own(&error) => Ok(None),
+                opened => opened.map(Some),
+            },
+            Isolation::Fork | Isolation::Spawn => self.announce(self.open(isolation)?, tests),
+        }
+    }
+
+    fn announce(
+        &self,
+        mut environment: Box<dyn Environment>,
+        tests: &[u32],
+    ) -> Result<Option<Box<dyn Environment>>> {
+        match environment.expect(&self.ids(tests), Then::End) {
+            Err(error) if is_the_tests_own(&error) => Ok(None),
+            other => other.map(|()| Some(environment)),
+        }
+    }
+
+    /// Run tests that an environment expects as long as it lives.
+    fn run_expected(
         &self,
         mut environment: Box<dyn Environment>,
         tests: &[u32],
         place: Place,
         record: &mut TrialRecord,
     ) -> Result<Vec<Option<Outcome>>> {
-        match environment.expect(&self.ids(tests), Then::End) {
-            Err(error) if is_the_tests_own(&error) => return Ok(Vec::new()),
-            other => other?,
-        }
         if let Some(turn) = self.turn {
             // What goes wrong here shows itself again when the first test is asked for.
             let _ = environment.get_ready();

@@ -20,7 +20,7 @@ use flakeproof_core::{
     Decision, Failure, HuntCost, Isolation, Outcome, PASSING_RATE, SequentialTest, Tally, TestId,
     TrialRecord,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
 use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
 use super::trial::{Trial, TrialRunner};
@@ -94,6 +94,17 @@ impl TrialScheduler<'_, '_> {
     /// How fresh environments are made.
     pub(crate) fn isolation(&self) -> Isolation {
         self.isolation
+    }
+
+    /// Where an order runs: fresh environments run any. Only where each test has a process of its own
+    /// in them, the suite's own order runs as the user's command runs it, for there its tests may
+    /// share one.
+    pub(crate) fn isolation_for(&self, order: &[u32]) -> Isolation {
+        let is_own = order.len() > 1 && (0..).zip(order).all(|(position, test)| position == *test);
+        match self.adapter.can().orders {
+            Orders::Apart if is_own => Isolation::Same,
+            Orders::Apart | Orders::Any | Orders::Own => self.isolation,
+        }
     }
 
     /// Whether environments, as trials have them, can be copied.
@@ -309,9 +320,22 @@ impl TrialScheduler<'_, '_> {
 
     /// The same with the runs that the decision rests on.
     pub(crate) fn observe(&mut self, name: &str, order: &[u32]) -> Result<Observed, Stop> {
+        self.observe_in(self.isolation_for(order), name, order)
+    }
+
+    /// How the last test of an order does in new processes.
+    pub(crate) fn observe_anew(&mut self, name: &str, order: &[u32]) -> Result<Tally, Stop> {
+        Ok(self.observe_in(Isolation::Spawn, name, order)?.tally)
+    }
+
+    fn observe_in(
+        &mut self,
+        isolation: Isolation,
+        name: &str,
+        order: &[u32],
+    ) -> Result<Observed, Stop> {
         let mut test = SequentialTest::new(PASSES, FAILS, ERROR);
         let mut tally = Tally::default();
-        let isolation = self.isolation;
         let trials = (1..=MOST_REPETITIONS)
             .map(|number| Trial::order(format!("{name}/{number}"), order.to_vec(), isolation));
         self.one_by_one(trials, &mut |_, record| {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use flakeproof_core::{FlakyKind, HuntEnd, Isolation, OrderKind, Outcome, Seed};
-use flakeproof_detect::hunt::{HuntSettings, Journal, PolluterSearch, Workplace, hunt};
+use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Isolation, OrderKind, Outcome, Seed};
+use flakeproof_detect::hunt::{HuntSettings, Journal, PolluterSearch, Strategy, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::suite;
 
-use crate::hunting::{hunted, of, sets, settings};
+use crate::hunting::{forecast, hunted, of, sets, settings};
 
 const TESTS: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
 
@@ -44,6 +44,65 @@ fn a_brittle_test_has_its_state_setters() {
     assert_eq!(brittle.kind, Some(FlakyKind::Brittle));
     assert_eq!(brittle.setters, sets(&[&["d"]]));
     assert!(brittle.polluters.is_empty());
+}
+
+#[test]
+fn a_test_that_turns_in_the_suites_own_order_is_left_something_and_not_flaky_by_chance() {
+    let hunted = |since: u32| {
+        let suite = suite(TESTS).fails_if("e", move |moment| moment.times >= since);
+        hunted(&suite, &settings())
+    };
+    for since in [1, 2] {
+        let hunted = hunted(since);
+        assert_eq!(of(&hunted, "e").kind, None, "since run {since}");
+        assert!(hunted.notices.iter().any(|notice| notice.what.contains("left something on disk")));
+    }
+}
+
+#[test]
+fn a_test_that_fails_only_in_old_copies_of_a_process_is_neither_flaky_nor_broken() {
+    for since in [0, 2] {
+        let grows_old = move |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+            moment.isolation == Isolation::Fork && moment.times >= since
+        };
+        let suite = suite(TESTS).fails_if("e", grows_old).always_fails("g");
+        let hunted = hunted(&suite, &settings());
+        let test = of(&hunted, "e");
+        assert_eq!((test.kind, test.all().failures), (None, 0), "since run {since}");
+        assert!(of(&hunted, "g").always_fails());
+        let told = |notice: &flakeproof_core::Notice| {
+            notice.what.starts_with("`e` fails only in copies of a process that is no longer young")
+        };
+        assert!(hunted.notices.iter().any(told), "{:?}", hunted.notices);
+    }
+}
+
+/// A runner that gives each test a process of its own when it is asked for some, and runs all of them in
+/// one when it is asked for the suite.
+#[test]
+fn what_only_the_suites_own_process_shows_is_a_victim_or_brittle_and_not_broken() {
+    let suite = || {
+        let suite = suite(TESTS).brittle("g", "d").with_polluter("h", "b");
+        suite.always_fails("c").each_in_its_own_process()
+    };
+    for strategy in [Strategy::Off, forecast(TESTS.len(), 0.1)] {
+        let suite = suite();
+        let hunted = hunted(&suite, &HuntSettings { strategy, ..settings() });
+        let (brittle, victim, broken) = (of(&hunted, "g"), of(&hunted, "h"), of(&hunted, "c"));
+        assert_eq!(brittle.kind, Some(FlakyKind::Brittle));
+        assert_eq!(victim.kind, Some(FlakyKind::Victim));
+        assert_eq!(broken.kind, None);
+        assert!(broken.always_fails());
+        assert!(brittle.setters.is_empty() && victim.polluters.is_empty());
+        let shown = |test: &HuntedTest| {
+            let reproduction = test.reproduction.clone().expect("a way to see it fail");
+            (reproduction.order.len(), reproduction.isolation, reproduction.command)
+        };
+        assert_eq!(shown(brittle), (1, Isolation::Spawn, "scripted g".into()));
+        assert_eq!(shown(victim), (8, Isolation::Same, "scripted".into()));
+        let words = hunted.notices.iter().map(|notice| notice.what.as_str()).collect::<String>();
+        assert!(words.contains("`g` and 1 more does something else in the suite"), "{words}");
+    }
 }
 
 #[test]

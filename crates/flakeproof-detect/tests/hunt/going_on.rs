@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Tally, TrialRecord};
-use flakeproof_detect::hunt::{Forecast, HuntSettings, Hunted, Journal, Strategy, Workplace, hunt};
-use flakeproof_detect::plan::FailureRates;
+use flakeproof_detect::hunt::{HuntSettings, Hunted, Journal, Strategy, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::{Scripted, suite};
 
-use crate::hunting::{Kept, cut_off, hunted, of, session, settings};
+use crate::hunting::{Kept, cut_off, forecast, hunted, of, session, settings};
 
 fn flaky_suite() -> Scripted {
     suite(["a", "b", "c", "d", "e", "f", "g", "h"])
@@ -69,16 +68,6 @@ fn within(suite: &Scripted, seconds: u64, settings: &HuntSettings) -> (Hunted, u
     (hunted.expect("a short hunt"), now.into_inner())
 }
 
-fn forecast(tests: usize) -> Strategy {
-    Strategy::Plan(Forecast {
-        flaky: vec![0.1; tests],
-        victim: vec![0.1; tests],
-        kin: vec![Vec::new(); tests],
-        rates: FailureRates::known(),
-        may_stay_hidden: 0.0,
-    })
-}
-
 #[test]
 fn a_spent_budget_gives_what_was_found_so_far() {
     let (hunted, _) = within(&flaky_suite(), 40, &settings());
@@ -88,7 +77,7 @@ fn a_spent_budget_gives_what_was_found_so_far() {
 
 #[test]
 fn a_budget_is_used_up_and_not_exceeded() {
-    for strategy in [Strategy::Off, forecast(8)] {
+    for strategy in [Strategy::Off, forecast(8, 0.0)] {
         let settings = HuntSettings { max_reruns: 100, orders: 100, strategy, ..settings() };
         for budget in [60, 200, 400] {
             let (hunted, end) = within(&flaky_suite(), budget, &settings);
@@ -101,7 +90,7 @@ fn a_budget_is_used_up_and_not_exceeded() {
 
 #[test]
 fn a_short_budget_is_not_spent_on_the_suites_own_order() {
-    let settings = HuntSettings { runs: 10, strategy: forecast(8), ..settings() };
+    let settings = HuntSettings { runs: 10, strategy: forecast(8, 0.0), ..settings() };
     let (hunted, _) = within(&flaky_suite(), 200, &settings);
     let tests = |count: fn(&HuntedTest) -> Tally| {
         hunted.tests.iter().map(count).map(|it| it.runs).sum::<u32>()

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{HuntedTest, Seed, TestId, TrialRecord};
-use flakeproof_detect::hunt::{HuntSettings, Hunted, Journal, Workplace, hunt};
+use flakeproof_detect::hunt::{Forecast, HuntSettings, Hunted, Journal, Strategy, Workplace, hunt};
+use flakeproof_detect::plan::FailureRates;
 use flakeproof_runner::{Adapter, Cancel, Canceller, Result};
 use flakeproof_testkit::scripted::Scripted;
 
@@ -64,4 +65,15 @@ pub(crate) fn of<'a>(hunted: &'a Hunted, id: &str) -> &'a HuntedTest {
 /// Sets of tests by their ids.
 pub(crate) fn sets(sets: &[&[&str]]) -> Vec<Vec<TestId>> {
     sets.iter().map(|set| set.iter().map(|id| TestId::from(*id)).collect()).collect()
+}
+
+/// A plan for a suite of so many tests of which nothing is known.
+pub(crate) fn forecast(tests: usize, may_stay_hidden: f64) -> Strategy {
+    Strategy::Plan(Forecast {
+        flaky: vec![0.1; tests],
+        victim: vec![0.1; tests],
+        kin: vec![Vec::new(); tests],
+        rates: FailureRates::known(),
+        may_stay_hidden,
+    })
 }

@@ -16,6 +16,7 @@ pub(super) const DISCOVERY: &[Claim] = claims![
     tests_are_said_to_be_where_they_are_written,
     a_test_that_is_not_in_the_suite_is_told,
     the_command_for_a_test_runs_it_alone_with_its_outcome,
+    the_command_for_an_order_runs_it_in_one_process_and_shows_the_failure,
 ];
 
 /// What is only known after everything else.
@@ -75,21 +76,43 @@ fn the_command_for_a_test_runs_it_alone_with_its_outcome(scene: &Scene<'_>) -> H
     ];
     for role in roles {
         let Ok(test) = scene.id(role) else { continue };
-        scene.notes.forget();
         let typed = opened.adapter.command_for(&test);
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &typed]).current_dir(scene.project()).stdin(Stdio::null());
-        let output = shell.output().unwrap_or_else(|error| panic!("no shell: {error}"));
-        let said = String::from_utf8_lossy(&output.stdout).into_owned()
-            + &String::from_utf8_lossy(&output.stderr);
+        let (is_success, said) = type_in_shell(scene, &typed);
         let mut words = scene.notes.tests();
         // Some frameworks select a test only with all its parameters.
         words
             .retain(|word| role != TestRole::ParameterTwo || word != TestRole::ParameterOne.word());
         assert_eq!(words, [role.word()], "{typed}\n{said}");
-        assert_eq!(output.status.success(), role != TestRole::Fails, "{typed}\n{said}");
+        assert_eq!(is_success, role != TestRole::Fails, "{typed}\n{said}");
     }
     Ok(())
+}
+
+fn the_command_for_an_order_runs_it_in_one_process_and_shows_the_failure(
+    scene: &Scene<'_>,
+) -> Held {
+    let opened = scene.shared();
+    let order = scene.ids([TestRole::Polluter, TestRole::Victim])?;
+    let typed = opened.adapter.command_for_order(&order);
+    let typed = typed.ok_or("no command runs tests in a given order")?;
+    let (is_success, said) = type_in_shell(scene, &typed);
+    let words = [TestRole::Polluter, TestRole::Victim].map(TestRole::word);
+    assert_eq!(scene.notes.tests(), words, "{typed}\n{said}");
+    let [polluter, victim] = words.map(|word| scene.notes.process_of(word));
+    assert_eq!(polluter, victim, "they run in two processes: {typed}\n{said}");
+    assert!(!is_success, "the victim does not fail: {typed}\n{said}");
+    Ok(())
+}
+
+/// Run a command as a person would; whether it ends well, and what it says.
+fn type_in_shell(scene: &Scene<'_>, typed: &str) -> (bool, String) {
+    scene.notes.forget();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", typed]).current_dir(scene.project()).stdin(Stdio::null());
+    let output = shell.output().unwrap_or_else(|error| panic!("no shell: {error}"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    (output.status.success(), said)
 }
 
 fn nothing_is_written_into_the_project(scene: &Scene<'_>) -> Held {

@@ -153,7 +153,9 @@ impl ScriptedEnvironment {
         let mut state = locked(&self.state);
         *state.times.entry(test.clone()).or_default() += 1;
         state.clock += 1;
-        self.before.push(test.clone());
+        if self.orders != Orders::Apart || self.isolation == Isolation::Same {
+            self.before.push(test.clone());
+        }
         if outcome.is_failure() {
             self.failed.insert(test.clone());
         }

@@ -349,6 +349,14 @@ impl Scripted {
         self
     }
 
+    /// Each test has a process of its own, but for those of the suite's own environment.
+    #[must_use]
+    pub fn each_in_its_own_process(mut self) -> Self {
+        self.fork = Err("the script says so".into());
+        self.orders = Orders::Apart;
+        self
+    }
+
     fn trouble(mut self, test: &str, isolation: Isolation, time: u32, trouble: Trouble) -> Self {
         self.script(test).trouble.insert((isolation, time), trouble);
         self

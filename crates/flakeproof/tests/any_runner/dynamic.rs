@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::{has, project, run};
+use crate::{flakeproof, has, project, run};
 
 #[test]
 fn rspec_by_its_own_ids() {
@@ -18,6 +18,22 @@ fn rspec_by_its_own_ids() {
     assert_eq!(ran.verdict("a_spec.rb[1:2]"), "unknown");
     assert_eq!(ran.outcome("a_spec.rb[1:3]"), "skipped");
     assert_eq!(ran.verdict("a_spec.rb[1:4]"), "flaky", "{}", ran.text());
+}
+
+#[test]
+fn a_brittle_example_is_brittle_and_not_broken() {
+    if !has("rspec", "a_brittle_example_is_brittle_and_not_broken") {
+        return;
+    }
+    let spec = "RSpec.describe 'Session' do\n  it('logs in') { $session = :open }\n  \
+                it('greets') { expect($session).to eq :open }\n  it('sounds') { }\n  \
+                it('is broken') { expect(1).to eq 2 }\nend\n";
+    let project = project().file("spec/a_spec.rb", spec);
+    let options = ["--runs", "2", "--orders", "2", "--max-reruns", "2", "--seed", "7"];
+    let ran = flakeproof(&project, "hunt", &options, &["rspec"]);
+    assert_eq!(ran.test("a_spec.rb[1:2]")["kind"], "brittle", "{}", ran.text());
+    assert!(ran.text().contains("SET ASIDE (1)"), "{}", ran.text());
+    assert!(ran.text().contains("cannot be told to run its tests in another order"));
 }
 
 #[test]

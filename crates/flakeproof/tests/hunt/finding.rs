@@ -169,3 +169,109 @@ fn a_hunt_that_did_not_tidy_does_not_go_on_with_it() {
     let ran = hunt_as_typed(&project, &["--resume", "--tidy"]);
     assert_says(&ran, 2, &["`--tidy` is not what the hunt", "without `--resume`"]);
 }
+
+#[test]
+fn what_one_copy_takes_away_from_disk_hides_no_state_setter_of_the_others() {
+    let tests = "
+import os, unittest
+
+class TestFile(unittest.TestCase):
+    @classmethod
+    def tearDownClass(cls):
+        os.remove('kept.txt')
+
+    def write(self):
+        with open('kept.txt', 'w') as file:
+            file.write('kept')
+
+    def test_1_write(self):
+        self.write()
+
+    def test_2_size(self):
+        assert os.path.getsize('kept.txt') == 4
+
+    def test_3_text(self):
+        with open('kept.txt') as file:
+            assert file.read() == 'kept'
+
+    def test_4_again(self):
+        self.write()
+";
+    let ran = hunt(&empty().file("test_file.py", tests), &[]);
+    let id = |name: &str| format!("test_file.py::TestFile::{name}");
+    for brittle in ["test_2_size", "test_3_text"] {
+        assert_eq!(ran.test(brittle)["kind"], "brittle", "{}", ran.text());
+        let setters = json!([[id("test_1_write")], [id("test_4_again")]]);
+        assert_eq!(ran.test(brittle)["setters"], setters, "{}", ran.text());
+    }
+}
+
+const ON_DISK: &str = "
+import pathlib
+LEFT = pathlib.Path(__file__).with_name('left.txt')
+
+def test_reads():
+    assert not LEFT.exists()
+
+def test_cleans():
+    LEFT.unlink(missing_ok=True)
+
+def test_writes():
+    LEFT.write_text('left')
+";
+
+#[test]
+fn a_victim_of_a_file_on_disk_is_not_called_flaky_by_chance_and_found_with_tidy() {
+    let project = empty().file("test_disk.py", ON_DISK);
+    project.commit();
+    let ran = hunt(&project, &[]);
+    assert_eq!(ran.test("test_reads")["kind"], json!(null), "{}", ran.text());
+    assert_says(&ran, 5, &["a test left something on disk", "hunt with `--tidy`"]);
+    project.git(&["clean", "-fdq"]);
+    let ran = hunt(&project, &["--tidy"]);
+    assert_eq!(ran.test("test_reads")["kind"], "victim", "{}", ran.text());
+    assert_eq!(ran.test("test_reads")["polluters"], json!([["test_disk.py::test_writes"]]));
+}
+
+#[test]
+fn a_test_that_fails_in_an_old_process_is_asked_about_in_a_new_one() {
+    // The age of a process, counted in environments and not in seconds: a fork is a copy of the first.
+    let tests = "
+import os
+BORN = os.getpid()
+
+def test_young():
+    assert os.getpid() == BORN
+
+def test_broken():
+    assert False
+";
+    let ran = hunt(&empty().file("test_age.py", tests), &[]);
+    assert_says(&ran, 0, &["`test_age.py::test_young` fails only in copies of a process"]);
+    assert_eq!(ran.test("test_young")["failures"].as_u64().unwrap_or_default(), 0);
+    assert!(ran.text().contains("SET ASIDE (1)"), "{}", ran.text());
+}
+
+#[test]
+fn two_polluters_that_work_only_in_one_order_are_found() {
+    let tests = "
+log = []
+
+def test_victim():
+    assert log != ['first', 'second']
+
+def test_second():
+    log.append('second')
+
+def test_sound():
+    pass
+
+def test_first():
+    log.append('first')
+";
+    let options = ["--orders", "20", "--seed", "7", "--runs", "3", "--max-reruns", "3"];
+    let ran = hunt_as_typed(&empty().file("test_two.py", tests), &options);
+    assert_eq!(ran.test("test_victim")["kind"], "victim", "{}", ran.text());
+    let both = json!([["test_two.py::test_first", "test_two.py::test_second"]]);
+    assert_eq!(ran.test("test_victim")["polluters"], both);
+}

@@ -28,7 +28,8 @@ pub(super) struct Ending<'a> {
 struct Outcome {
     end: HuntEnd,
     has_flaky: bool,
-    /// Whether every module could be collected.
+    /// Whether every module could be collected, and no test changed its outcome for a reason that is
+    /// not known.
     is_whole: bool,
 }
 
@@ -57,7 +58,7 @@ impl Ending<'_> {
         let outcome = Outcome {
             end: findings.end,
             has_flaky: findings.flaky().next().is_some(),
-            is_whole: self.suite.problems.is_empty(),
+            is_whole: self.suite.problems.is_empty() && words::rest(&findings).open.is_empty(),
         };
         findings.exit = match self.base {
             Some(_) => exit_of_pull_request(outcome, self.flaky_result),

@@ -11,7 +11,7 @@ use flakeproof_core::{
 use flakeproof_detect::verify::replay;
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
-use flakeproof_runner::{Adapter, Cancel, Waiting};
+use flakeproof_runner::{Adapter, Cancel, Orders, Waiting};
 
 use self::bundle::Bundle;
 use crate::cli::ReproArguments;
@@ -34,7 +34,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     all_collected(&case, &suite)?;
     let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
     let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
-    let isolation = isolation_of(typed.isolation, &*adapter, &mut notices);
+    let isolation = isolation_of(typed.isolation, &*adapter, &suite, &case.order, &mut notices);
     view::notices(&notices);
 
     let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
@@ -144,12 +144,18 @@ fn all_collected(case: &Case, suite: &Suite) -> Result<(), Problem> {
     Err(Problem::usage(what, next))
 }
 
-/// How fresh environments are made here.
+/// How environments for an order are made here.
 pub(super) fn isolation_of(
     wanted: Isolate,
     adapter: &dyn Adapter,
+    suite: &Suite,
+    order: &[TestId],
     notices: &mut Vec<Notice>,
 ) -> Isolation {
+    // Its tests may share a process only there, see the hunt that wrote it down.
+    if adapter.can().orders == Orders::Apart && order.len() > 1 && suite.begins_with(order) {
+        return Isolation::Same;
+    }
     match (wanted.isolation(), adapter.can().fork) {
         (Isolation::Fork, Err(why)) => {
             // Of a runner whose processes are never copied nobody expects it.

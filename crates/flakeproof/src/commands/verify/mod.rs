@@ -47,7 +47,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     let since = Since::compare(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
     subject.notices.extend(adapter.notices());
     subject.notices.extend(since.notice.clone());
-    let claim = claim(typed, was, &mut subject, &*adapter);
+    let claim = claim(typed, was, &mut subject, &*adapter, &suite);
 
     progress.plan(&subject.test, &claim, was, typed.confidence.0);
     let clock = || begin.elapsed();
@@ -129,13 +129,15 @@ fn claim(
     was: FormerRate,
     subject: &mut Subject,
     adapter: &dyn Adapter,
+    suite: &Suite,
 ) -> Claim {
+    let order = subject.orders.first().cloned().unwrap_or_default();
     let orders = u32::try_from(subject.orders.len()).unwrap_or(u32::MAX);
     Claim {
         orders: subject.orders.clone(),
         control: subject.control.clone(),
         runs: FixTest::new(was.rate, typed.confidence.0, orders),
-        isolation: isolation_of(typed.isolation, adapter, &mut subject.notices),
+        isolation: isolation_of(typed.isolation, adapter, suite, &order, &mut subject.notices),
         budget: typed.budget.map(|time| time.0).filter(|time| !time.is_zero()),
     }
 }
