@@ -136,7 +136,7 @@ impl Hunt<'_, '_> {
     ///
     /// One that only often fails alone passes after somebody by chance, and there are many to try: it must
     /// fail every time.
-    fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
+    pub(super) fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
         let wanted = if fails { Decision::High } else { Decision::Low };
         if self.scheduler.decide(&format!("steady/{test}"), &[test])? != wanted {
             return Ok(false);

@@ -22,7 +22,8 @@ fn hunt(project: &Project, command: &[&str]) -> Ran {
 fn found(ran: &Ran, id: &str) -> (String, Vec<Vec<String>>) {
     let tests = ran.json["tests"].as_array().cloned().unwrap_or_default();
     let test = tests.into_iter().find(|it| it["id"] == *id);
-    let test = test.unwrap_or_else(|| panic!("no {id} in {}", ran.text()));
+    assert!(test.is_some(), "no {id} in {}", ran.text());
+    let test = test.unwrap_or_default();
     let sets = |name: &str| -> Vec<Vec<String>> {
         serde_json::from_value(test[name].clone()).unwrap_or_default()
     };

@@ -38,7 +38,7 @@ pub(super) struct GoEnvironment {
 /// The announced tests of one package.
 #[derive(Debug)]
 enum Part {
-    Process(TestProcess),
+    Process(Box<TestProcess>),
     /// A process each, by `go test`.
     Apart,
 }
@@ -115,11 +115,15 @@ impl GoEnvironment {
             let shuffle = session.shuffle_for(&package, &names, is_own);
             let binary = session.binary(&package, Binary::Plain).ok();
             if let (Some(shuffle), Some(_)) = (shuffle, binary) {
-                return session.start_plain(&package, &names, shuffle, attempt).map(Part::Process);
+                let process = session.start_plain(&package, &names, shuffle, attempt)?;
+                return Ok(Part::Process(Box::new(process)));
             }
         }
         match session.binary(&package, Binary::Ordered) {
-            Ok(_) => session.start_ordered(&package, &names, attempt).map(Part::Process),
+            Ok(_) => {
+                let process = session.start_ordered(&package, &names, attempt)?;
+                Ok(Part::Process(Box::new(process)))
+            }
             Err(_) if session.settings.cancel.is_cancelled() => Err(Error::Cancelled),
             // Told as a notice.
             Err(_) => Ok(Part::Apart),
