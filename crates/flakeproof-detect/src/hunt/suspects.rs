@@ -20,7 +20,7 @@ use super::trial_scheduler::{Stop, last_failed};
 use crate::pollution::polluters;
 
 /// So often in a row a test must fail alone to be called brittle.
-const FAILURES_OF_A_BRITTLE_TEST: u32 = 12;
+const FAILURES_OF_A_BRITTLE_TEST: u32 = 20;
 /// The orders in which a suspect did not do as it does alone that are asked who ran before it.
 const MOST_ORDERS_ASKED: usize = 3;
 /// So many polluters are tried before all other tests.
