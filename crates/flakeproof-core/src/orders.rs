@@ -231,13 +231,21 @@ fn drawn(seed: Seed, item: u32) -> u64 {
 
 /// What stands before the first separator of a test's id.
 fn file_of(id: &str) -> &str {
-    id.find("::").or_else(|| id.find('#')).map_or(id, |end| &id[..end])
+    let end = id.find("::").or_else(|| id.find('#')).or_else(|| end_of_package(id));
+    end.map_or(id, |end| &id[..end])
 }
 
 /// What stands before the last separator; brackets of parameters may hold anything.
 fn class_of(id: &str) -> &str {
     let plain = id.find('[').map_or(id, |end| &id[..end]);
-    plain.rfind("::").or_else(|| plain.rfind('#')).map_or(plain, |end| &plain[..end])
+    let end = plain.rfind("::").or_else(|| plain.rfind('#')).or_else(|| end_of_package(plain));
+    end.map_or(plain, |end| &plain[..end])
+}
+
+/// Where the package ends in `example.com/shop/basket.TestAdds`.
+fn end_of_package(id: &str) -> Option<usize> {
+    let name = id.rfind('/').map_or(0, |slash| slash + 1);
+    id[name..].rfind('.').filter(|dot| *dot > 0).map(|dot| name + dot)
 }
 
 /// The words of a path or of the name of a class, in small letters.
@@ -315,6 +323,14 @@ mod tests {
             "test/common/test_last.py::test_e",
         ]);
         assert_eq!(SuiteOrders::new(&suite, Seed(1)).nearest(0), [3, 1, 4, 2]);
+    }
+
+    #[test]
+    fn tests_of_a_package_belong_together() {
+        let suite = suite(&["m.io/a.TestA", "m.io/a.TestB", "m.io/b.TestC", "m.io/b.TestD"]);
+        let orders = SuiteOrders::new(&suite, Seed(1));
+        assert_eq!(orders.nearest(2), [3, 1, 0]);
+        assert_eq!(orders.siblings(0), 1);
     }
 
     #[test]

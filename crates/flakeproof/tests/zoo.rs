@@ -43,6 +43,56 @@ fn every_animal_of_the_go_zoo_gets_its_right_verdict() {
     }
 }
 
+/// The two that end their process and the twenty that fail by chance would cost minutes here, and are
+/// driven above.
+#[test]
+fn a_hunt_finds_who_makes_whom_fail_in_the_go_zoo() {
+    if !has("go", &["go"]) {
+        return;
+    }
+    let zoo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/go");
+    let work = tempfile::tempdir().expect("a temporary folder");
+    let project = work.path().join("project");
+    let copied = Command::new("cp").arg("-r").arg(zoo.join("project")).arg(&project).status();
+    assert!(copied.is_ok_and(|it| it.success()));
+    let report = work.path().join("report.json");
+    let names = "Currency|Customer|Year|Books|Passing|Beside";
+    let output = Command::new(env!("CARGO_BIN_EXE_flakeproof"))
+        .args(["hunt", "--seed", "1", "--budget", "20m", "--reporter"])
+        .arg(format!("json={}", report.display()))
+        .args(["--", "go", "test", "-run", names, "./stock"])
+        .current_dir(&project)
+        .output()
+        .expect("flakeproof starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let told: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&report).unwrap_or_default()).expect(&said);
+    let expected = std::fs::read_to_string(zoo.join("expected.toml")).expect("the zoo's list");
+    let mut found = 0;
+    for test in told["tests"].as_array().into_iter().flatten() {
+        let id = test["id"].as_str().unwrap_or_default();
+        let table = expected.split("[[test]]").find(|it| it.contains(&format!("id = \"{id}\"\n")));
+        let listed = |key: &str| -> Vec<String> {
+            let line = table.unwrap_or_default().lines().find_map(|it| it.strip_prefix(key));
+            line.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default()
+        };
+        let sets = |key: &str| -> Vec<Vec<String>> {
+            serde_json::from_value(test[key].clone()).unwrap_or_default()
+        };
+        let (one, both) = (listed("polluters = "), listed("polluters_together = "));
+        let mut polluters: Vec<Vec<String>> = one.into_iter().map(|it| vec![it]).collect();
+        polluters.extend((!both.is_empty()).then_some(both));
+        let setters: Vec<Vec<String>> =
+            listed("state_setters = ").into_iter().map(|it| vec![it]).collect();
+        let is_known = !polluters.is_empty() || !setters.is_empty();
+        assert_eq!(!test["kind"].is_null(), is_known, "{id}: {said}");
+        assert_eq!(sets("polluters"), polluters, "{id}: {said}");
+        assert_eq!(sets("setters"), setters, "{id}: {said}");
+        found += usize::from(is_known);
+    }
+    assert_eq!(found, 3, "{said}");
+}
+
 /// Whether a zoo is one of those that are driven today.
 fn is_due(zoo: &str) -> bool {
     const ZOOS: [&str; 4] = ["junit4", "cargo", "junit5", "go"];

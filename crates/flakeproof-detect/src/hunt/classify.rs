@@ -107,7 +107,9 @@ impl Hunt<'_, '_> {
         let depends_on_order =
             (failing.decision, passing.decision) == (Decision::High, Decision::Low);
         if depends_on_order && self.fails_in_further_orders(test)? {
-            return Ok(Some(suspicion.kind));
+            let is_chance =
+                suspicion.kind == FlakyKind::Brittle && !self.is_steady_alone(test, true)?;
+            return Ok(Some(if is_chance { FlakyKind::Nod } else { suspicion.kind }));
         }
         let was_disturbed =
             self.scheduler.jobs > 1 && (failing.tally + passing.tally).failures == 0;

@@ -1,13 +1,16 @@
 //! From victims and brittle tests to those who make them fail or pass, and to a proof of it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use flakeproof_core::{
-    Decision, FlakyKind, Isolation, LeftBehind, OrderKind, Reproduction, Signature, TestId,
+    Decision, FlakyKind, HuntedTest, Isolation, LeftBehind, OrderKind, Reproduction, Signature,
+    TestId,
 };
 
 use super::Hunt;
+use super::ledger::always_passed;
 use super::settings::{HuntEvent, HuntStage, PolluterSearch, Strategy};
 use super::trial::Trial;
 use super::trial_scheduler::{Stop, last_failed};
@@ -16,6 +19,8 @@ use crate::pollution::polluters::{self, PairOutcome};
 
 /// More pairs than this are not all tried.
 pub(super) const MOST_PAIRS: usize = 250_000;
+/// So many sets that make one test fail are tried before others.
+const MOST_KNOWN_SETS: usize = 3;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
 /// So many tests are tried one by one before a single victim: those of its class, and, if a walk past
@@ -39,7 +44,9 @@ impl Hunt<'_, '_> {
         let brittle = self.ledger.of_kind(FlakyKind::Brittle);
         if search != PolluterSearch::Off {
             self.search_orders(&victims, &brittle)?;
+            self.try_known_sets()?;
         }
+        let victims = self.ledger.of_kind(FlakyKind::Victim);
         self.confirm(&victims, &brittle)?;
         if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
             self.find_cleaners()?;
@@ -152,6 +159,9 @@ impl Hunt<'_, '_> {
         }
         self.scheduler.begin(HuntStage::Pollution, victims.len() + brittle.len());
         for test in victims {
+            if self.is_explained_by_a_known_set(test)? {
+                continue;
+            }
             let before = without_last(self.failing_order.get(&test));
             if let Some(set) = polluters::polluting_set(&mut self.scheduler, &before, test)? {
                 self.note_influence(set, test);
@@ -161,6 +171,68 @@ impl Hunt<'_, '_> {
             let before = without_last(self.passing_order.get(&test));
             if let Some(set) = polluters::setters(&mut self.scheduler, &before, test)? {
                 self.note_influence(set, test);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets of several tests that make a victim fail only together, those of most victims first.
+    fn known_sets(&self) -> Vec<Vec<u32>> {
+        let mut victims_of: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+        for victim in self.ledger.of_kind(FlakyKind::Victim) {
+            for set in &self.ledger.test(victim).polluters {
+                let set: Option<Vec<u32>> =
+                    set.iter().map(|it| self.scheduler.position(it)).collect();
+                if let Some(set) = set.filter(|set| set.len() > 1) {
+                    *victims_of.entry(set).or_default() += 1;
+                }
+            }
+        }
+        let mut sets: Vec<Vec<u32>> = victims_of.keys().cloned().collect();
+        sets.sort_by_key(|set| (Reverse(victims_of[set]), set.clone()));
+        sets.truncate(MOST_KNOWN_SETS);
+        sets
+    }
+
+    /// Whether a victim fails after what makes another one fail: that is far cheaper to try than to find.
+    fn is_explained_by_a_known_set(&mut self, test: u32) -> Result<bool, Stop> {
+        for set in self.known_sets() {
+            if !set.contains(&test) && polluters::fails_after(&mut self.scheduler, &set, test)? {
+                self.note_influence(set, test);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// What makes one test fail often does so to others, which no order has shown yet.
+    fn try_known_sets(&mut self) -> Result<(), Stop> {
+        let isolation = self.scheduler.isolation();
+        for set in self.known_sets() {
+            let healthy = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
+            let mut tests = self.ledger.all(healthy);
+            tests.retain(|test| !set.contains(test) && !self.is_answered(*test));
+            let after = |test: u32| set.iter().copied().chain([test]).collect::<Vec<u32>>();
+            let trials = tests
+                .iter()
+                .map(|test| Trial::order(format!("known set/{test}"), after(*test), isolation));
+            let trials: Vec<Trial> = trials.collect();
+            let mut failing = Vec::new();
+            self.scheduler.one_by_one(trials.into_iter(), &mut |trial, record| {
+                if last_failed(record) == Some(true) {
+                    failing.extend(trial.branches().next().and_then(|it| it.last().copied()));
+                }
+                ControlFlow::Continue(())
+            })?;
+            for test in failing {
+                if polluters::fails_after(&mut self.scheduler, &set, test)?
+                    && self.is_steady_alone(test, false)?
+                {
+                    self.failing_order.insert(test, after(test));
+                    self.passing_order.insert(test, vec![test]);
+                    self.call_one_flaky(test, FlakyKind::Victim);
+                    self.note_influence(set.clone(), test);
+                }
             }
         }
         Ok(())

@@ -177,6 +177,8 @@ struct Progress {
     alone: usize,
     /// Other orders of the suite.
     orders: usize,
+    /// Orders in which every test comes after every other one.
+    neighbours: u32,
     /// Rounds of reruns.
     rounds: u32,
 }

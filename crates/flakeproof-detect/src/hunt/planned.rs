@@ -9,8 +9,10 @@
 //! more flaky tests per second comes next.
 
 use std::ops::{ControlFlow, RangeFrom};
+use std::time::Duration;
 
 use flakeproof_core::{Hidden, OrderKind, Tally};
+use flakeproof_runner::Orders;
 
 use super::ledger::{OtherOrder, Setting};
 use super::settings::{Forecast, HuntStage};
@@ -109,7 +111,37 @@ impl Hunt<'_, '_> {
                 Next::Tests(picks) => self.run_picks(round, &picks, outlook)?,
             }
         }
+        if is_whole {
+            self.run_every_neighbour(end, outlook)?;
+        }
         Ok(Extent::Whole)
+    }
+
+    /// Where environments cannot be copied, and so pairs are dear: orders in which every test comes
+    /// directly after every other one, as long as the time lasts that was given for looking. In any other
+    /// order a test that cleans up may come between the two.
+    fn run_every_neighbour(
+        &mut self,
+        end: Option<Duration>,
+        outlook: &mut Outlook,
+    ) -> Result<(), Stop> {
+        let is_worth_it = end.is_some()
+            && self.settings.orders > 0
+            && !self.scheduler.can_copy()
+            && self.scheduler.adapter.can().orders == Orders::Any;
+        if !is_worth_it {
+            return Ok(());
+        }
+        let rows = u32::try_from(self.orders.most(OrderKind::Tuscan)).unwrap_or(u32::MAX);
+        while self.progress.neighbours < rows && !self.scheduler.is_past(end) {
+            if !self.scheduler.fits(self.seconds_in_order) {
+                break;
+            }
+            let (kind, number) = (OrderKind::Tuscan, self.progress.neighbours);
+            self.run_other(OtherOrder { kind, number }, outlook)?;
+            self.progress.neighbours += 1;
+        }
+        Ok(())
     }
 
     fn step_costs(&self) -> StepCosts {

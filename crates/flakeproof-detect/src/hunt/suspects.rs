@@ -7,6 +7,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use flakeproof_core::{Decision, FlakyKind, HuntedTest, Isolation};
 
@@ -14,9 +15,14 @@ use super::Hunt;
 use super::influence::MOST_PAIRS;
 use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
-use super::trial_scheduler::Stop;
+use super::trial::Trial;
+use super::trial_scheduler::{Stop, last_failed};
 use crate::pollution::polluters;
 
+/// So often in a row a test must fail alone to be called brittle.
+const FAILURES_OF_A_BRITTLE_TEST: u32 = 20;
+/// The orders in which a suspect did not do as it does alone that are asked who ran before it.
+const MOST_ORDERS_ASKED: usize = 3;
 /// So many polluters are tried before all other tests.
 const MOST_KNOWN_POLLUTERS: usize = 5;
 
@@ -92,11 +98,11 @@ impl Hunt<'_, '_> {
         let mut polluters: Vec<u32> = victims_of.keys().copied().collect();
         polluters.sort_by_key(|polluter| (Reverse(victims_of[polluter]), *polluter));
         polluters.truncate(MOST_KNOWN_POLLUTERS);
-        let healthy = |test: &HuntedTest| {
-            test.kind.is_none() && always_passed(test.alone) && test.all().failures == 0
-        };
-        let tests: Vec<(u32, bool)> =
-            self.ledger.all(healthy).into_iter().map(|test| (test, false)).collect();
+        // Those that failed and that nobody explains, too: what made them fail may not be what often does.
+        let may_be_victim = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
+        let mut tests = self.ledger.all(may_be_victim);
+        tests.retain(|test| !self.is_answered(*test));
+        let tests: Vec<(u32, bool)> = tests.into_iter().map(|test| (test, false)).collect();
         self.try_before(&polluters, &tests, &|_, _| true)
     }
 
@@ -138,9 +144,25 @@ impl Hunt<'_, '_> {
     }
 
     /// Whether a test does alone what it did alone before, decided on repeated runs.
-    fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
+    ///
+    /// One that only often fails alone passes after somebody by chance, and there are many to try: it must
+    /// fail every time.
+    pub(super) fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
         let wanted = if fails { Decision::High } else { Decision::Low };
-        Ok(self.scheduler.decide(&format!("steady/{test}"), &[test])? == wanted)
+        if self.scheduler.decide(&format!("steady/{test}"), &[test])? != wanted {
+            return Ok(false);
+        }
+        let isolation = self.scheduler.isolation();
+        let runs = if fails { FAILURES_OF_A_BRITTLE_TEST } else { 0 };
+        let trials = (1..=runs).map(|number| {
+            Trial::order(format!("always fails/{test}/{number}"), vec![test], isolation)
+        });
+        let mut has_passed = false;
+        self.scheduler.one_by_one(trials, &mut |_, record| {
+            has_passed = last_failed(record) == Some(false);
+            if has_passed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(!has_passed)
     }
 
     /// The tests that may be what makes a suspect fail, or pass if it fails alone: all but those that
@@ -168,20 +190,21 @@ impl Hunt<'_, '_> {
         may
     }
 
-    /// The tests that ran before a suspect in the first order in which it did not do as it does alone.
+    /// The tests that ran before a suspect in the first orders in which it did not do as it does alone.
     fn ran_before(&self, test: u32, fails_alone: bool) -> Vec<bool> {
         let known = self.ledger.test(test);
         let own =
             if fails_alone { !always_failed(known.baseline) } else { known.baseline.failures > 0 };
         let failing = self.ledger.failing_orders(test);
-        let mut others = self.ledger.whole_orders(test).into_iter();
-        let other = others.find(|order| failing.contains(order) != fails_alone);
-        let order = match other {
-            Some(order) if !own => self.other_up_to(order, test),
-            _ => self.original_up_to(test),
-        };
+        let others = self.ledger.whole_orders(test).into_iter();
+        let others = others.filter(|order| failing.contains(order) != fails_alone);
+        let mut orders: Vec<Vec<u32>> =
+            others.take(MOST_ORDERS_ASKED).map(|order| self.other_up_to(order, test)).collect();
+        if own || orders.is_empty() {
+            orders = vec![self.original_up_to(test)];
+        }
         let mut marked = vec![false; self.orders.tests()];
-        order.iter().for_each(|before| marked[*before as usize] = true);
+        orders.iter().flatten().for_each(|before| marked[*before as usize] = true);
         marked[test as usize] = false;
         marked
     }

@@ -147,7 +147,7 @@ pub struct RerunRules {
 }
 
 /// Reports of memory and race checkers: the fault is there, whether it shows again or not.
-const NEVER_CHANCE: [&str; 10] = [
+const NEVER_CHANCE: [&str; 11] = [
     "ERROR: AddressSanitizer",
     "ERROR: HWAddressSanitizer",
     "ERROR: LeakSanitizer",
@@ -156,6 +156,8 @@ const NEVER_CHANCE: [&str; 10] = [
     "UndefinedBehaviorSanitizer",
     // Go.
     "WARNING: DATA RACE",
+    // The same in Go's words about the test, where another test's output holds the report.
+    "race detected during execution of test",
     // Miri, and the checks of Rust's own library.
     "error: Undefined Behavior:",
     "unsafe precondition(s) violated",

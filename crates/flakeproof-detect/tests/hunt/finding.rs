@@ -122,6 +122,27 @@ fn two_polluters_that_only_work_together_are_one_set() {
 }
 
 #[test]
+fn a_set_that_harms_one_test_is_tried_before_all_others() {
+    let names = |moment: &flakeproof_testkit::scripted::Moment<'_>| -> Vec<String> {
+        moment.before.iter().map(|it| it.to_string()).collect()
+    };
+    let after_both = move |moment: &flakeproof_testkit::scripted::Moment<'_>| {
+        let before = names(moment);
+        let place = |id: &str| before.iter().position(|it| it == id);
+        place("f").is_some() && place("f") < place("i")
+    };
+    // No order shows this one: others come between.
+    let at_once =
+        move |moment: &flakeproof_testkit::scripted::Moment<'_>| names(moment) == ["f", "i"];
+    let suite = suite(TESTS).fails_if("b", after_both).fails_if("d", at_once);
+    let hunted = hunted(&suite, &settings());
+    for victim in ["b", "d"] {
+        assert_eq!(of(&hunted, victim).kind, Some(FlakyKind::Victim), "{victim}");
+        assert_eq!(of(&hunted, victim).polluters, sets(&[&["f", "i"]]), "{victim}");
+    }
+}
+
+#[test]
 fn a_cleaner_heals_the_victim() {
     let polluted = |moment: &flakeproof_testkit::scripted::Moment<'_>| {
         let last = |id: &str| moment.before.iter().rposition(|it| it.as_str() == id);

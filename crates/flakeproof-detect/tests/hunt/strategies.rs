@@ -175,6 +175,25 @@ fn a_plan_tries_every_pair_where_that_is_asked_for() {
 }
 
 #[test]
+fn where_environments_cannot_be_copied_every_test_comes_directly_after_every_other_one() {
+    let directly = |moment: &Moment<'_>| moment.before.last().is_some_and(|it| it.as_str() == "r");
+    let suite = suite(TESTS).fails_if("c", directly).cannot_fork("it has threads");
+    let day = Some(std::time::Duration::from_secs(86_400));
+    let found = hunted(&suite, &HuntSettings { budget: day, ..planned() });
+    assert_eq!(of(&found, "c").kind, Some(FlakyKind::Victim));
+    assert_eq!(of(&found, "c").polluters, sets(&[&["r"]]));
+}
+
+#[test]
+fn a_test_that_only_often_fails_alone_is_not_called_brittle() {
+    for seed in 0..20 {
+        let suite = suite(TESTS).fails_at_random("k", Seed(seed), 0.7);
+        let found = hunted(&suite, &planned());
+        assert_ne!(of(&found, "k").kind, Some(FlakyKind::Brittle), "seed {seed}");
+    }
+}
+
+#[test]
 fn a_large_suite_with_a_polluter_is_planned_in_no_time() {
     let names: Vec<String> = (0..3000).map(|number| format!("test_{number}")).collect();
     let suite = suite(names.iter().map(String::as_str)).with_polluter("test_7", "test_2900");

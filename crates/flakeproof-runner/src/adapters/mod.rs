@@ -2,6 +2,7 @@
 
 pub mod cargo;
 pub mod command;
+pub mod go;
 pub mod jvm;
 mod launcher;
 mod lost;
@@ -53,7 +54,8 @@ struct Known {
 
 /// Every adapter. The one whose program comes first in a command takes it, for what comes after
 /// it are its arguments.
-const KNOWN: [&Known; 4] = [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &command::KNOWN];
+const KNOWN: [&Known; 5] =
+    [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &go::KNOWN, &command::KNOWN];
 
 /// The adapter for a request; nothing is started yet.
 ///
@@ -131,8 +133,8 @@ mod tests {
             ("python3.12 -m pytest go test", "pytest"),
             ("uv run pytest", "pytest"),
             ("poetry run pytest tests/test_cargo.py", "pytest"),
-            ("go test ./pytest/...", "command"),
-            ("go test ./tools/pytest", "command"),
+            ("go test ./pytest/...", "go"),
+            ("go test ./tools/pytest", "go"),
             ("npx jest pytest.test.js", "command"),
             ("npx jest pytest", "command"),
             ("npx vitest run pytest", "command"),

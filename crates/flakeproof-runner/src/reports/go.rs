@@ -201,6 +201,16 @@ fn outcome_of(action: &str) -> Outcome {
     }
 }
 
+/// What a test that ended like this, and printed this, is told as.
+pub(crate) fn of_go_test(
+    package: &str,
+    name: &str,
+    outcome: Outcome,
+    printed: String,
+) -> ReportedTest {
+    reported((package.to_owned(), name.to_owned()), outcome, printed)
+}
+
 fn reported((package, name): (String, String), outcome: Outcome, printed: String) -> ReportedTest {
     let is_frame = |line: &&str| {
         let line = line.trim_start();

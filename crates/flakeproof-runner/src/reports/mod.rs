@@ -16,6 +16,7 @@ mod reported;
 mod tap;
 pub(crate) mod xml;
 
+pub(crate) use go::of_go_test;
 pub use identity::Identity;
 pub use identity::Places;
 pub use reading::Format;

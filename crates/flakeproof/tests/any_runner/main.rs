@@ -3,6 +3,7 @@
 mod described;
 mod dynamic;
 mod go;
+mod go_orders;
 mod launched;
 mod node;
 

@@ -139,7 +139,11 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The execution that a report tells of.
-pub(super) fn execution(test: &TestId, reported: ReportedTest, folder: &Path) -> Execution {
+pub(in crate::adapters) fn execution(
+    test: &TestId,
+    reported: ReportedTest,
+    folder: &Path,
+) -> Execution {
     let ReportedTest { outcome, duration, mut failure, output, file, line, .. } = reported;
     if let Some(failure) = &mut failure
         && failure.text.trim().is_empty()
@@ -172,7 +176,7 @@ pub(super) fn execution(test: &TestId, reported: ReportedTest, folder: &Path) ->
 }
 
 /// An execution that no report tells of.
-pub(super) fn untold(
+pub(in crate::adapters) fn untold(
     test: &TestId,
     outcome: Outcome,
     message: &str,

@@ -26,6 +26,7 @@ use crate::adapter::{
 };
 use crate::shell::shell;
 
+pub(super) use self::environment::{execution, untold};
 pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 
 /// Any runner in the list of adapters.
@@ -36,9 +37,15 @@ pub(super) const KNOWN: Known = Known {
     open: |request| Ok(Box::new(CommandAdapter::new(request)?)),
     capabilities: || {
         let of = |ready: &Ready| capabilities(ready.name.to_owned(), &(ready.profile)());
-        READY.iter().map(of).collect()
+        // Go's has an adapter that builds on it.
+        READY.iter().filter(|ready| ready.name != ready::GO.name).map(of).collect()
     },
 };
+
+/// Which word of a command is the program of `go test`.
+pub(super) fn go_in(command: &[String]) -> Option<usize> {
+    ready::program_of(command, &ready::GO)
+}
 
 /// Which word of a command is the program of a runner that needs no description.
 pub(super) fn recognises(command: &[String]) -> Option<usize> {
@@ -72,6 +79,49 @@ impl CommandAdapter {
     /// The same adapter, with something that the reader should know about its command.
     pub(super) fn with_notice(self, notice: Notice) -> Self {
         Self { notice: Some(notice), ..self }
+    }
+
+    /// The program and its options, and what it hands on to the tests.
+    pub(super) fn typed_options(&self) -> (&[String], &[String]) {
+        (&self.session.runner.typed.options, &self.session.runner.typed.tail)
+    }
+
+    /// The package of a test, and what it is called there.
+    pub(super) fn package_and_name(&self, test: &TestId) -> Result<(&str, &str)> {
+        let fields = self.session.fields(test)?;
+        Ok((&fields.suite, &fields.name))
+    }
+
+    /// Whether tests stand as they do in the suite, where others may be between them.
+    pub(super) fn is_in_own_order(&self, tests: &[TestId]) -> Result<bool> {
+        let mut suite = self.session.project()?.suite.tests.iter();
+        Ok(tests.iter().all(|test| suite.any(|it| it.id == *test)))
+    }
+
+    /// Whether these tests are the suite.
+    pub(super) fn is_whole_suite(&self, tests: &[TestId]) -> Result<bool> {
+        let suite = &self.session.project()?.suite.tests;
+        Ok(suite.len() == tests.len() && suite.iter().zip(tests).all(|(it, test)| it.id == *test))
+    }
+
+    /// Whether the user's own command has run the suite.
+    pub(super) fn has_run_all(&self) -> bool {
+        self.session.has_run_all()
+    }
+
+    /// Whether the suite begins with these tests, which are several.
+    pub(super) fn is_beginning_of_suite(&self, tests: &[TestId]) -> Result<bool> {
+        let suite = &self.session.project()?.suite.tests;
+        let is_equal = suite.iter().zip(tests).all(|(it, test)| it.id == *test);
+        Ok(tests.len() > 1 && tests.len() <= suite.len() && is_equal)
+    }
+
+    /// The words of a command as a person types it for these tests.
+    pub(super) fn typed_words(&self, tests: &[TestId]) -> Option<Vec<String>> {
+        let profile = self.session.profile();
+        let command = profile.command_for.as_ref().unwrap_or(&profile.run);
+        let values = self.session.values(Asked::Tests(tests), Path::new(".")).ok()?;
+        Some(values.fill(command))
     }
 
     /// A command as a person types it for these tests.

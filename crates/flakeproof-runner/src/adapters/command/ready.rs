@@ -41,6 +41,13 @@ pub(super) fn program_in(command: &[String]) -> Option<usize> {
     Some(end - 1 - usize::from(ready.verb.is_some()))
 }
 
+/// Which word of a command is the program of one runner.
+pub(super) fn program_of(command: &[String], ready: &Ready) -> Option<usize> {
+    let (found, end) = earliest(command)?;
+    let at = end - 1 - usize::from(found.verb.is_some());
+    (found.name == ready.name).then_some(at)
+}
+
 /// The runner whose program comes first, and where its name ends: what comes later are arguments.
 fn earliest(command: &[String]) -> Option<(&'static Ready, usize)> {
     let found = READY.iter().filter_map(|ready| {
