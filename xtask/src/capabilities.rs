@@ -65,6 +65,7 @@ fn table(adapters: &[(&str, Capabilities)]) -> String {
             word(can.snapshot),
             match can.orders {
                 Orders::Any => "any",
+                Orders::ByFile => "any, file by file",
                 Orders::Own => "the suite's own",
                 Orders::Apart => "any, a process each",
             }

@@ -206,6 +206,9 @@ pub struct Capabilities {
 pub enum Orders {
     /// In any.
     Any,
+    /// In any, with the tests of a file together: a file comes where the last of its tests stands. The
+    /// suite's own command may run files beside each other, so this is not how it runs them.
+    ByFile,
     /// Only as they stand in the suite, though some may be left out.
     Own,
     /// In any, but each in a process of its own: they share only what lies outside of it, such as

@@ -25,7 +25,7 @@ fn an_announced_order_is_kept(scene: &Scene<'_>) -> Held {
     let mut tests = scene.survived();
     tests.retain(|(role, _)| role.notes());
     match opened.can().orders {
-        Orders::Any => tests.reverse(),
+        Orders::Any | Orders::ByFile => tests.reverse(),
         Orders::Own => drop(tests.remove(1)),
         // Each costs a process, and four tell as much as all.
         Orders::Apart => tests = tests.into_iter().rev().take(4).collect(),

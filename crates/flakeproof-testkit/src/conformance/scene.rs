@@ -175,7 +175,7 @@ impl Opened {
     /// When each has its own.
     pub(super) fn shares_processes(&self) -> std::result::Result<(), String> {
         match self.can().orders {
-            Orders::Any | Orders::Own => Ok(()),
+            Orders::Any | Orders::ByFile | Orders::Own => Ok(()),
             Orders::Apart => Err("each test has a process of its own".into()),
         }
     }

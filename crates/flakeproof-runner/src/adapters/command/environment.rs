@@ -139,7 +139,11 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The execution that a report tells of.
-pub(super) fn execution(test: &TestId, reported: ReportedTest, folder: &Path) -> Execution {
+pub(in crate::adapters) fn execution(
+    test: &TestId,
+    reported: ReportedTest,
+    folder: &Path,
+) -> Execution {
     let ReportedTest { outcome, duration, mut failure, output, file, line, .. } = reported;
     if let Some(failure) = &mut failure
         && failure.text.trim().is_empty()

@@ -17,10 +17,12 @@ use std::sync::Arc;
 use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
+pub(super) use self::environment::execution as reported_execution;
 use self::launch::Asked;
+pub(super) use self::profile::Fields;
 use self::ready::{READY, Ready};
-use self::session::CommandSession;
-use super::{Known, RunRequest};
+pub(super) use self::session::CommandSession;
+use super::{Known, RunRequest, node};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
 };
@@ -35,10 +37,23 @@ pub(super) const KNOWN: Known = Known {
     usual_command: ready::usual_command,
     open: |request| Ok(Box::new(CommandAdapter::new(request)?)),
     capabilities: || {
-        let of = |ready: &Ready| capabilities(ready.name.to_owned(), &(ready.profile)());
-        READY.iter().map(of).collect()
+        let mut all = ready_capabilities();
+        all.retain(|can| node::kind_of(&can.runner).is_none());
+        all
     },
 };
+
+/// What can be done with each runner that needs no description, told by its command line alone.
+pub(super) fn ready_capabilities() -> Vec<Capabilities> {
+    let of = |ready: &Ready| capabilities(ready.name.to_owned(), &(ready.profile)());
+    READY.iter().map(of).collect()
+}
+
+/// Which word of a command is the program of a runner that needs no description and whose name fits.
+pub(super) fn ready_in(command: &[String], fits: impl Fn(&str) -> bool) -> Option<usize> {
+    let (ready, _) = ready::of_command(command)?;
+    fits(ready.name).then(|| ready::program_in(command)).flatten()
+}
 
 /// Which word of a command is the program of a runner that needs no description.
 pub(super) fn recognises(command: &[String]) -> Option<usize> {
@@ -67,6 +82,16 @@ impl CommandAdapter {
     /// When nobody knows how the command runs its tests, or no temporary folder can be made.
     pub fn new(request: RunRequest) -> Result<Self> {
         Ok(Self { session: Arc::new(CommandSession::new(request)?), notice: None })
+    }
+
+    /// What people call the runner.
+    pub(super) fn runner(&self) -> &str {
+        &self.session.runner.name
+    }
+
+    /// What its environments share.
+    pub(super) fn session(&self) -> &Arc<CommandSession> {
+        &self.session
     }
 
     /// The same adapter, with something that the reader should know about its command.
