@@ -25,6 +25,43 @@ function asFailure(text) {
   return failureOf(Object.assign(new Error(text), { stack: '', name: '' }), 'setup');
 }
 
+// What contexts share through the process, as far as it can be compared: open handles, variables,
+// listeners, the folder, and functions of Node's own modules. After a test that changes it, the process is
+// not used for another environment.
+const SHARED_MODULES = [
+  'assert', 'child_process', 'crypto', 'dns', 'events', 'fs', 'fs/promises', 'http', 'https', 'module',
+  'net', 'os', 'path', 'stream', 'timers', 'url', 'util', 'vm',
+];
+
+function picture() {
+  const values = new Map();
+  for (const name of SHARED_MODULES) {
+    const module = require(`node:${name}`);
+    for (const key of Reflect.ownKeys(module)) {
+      const own = Object.getOwnPropertyDescriptor(module, key);
+      values.set(`${name} ${String(key)}`, own.value ?? own.get);
+    }
+  }
+  // Their values are made when they are first asked for, and jest marks the object itself.
+  for (const key of Object.getOwnPropertyNames(globalThis)) values.set(`global ${key}`, true);
+  for (const event of process.eventNames()) {
+    values.set(`listeners ${String(event)}`, process.listenerCount(event));
+  }
+  for (const [name, value] of Object.entries(process.env)) {
+    if (name !== 'FLAKEPROOF_ATTEMPT') values.set(`env ${name}`, value);
+  }
+  values.set('folder', process.cwd());
+  const handles = process.getActiveResourcesInfo?.() ?? [];
+  values.set('handles', handles.filter((it) => it !== 'Immediate' && it !== 'TickObject').length);
+  return values;
+}
+
+function differs(before, after) {
+  const hasMore = after.get('handles') > before.get('handles');
+  const isOther = ([key, value]) => key !== 'handles' && !Object.is(value, before.get(key));
+  return hasMore || before.size !== after.size || [...after].some(isOther);
+}
+
 module.exports = class {
   constructor(globalConfig, context) {
     this.globalConfig = globalConfig;
@@ -37,9 +74,12 @@ module.exports = class {
       const message = await shared.next();
       if (message.do === 'bye') return;
       if (message.do !== 'run_order') continue;
+      const before = this.before ?? picture();
       for (const part of parts(message.tests)) await this.runFile(byFile.get(part.file), part, watcher);
       shared.executions.tell();
-      shared.line.say({ say: 'ended', exit: 0, besides_tests: false });
+      this.before = picture();
+      const isSpent = differs(before, this.before);
+      shared.line.say({ say: 'ended', exit: 0, besides_tests: isSpent });
     }
   }
 

@@ -39,7 +39,7 @@ function rearrange(root, current, positions) {
   }
   root.children = [];
   if (root.tests) root.tests = [];
-  arrange(root, tests, {
+  const inOrder = arrange(root, tests, {
     groupsOf: groupsAround,
     open: (group, block) => {
       const inner = { ...group, parent: block, children: [] };
@@ -53,7 +53,7 @@ function rearrange(root, current, positions) {
       block.tests?.push(test);
     },
   });
-  current.left = tests.map((test) => positions.get(test));
+  current.left = inOrder.map((test) => positions.get(test));
 }
 
 function errorOf(test) {

@@ -32,6 +32,7 @@ async function start() {
   const { socket, name, script, words } = JSON.parse(process.env.FLAKEPROOF_AGENT);
   delete process.env.FLAKEPROOF_AGENT;
   process.env.NODE_ENV ??= 'test';
+  process.env.JEST_WORKER_ID = '1';
   process.argv = [process.argv[0], script, ...words];
   const output = captureOutput();
 

@@ -70,7 +70,7 @@ class OrderReporter {
     this.positions = new Map();
     this.left = [];
     this.hasStarted = false;
-    runner._opts.cleanReferencesAfterRun = false;
+    if (runner._opts) runner._opts.cleanReferencesAfterRun = false;
     runner.once('start', () => this.rearrange(runner.suite));
     runner.on('hook', (hook) => this.begins(hook));
     runner.on('test', (test) => this.begin(test));
@@ -99,10 +99,9 @@ class OrderReporter {
         tests.push(copy);
       });
     });
-    this.left = [...tests];
     root.tests = [];
     root.suites = [];
-    arrange(root, tests, {
+    this.left = arrange(root, tests, {
       groupsOf: suitesAround,
       open: (suite, block) => {
         const inner = emptied(suite, block, suite.title);
@@ -165,12 +164,24 @@ class OrderReporter {
   }
 }
 
-function run({ script, words, order, line, output }) {
+// What mocha is to be told in place of what its command line says.
+let chosen;
+
+// Load the runner and no test. Its command line reads its options by a function that is asked once.
+function loaded(script) {
   const library = path.resolve(path.dirname(script), path.basename(script) === 'cli.js' ? '..' : '../lib');
-  const { loadOptions } = require(path.join(library, 'cli/options'));
+  const reader = require(path.join(library, 'cli/options'));
+  const { loadOptions } = reader;
+  reader.loadOptions = (words) => chosen ?? loadOptions(words);
   const { isNodeFlag } = require(path.join(library, 'cli/node-flags'));
   const { main } = require(path.join(library, 'cli/cli'));
+  require(path.join(library, 'mocha'));
   const Suite = require(path.join(library, 'suite'));
+  return { loadOptions, isNodeFlag, main, Suite };
+}
+
+function run({ mocha, words, order, line, output }) {
+  const { loadOptions, isNodeFlag, main, Suite } = mocha;
   const options = loadOptions(words);
   const isOurs = (name) => LEFT_OUT.includes(name) || name === 'node-option' || isNodeFlag(name);
   for (const name of Object.keys(options)) if (isOurs(name)) delete options[name];
@@ -196,7 +207,8 @@ function run({ script, words, order, line, output }) {
       if (wanted.file === loading) executions.untold(position, 'errored', failureOf(error, 'setup'));
     });
   });
-  main([], options);
+  chosen = options;
+  main(words, options);
 }
 
 function start() {
@@ -204,15 +216,13 @@ function start() {
   delete process.env.FLAKEPROOF_AGENT;
   const output = captureOutput();
   process.argv = [process.argv[0], script, ...words];
-  const library = path.resolve(path.dirname(script), path.basename(script) === 'cli.js' ? '..' : '../lib');
   // What takes time, before it is known what to run.
-  require(path.join(library, 'cli/cli'));
-  require(path.join(library, 'mocha'));
+  const mocha = loaded(script);
   const line = connect(socket, name, (message) => {
     if (message.do === 'bye') process.exit(0);
     if (message.do !== 'run_order') return;
     line.unref();
-    run({ script, words, order: message.tests, line, output });
+    run({ mocha, words, order: message.tests, line, output });
   });
 }
 

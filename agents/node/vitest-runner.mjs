@@ -80,11 +80,9 @@ export default class extends VitestTestRunner {
         tests.push(test);
       }
     }
-    this.flakeproof.left.push(...tests);
     const used = new Set();
     file.tasks = [];
-    // The groups of a test are asked for before it is moved.
-    arrange(file, tests, {
+    const inOrder = arrange(file, tests, {
       groupsOf: (test) => groups.get(test),
       open: (group, block) => {
         const inner = used.has(group) ? copied(group) : group;
@@ -102,6 +100,7 @@ export default class extends VitestTestRunner {
         block.tasks.push(test);
       },
     });
+    this.flakeproof.left.push(...inOrder);
   }
 
   begin(test) {

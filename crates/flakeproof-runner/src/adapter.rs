@@ -206,8 +206,11 @@ pub struct Capabilities {
 pub enum Orders {
     /// In any.
     Any,
-    /// In any, with the tests of a file together: a file comes where the last of its tests stands. The
-    /// suite's own command may run files beside each other, so this is not how it runs them.
+    /// In any, in fresh environments. What is not the whole suite runs in a process for each test in the
+    /// suite's own.
+    AnyFresh,
+    /// The same, with the tests of a file together: a file comes where the last of its tests stands. The
+    /// suite's own command may run files beside each other.
     ByFile,
     /// Only as they stand in the suite, though some may be left out.
     Own,

@@ -210,7 +210,7 @@ impl Hunt<'_, '_> {
     /// Whether there are other orders than the suite's own.
     pub(super) fn can_reorder(&self) -> bool {
         match self.scheduler.adapter.can().orders {
-            Orders::Any | Orders::ByFile | Orders::Apart => true,
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Apart => true,
             Orders::Own => false,
         }
     }

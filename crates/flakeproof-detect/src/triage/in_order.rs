@@ -279,7 +279,7 @@ impl Walk {
         // Only where an environment runs tests as the suite's own command does.
         let is_the_suites_own = match adapter.can().orders {
             Orders::Any | Orders::Own => true,
-            Orders::ByFile | Orders::Apart => false,
+            Orders::AnyFresh | Orders::ByFile | Orders::Apart => false,
         };
         self == Self::Measured && is_the_suites_own
     }

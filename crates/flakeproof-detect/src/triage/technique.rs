@@ -174,7 +174,7 @@ pub fn triage(
 fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter) {
     let is_apart = match adapter.can().orders {
         Orders::Any | Orders::Own => false,
-        Orders::ByFile | Orders::Apart => run.shares.len() > 1,
+        Orders::AnyFresh | Orders::ByFile | Orders::Apart => run.shares.len() > 1,
     };
     let is_only_one = run.shares.iter().map(Vec::len).sum::<usize>() == 1;
     if is_apart || is_only_one {

@@ -5,6 +5,7 @@ mod dynamic;
 mod go;
 mod launched;
 mod node;
+mod node_orders;
 
 use std::process::Command;
 

@@ -40,6 +40,8 @@ pub(super) struct NodeEnvironment {
     running: Option<RunningOrder>,
     /// Why the environment is gone.
     lost: Option<String>,
+    /// Whether the plain runner goes on.
+    is_given_up: bool,
 }
 
 /// An order in its worker.
@@ -53,7 +55,11 @@ struct RunningOrder {
     executions: HashMap<usize, Execution>,
     /// The position that began last and has no result yet.
     begun: Option<(usize, Instant)>,
+    /// Whether anything was heard of a test.
+    has_spoken: bool,
     has_ended: bool,
+    /// Whether its tests left something in the process that the next would meet.
+    is_spent: bool,
 }
 
 impl NodeEnvironment {
@@ -70,6 +76,7 @@ impl NodeEnvironment {
             upcoming: Vec::new(),
             running: None,
             lost: None,
+            is_given_up: false,
         }
     }
 
@@ -78,6 +85,7 @@ impl NodeEnvironment {
     fn is_plain(&self, probe: Probe) -> bool {
         let is_alone = self.history.is_empty() && self.upcoming.len() <= 1;
         probe.dependencies != Granularity::Off
+            || self.is_given_up
             || self.session.obstacle().is_some()
             || (is_alone && self.isolation == Isolation::Spawn)
     }
@@ -122,6 +130,7 @@ impl NodeEnvironment {
     fn let_go(&mut self) {
         if let Some(running) = self.running.take()
             && running.has_ended
+            && !running.is_spent
             && self.lost.is_none()
         {
             self.session.take_back(running.worker);
@@ -157,7 +166,16 @@ impl RunningOrder {
         worker.orders += 1;
         worker.connection.send(&ToAgent::RunOrder { tests })?;
         let (executions, begun) = (HashMap::new(), None);
-        Ok(Self { worker, order, places, executions, begun, has_ended: false })
+        Ok(Self {
+            worker,
+            order,
+            places,
+            executions,
+            begun,
+            has_spoken: false,
+            has_ended: false,
+            is_spent: false,
+        })
     }
 
     /// Take in the next thing that happens; gives why the environment is gone, if it is.
@@ -176,15 +194,23 @@ impl RunningOrder {
         select! {
             recv(self.worker.connection.messages) -> message => match message {
                 Ok(FromAgent::Begins { test }) => {
+                    self.has_spoken = true;
                     self.begun = self.places.get(test).map(|place| (*place, Instant::now()));
                 }
-                Ok(FromAgent::Result(message)) => self.keep(session, *message),
-                Ok(FromAgent::Ended { .. }) => self.has_ended = true,
+                Ok(FromAgent::Result(message)) => {
+                    self.has_spoken = true;
+                    self.keep(session, *message);
+                }
+                Ok(FromAgent::Ended { besides_tests, .. }) => {
+                    self.has_ended = true;
+                    self.is_spent = besides_tests;
+                }
                 Ok(FromAgent::Trouble { text }) => {
+                    session.give_up_orders(text.clone());
                     return Err(Error::NotPossible { what: "this order".to_owned(), why: text });
                 }
                 Ok(_) => {}
-                Err(_) => return Ok(Some(self.died(session))),
+                Err(_) => return self.died(session).map(Some),
             },
             recv(settings.cancel.signal()) -> _ => return Err(Error::Cancelled),
             recv(at(deadline)) -> _ => return Ok(Some(self.hung(session, wanted))),
@@ -217,19 +243,25 @@ impl RunningOrder {
         self.executions.insert(place, execution);
     }
 
-    /// The process is gone by itself, with the test that ran in it if any did.
-    fn died(&mut self, session: &NodeSession) -> String {
+    /// The process is gone by itself, with the test that ran in it if any did. One that says nothing
+    /// before that is no environment: it may be the worker's own trouble.
+    fn died(&mut self, session: &NodeSession) -> Result<String> {
         let pid = self.worker.connection.hello.pid;
         let death = session.plain().hub.death_of(pid, REPORT);
         let cause = describe_death("its process", death);
         let output = self.worker.guard.end();
         if let Some((place, begin)) = self.begun.take() {
             let (test, text) = (&self.order[place], format!("{cause}\n{output}"));
-            let lost =
-                lost_with_process(test, Outcome::Crashed, begin.elapsed(), cause.clone(), text);
+            let took = begin.elapsed();
+            let lost = lost_with_process(test, Outcome::Crashed, took, cause.clone(), text);
             self.executions.insert(place, lost);
         }
-        cause
+        if self.has_spoken {
+            return Ok(cause);
+        }
+        let why = format!("{cause} before it ran a test\n{output}");
+        session.count_silent_death(&why);
+        Err(Error::NotPossible { what: "this order".to_owned(), why })
     }
 
     /// The process does not go on, and is killed with all that it started.
@@ -302,9 +334,9 @@ impl Environment for NodeEnvironment {
             }
         }
         let execution = match self.next_execution() {
-            Err(Error::NotPossible { why, .. }) => {
-                self.session.give_up_orders(why);
+            Err(Error::NotPossible { .. }) => {
                 self.running = None;
+                self.is_given_up = true;
                 return self.plain.run(test, probe);
             }
             execution => execution?,

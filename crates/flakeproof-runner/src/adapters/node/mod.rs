@@ -64,7 +64,7 @@ impl RunnerKind {
     /// In which orders its tests can run in one environment.
     fn orders(self) -> Orders {
         match self {
-            Self::Mocha => Orders::Any,
+            Self::Mocha => Orders::AnyFresh,
             Self::Jest | Self::Vitest => Orders::ByFile,
         }
     }

@@ -25,6 +25,9 @@ const REPORT: Duration = Duration::from_secs(10);
 /// How long a worker may take to end.
 const END: Duration = Duration::from_secs(5);
 
+/// After so many workers that died before they ran a test, none is started any more.
+const MOST_SILENT_DEATHS: u32 = 3;
+
 /// What the environments of one adapter share.
 #[derive(Debug)]
 pub(super) struct NodeSession {
@@ -38,6 +41,8 @@ pub(super) struct NodeSession {
     reserve: Mutex<Option<StartingWorker>>,
     /// Why tests cannot be put in order here.
     obstacle: OnceLock<String>,
+    /// Workers that died before they ran a test.
+    silent_deaths: AtomicU32,
 }
 
 impl NodeSession {
@@ -50,6 +55,7 @@ impl NodeSession {
             used: Mutex::default(),
             reserve: Mutex::default(),
             obstacle: OnceLock::new(),
+            silent_deaths: AtomicU32::new(0),
         }
     }
 
@@ -73,6 +79,13 @@ impl NodeSession {
     /// From now on, every test runs in a process of its own.
     pub(super) fn give_up_orders(&self, why: String) {
         let _ = self.obstacle.set(why);
+    }
+
+    /// A worker died before it ran a test. That may be a file's doing; several times it is not.
+    pub(super) fn count_silent_death(&self, why: &str) {
+        if self.silent_deaths.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_SILENT_DEATHS {
+            self.give_up_orders(why.to_owned());
+        }
     }
 
     /// What the reader should know.
@@ -166,8 +179,9 @@ impl StartingWorker {
             "words": recipe.words,
             "scratch": session.plain.scratch(),
         });
-        let mut variables: BTreeMap<String, Option<String>> =
-            std::env::vars().map(|(name, _)| (name, None)).collect();
+        let mut variables: BTreeMap<String, Option<String>> = std::env::vars_os()
+            .filter_map(|(name, _)| Some((name.into_string().ok()?, None)))
+            .collect();
         let kept = recipe.variables.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
         variables.extend(kept);
         variables.extend([
