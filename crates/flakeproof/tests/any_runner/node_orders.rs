@@ -124,8 +124,10 @@ fn what_tests_do_to_their_process_is_their_own_outcome() {
         (node::JEST, &["npx", "jest"], "a.test.js"),
     ] {
         let Some(project) = with(&[package], test) else { return };
-        let project = project.file(file, HARD).file("flakeproof.toml", "timeout = \"5s\"\n");
-        let ran = hunt(&project, command);
+        let project = project.file(file, HARD).file("flakeproof.toml", "timeout = \"3s\"\n");
+        let few = ["--seed", "3", "--steer", "off", "--runs", "1", "--orders", "1"];
+        let ran =
+            flakeproof(&project, "hunt", &[&few[..], &["--max-reruns", "1"]].concat(), command);
         let id = |test: &str| format!("{file}::{test}");
         for name in ["goes elsewhere", "leaves something open", "prints", "passes"] {
             assert_eq!(kind(&ran, &id(name)).0, "none", "{}", ran.text());

@@ -170,10 +170,10 @@ pub(super) const VITEST: Ready = Ready {
     usual: &["npx", "vitest", "run"],
     profile: || Profile {
         run: words(
-            "{options} --reporter=json --outputFile={result} --includeTaskLocation \
+            "{options} --reporter=json --outputFile={result} \
              -t ^({tests})$ {files}",
         ),
-        all: Some(words("{command} --reporter=json --outputFile={result} --includeTaskLocation")),
+        all: Some(words("{command} --reporter=json --outputFile={result}")),
         result: Format::JestJson,
         id: "{file}::{title}".to_owned(),
         format: "{full}".to_owned(),
