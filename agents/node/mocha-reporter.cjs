@@ -55,6 +55,8 @@ module.exports = class {
       if (own) report(own, 'failed', { ...failure, rawStatus: 'hookFailed' });
       else report({ title: test.file ?? test.title, file: test.file }, 'failed', { ...failure, type: 'file' });
     });
+    // A process that ends before its first test does has no report.
+    process.once('exit', () => isOpen && separator === '' && fs.ftruncateSync(file));
     runner.once('end', () => {
       write('\n]}}\n');
       isOpen = false;

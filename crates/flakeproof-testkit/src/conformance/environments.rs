@@ -75,7 +75,13 @@ fn a_failed_test_runs_again_and_the_order_goes_on(scene: &Scene<'_>) -> Held {
         let words = scene.notes.tests();
         let times = |word| words.iter().filter(|it| *it == word).count();
         assert!(times("fails") >= 2 && times("passes") >= 1, "{how}: {words:?}");
-        assert_eq!(times("prints"), 1, "{how}: {words:?}");
+        let runs_ahead = match opened.can().orders {
+            // The whole order was given to the runner, which went on after the failure.
+            Orders::AnyFresh | Orders::ByFile => how == Isolation::Spawn,
+            Orders::Any | Orders::Own | Orders::Apart => false,
+        };
+        let most = if runs_ahead { 2 } else { 1 };
+        assert!((1..=most).contains(&times("prints")), "{how}: {words:?}");
     }
     Ok(())
 }
