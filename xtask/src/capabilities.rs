@@ -49,7 +49,7 @@ fn table(adapters: &[(&str, Capabilities)]) -> String {
     let columns = [
         "adapter",
         "runs",
-        "forked environments",
+        "forked or warm environments",
         "copies with state",
         "orders",
         "dependencies",
@@ -65,6 +65,8 @@ fn table(adapters: &[(&str, Capabilities)]) -> String {
             word(can.snapshot),
             match can.orders {
                 Orders::Any => "any",
+                Orders::AnyFresh => "any",
+                Orders::ByFile => "any, file by file",
                 Orders::Own => "the suite's own",
                 Orders::Apart => "any, a process each",
             }

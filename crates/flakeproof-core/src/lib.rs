@@ -62,7 +62,7 @@ pub use hunt::{
 };
 pub use id_rules::{IdRule, IdRules};
 pub use measured::{Covered, Lines, Measured};
-pub use orders::{OrderKind, Seed, SuiteOrders};
+pub use orders::{OrderBlocks, OrderKind, Seed, SuiteOrders};
 pub use overview::{
     FrontPoint, HuntOverview, HuntSummary, Overview, PastFailure, PastFinding, TestDetail,
 };

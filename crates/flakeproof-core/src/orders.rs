@@ -62,7 +62,22 @@ pub struct SuiteOrders {
     classes: Vec<u32>,
     /// The words in the path of each file.
     words: Vec<BTreeSet<String>>,
+    /// For each test, the blocks around it that stay together, from the outside.
+    blocks: Vec<Vec<u32>>,
+    kept_together: OrderBlocks,
     seed: Seed,
+}
+
+/// What stays together in every order, as runners that run blocks of tests have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderBlocks {
+    /// Nothing.
+    None,
+    /// Groups of tests, by the levels of their ids, `file::outer > inner > test`; tests come before
+    /// the groups beside them.
+    Groups,
+    /// Files, and groups in them.
+    FilesAndGroups,
 }
 
 impl SuiteOrders {
@@ -78,7 +93,31 @@ impl SuiteOrders {
                 words.push(words_of(file_of(id)));
             }
         }
-        Self { files, classes, words, seed }
+        let blocks = vec![Vec::new(); files.len()];
+        Self { files, classes, words, blocks, kept_together: OrderBlocks::None, seed }
+    }
+
+    /// The same orders with some tests together: a block comes where the last of its tests stands.
+    #[must_use]
+    pub fn in_blocks(self, suite: &Suite, kept_together: OrderBlocks) -> Self {
+        let mut known: BTreeMap<String, u32> = BTreeMap::new();
+        let mut number = |name: &str| {
+            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            *known.entry(name.to_owned()).or_insert(next)
+        };
+        let mut of = |id: &str| -> Vec<u32> {
+            let ends: Vec<usize> = id.match_indices(" > ").map(|(at, _)| at).collect();
+            let groups = ends.iter().map(|end| &id[..*end]);
+            match kept_together {
+                OrderBlocks::None => Vec::new(),
+                OrderBlocks::Groups => groups.map(&mut number).collect(),
+                OrderBlocks::FilesAndGroups => {
+                    std::iter::once(file_of(id)).chain(groups).map(&mut number).collect()
+                }
+            }
+        };
+        let blocks = suite.tests.iter().map(|test| of(test.id.as_str())).collect();
+        Self { blocks, kept_together, ..self }
     }
 
     /// How many tests there are.
@@ -112,9 +151,34 @@ impl SuiteOrders {
                 order.sort_by_cached_key(|test| (self.classes[*test as usize], drawn(seed, *test)));
             }
             OrderKind::Reverse => order.reverse(),
-            OrderKind::Tuscan => return self.tuscan(number),
+            OrderKind::Tuscan => order = self.tuscan(number),
         }
-        order
+        self.together(order, 0)
+    }
+
+    /// An order with the tests of each block together.
+    fn together(&self, order: Vec<u32>, depth: usize) -> Vec<u32> {
+        let block_of = |test: u32| self.blocks[test as usize].get(depth).copied();
+        if order.iter().all(|test| block_of(*test).is_none()) {
+            return order;
+        }
+        let mut units: Vec<(Option<u32>, Vec<u32>)> = Vec::new();
+        for test in order {
+            let block = block_of(test);
+            let found = units.iter().position(|(it, _)| block.is_some() && *it == block);
+            // A block that has another test moves to where that one stands.
+            let mut unit = found.map_or((block, Vec::new()), |at| units.remove(at));
+            unit.1.push(test);
+            units.push(unit);
+        }
+        if self.kept_together == OrderBlocks::Groups {
+            units.sort_by_key(|(block, _)| block.is_some());
+        }
+        let inside = units.into_iter().flat_map(|(block, tests)| match block {
+            Some(_) => self.together(tests, depth + 1),
+            None => tests,
+        });
+        inside.collect()
     }
 
     /// The other tests, those that most likely have to do with a test first: of its class, of its file,
@@ -289,6 +353,31 @@ mod tests {
     fn suite(ids: &[&str]) -> Suite {
         let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
         Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() }
+    }
+
+    #[test]
+    fn blocks_stay_together_and_the_last_test_stays_the_last() {
+        let suite = suite(&["a::G > x", "a::y", "a::G > H > z", "b::v", "a::G > w"]);
+        for blocks in [OrderBlocks::Groups, OrderBlocks::FilesAndGroups] {
+            let orders = SuiteOrders::new(&suite, Seed(1)).in_blocks(&suite, blocks);
+            for number in 0..20 {
+                let order = orders.order(OrderKind::Tests, number);
+                let places = |some: &[u32]| {
+                    let at = order.iter().enumerate().filter(|(_, test)| some.contains(test));
+                    at.map(|(at, _)| at).collect::<Vec<_>>()
+                };
+                let group = places(&[0, 2, 4]);
+                assert_eq!(group[2] - group[0], 2, "{order:?}");
+                if blocks == OrderBlocks::Groups {
+                    assert!(places(&[1, 3]).into_iter().all(|at| at < group[0]), "{order:?}");
+                } else {
+                    let free = SuiteOrders::new(&suite, Seed(1)).order(OrderKind::Tests, number);
+                    assert_eq!(order.last(), free.last());
+                    let file = places(&[0, 1, 2, 4]);
+                    assert_eq!(file[3] - file[0], 3, "{order:?}");
+                }
+            }
+        }
     }
 
     fn of_size(size: usize) -> Suite {

@@ -206,6 +206,13 @@ pub struct Capabilities {
 pub enum Orders {
     /// In any.
     Any,
+    /// In any, in fresh environments, each of which runs an announced order to its end: a test that is run
+    /// again runs in another process, after all that came before it. In the suite's own environment, what
+    /// is not the whole suite runs in a process for each test.
+    AnyFresh,
+    /// The same, with the tests of a file together: a file comes where the last of its tests stands. The
+    /// suite's own command may run files beside each other.
+    ByFile,
     /// Only as they stand in the suite, though some may be left out.
     Own,
     /// In any, but each in a process of its own: they share only what lies outside of it, such as

@@ -7,6 +7,10 @@ use crate::python::{Lock, target};
 
 /// The version of jest that tests run on.
 pub const JEST: &str = "jest@29.7.0";
+/// The version of mocha that tests run on.
+pub const MOCHA: &str = "mocha@11.8.0";
+/// The version of vitest that tests run on.
+pub const VITEST: &str = "vitest@3.2.4";
 
 /// A `node_modules` folder with some packages, or why there is none.
 ///

@@ -2,12 +2,12 @@
 //!
 //! `cargo xtask zoo 50` is the long form of this for pytest. Of the other zoos one is driven each day, and
 //! all with `FLAKEPROOF_WHOLE_CAMPAIGNS=1`. The zoo of jest is not here yet: its README says what does not
-//! hold.
+//! hold. The zoos of mocha and vitest are also hunted in.
 
 use std::path::Path;
 use std::process::Command;
 
-use flakeproof_testkit::{campaign, python, skipped};
+use flakeproof_testkit::{campaign, node, python, skipped};
 
 #[test]
 fn every_animal_of_the_zoo_gets_its_right_verdict() {
@@ -93,9 +93,34 @@ fn a_hunt_finds_who_makes_whom_fail_in_the_go_zoo() {
     assert_eq!(found, 3, "{said}");
 }
 
+#[test]
+fn every_animal_of_the_mocha_zoo_gets_its_right_verdict() {
+    if is_due("mocha") {
+        hunt_and_drive("mocha", node::MOCHA, &["npx", "mocha", "test/*.test.js"]);
+    }
+}
+
+#[test]
+fn every_animal_of_the_vitest_zoo_gets_its_right_verdict() {
+    if is_due("vitest") {
+        hunt_and_drive("vitest", node::VITEST, &["npx", "vitest", "run"]);
+    }
+}
+
+/// Drive a zoo of Node, with a hunt.
+fn hunt_and_drive(zoo: &str, package: &str, command: &[&str]) {
+    match node::modules(&[package]) {
+        Ok(modules) => {
+            let modules = modules.to_string_lossy().into_owned();
+            drive_with(zoo, &["--runs", "1", "--hunt", "--link", &modules], command);
+        }
+        Err(why) => skipped::note(&format!("the zoo of {zoo}"), &why),
+    }
+}
+
 /// Whether a zoo is one of those that are driven today.
 fn is_due(zoo: &str) -> bool {
-    const ZOOS: [&str; 4] = ["junit4", "cargo", "junit5", "go"];
+    const ZOOS: [&str; 6] = ["junit4", "cargo", "mocha", "junit5", "go", "vitest"];
     campaign::today(ZOOS.len(), 1).into_iter().any(|at| ZOOS[at] == zoo)
 }
 
@@ -111,11 +136,15 @@ fn has(zoo: &str, tools: &[&str]) -> bool {
 }
 
 fn drive(zoo: &str, runs: &str, command: &[&str]) {
+    drive_with(zoo, &["--runs", runs], command);
+}
+
+fn drive_with(zoo: &str, options: &[&str], command: &[&str]) {
     let work = tempfile::tempdir().expect("a temporary folder");
     let drive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo/drive");
     let mut driver = Command::new("python3");
     driver.arg(drive).arg(zoo).arg(env!("CARGO_BIN_EXE_flakeproof")).arg(work.path());
-    driver.args(["--runs", runs]);
+    driver.args(options);
     let output = driver.arg("--").args(command).output().expect("the driver starts");
     let said = String::from_utf8_lossy(&output.stdout);
     let trouble = String::from_utf8_lossy(&output.stderr);

@@ -24,9 +24,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use flakeproof_core::{
-    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Suite, SuiteOrders, Tally, TestId,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, OrderBlocks, Suite, SuiteOrders,
+    Tally, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 use ledger::Ledger;
 use trial_scheduler::{Stop, TrialScheduler};
 
@@ -75,7 +76,7 @@ pub fn hunt(
     let mut hunt = Hunt {
         scheduler,
         ledger,
-        orders: SuiteOrders::new(suite, settings.seed),
+        orders: SuiteOrders::new(suite, settings.seed).in_blocks(suite, blocks(adapter)),
         settings,
         failing_order: BTreeMap::new(),
         passing_order: BTreeMap::new(),
@@ -125,6 +126,15 @@ fn isolation(adapter: &dyn Adapter, settings: &HuntSettings, ledger: &mut Ledger
         }
         // The suite's own environment is never fresh.
         (Isolation::Spawn | Isolation::Same, _) => Isolation::Spawn,
+    }
+}
+
+/// What stays together in every order, because environments would bring it together anyway.
+fn blocks(adapter: &dyn Adapter) -> OrderBlocks {
+    match adapter.can().orders {
+        Orders::Any | Orders::Own | Orders::Apart => OrderBlocks::None,
+        Orders::AnyFresh => OrderBlocks::Groups,
+        Orders::ByFile => OrderBlocks::FilesAndGroups,
     }
 }
 

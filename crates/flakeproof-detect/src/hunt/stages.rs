@@ -195,7 +195,7 @@ impl Hunt<'_, '_> {
     /// all of them alone.
     pub(super) fn seconds_of_an_order(&self) -> f64 {
         match self.scheduler.adapter.can().orders {
-            Orders::Any | Orders::Own => self.seconds_in_order,
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Own => self.seconds_in_order,
             Orders::Apart => self.seconds_in_order.max(self.seconds_alone.iter().sum()),
         }
     }
@@ -217,7 +217,7 @@ impl Hunt<'_, '_> {
     /// Whether there are other orders than the suite's own.
     pub(super) fn can_reorder(&self) -> bool {
         match self.scheduler.adapter.can().orders {
-            Orders::Any | Orders::Apart => true,
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Apart => true,
             Orders::Own => false,
         }
     }

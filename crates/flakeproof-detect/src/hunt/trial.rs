@@ -90,7 +90,7 @@ impl TrialRunner<'_> {
     /// Whether environments here run tests in this order at all.
     fn can_run(&self, before: &[u32], tests: &[u32]) -> bool {
         match self.orders {
-            Orders::Any | Orders::Apart => true,
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Apart => true,
             Orders::Own => before.iter().chain(tests).is_sorted_by(|first, second| first < second),
         }
     }

@@ -103,7 +103,9 @@ impl TrialScheduler<'_, '_> {
         let is_own = order.len() > 1 && (0..).zip(order).all(|(position, test)| position == *test);
         match self.adapter.can().orders {
             Orders::Apart if is_own => Isolation::Same,
-            Orders::Apart | Orders::Any | Orders::Own => self.isolation,
+            Orders::Apart | Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Own => {
+                self.isolation
+            }
         }
     }
 

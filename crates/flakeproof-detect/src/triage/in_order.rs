@@ -276,7 +276,12 @@ impl Walk {
 
     /// Whether what tests touch is measured on the way.
     pub(super) fn is_measured(self, adapter: &dyn Adapter) -> bool {
-        self == Self::Measured && adapter.can().orders != Orders::Apart
+        // Only where an environment runs tests as the suite's own command does.
+        let is_the_suites_own = match adapter.can().orders {
+            Orders::Any | Orders::Own => true,
+            Orders::AnyFresh | Orders::ByFile | Orders::Apart => false,
+        };
+        self == Self::Measured && is_the_suites_own
     }
 
     fn open(

@@ -6,6 +6,7 @@ pub mod go;
 pub mod jvm;
 mod launcher;
 mod lost;
+pub mod node;
 pub mod pytest;
 
 use std::path::{Path, PathBuf};
@@ -54,8 +55,8 @@ struct Known {
 
 /// Every adapter. The one whose program comes first in a command takes it, for what comes after
 /// it are its arguments.
-const KNOWN: [&Known; 5] =
-    [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &go::KNOWN, &command::KNOWN];
+const KNOWN: [&Known; 6] =
+    [&jvm::KNOWN, &cargo::KNOWN, &pytest::KNOWN, &go::KNOWN, &node::KNOWN, &command::KNOWN];
 
 /// The adapter for a request; nothing is started yet.
 ///
@@ -76,7 +77,7 @@ pub fn open(mut request: RunRequest) -> Result<Box<dyn Adapter>> {
     request.command = behind.command;
     match behind.notice {
         None => (behind.known.open)(request),
-        Some(notice) => Ok(Box::new(command::CommandAdapter::new(request)?.with_notice(notice))),
+        Some(notice) => node::of_script(request, notice),
     }
 }
 
@@ -135,9 +136,10 @@ mod tests {
             ("poetry run pytest tests/test_cargo.py", "pytest"),
             ("go test ./pytest/...", "go"),
             ("go test ./tools/pytest", "go"),
-            ("npx jest pytest.test.js", "command"),
-            ("npx jest pytest", "command"),
-            ("npx vitest run pytest", "command"),
+            ("npx jest pytest.test.js", "node"),
+            ("npx jest pytest", "node"),
+            ("npx vitest run pytest", "node"),
+            ("npx mocha pytest", "node"),
             ("node --test pytest.test.mjs", "command"),
             ("cargo test pytest", "cargo"),
             ("mvn test -Dtest=pytest", "jvm"),

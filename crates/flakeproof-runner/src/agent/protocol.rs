@@ -55,10 +55,26 @@ pub enum ToAgent {
         /// The number by which tests tell processes apart; `None` for that of the original.
         worker: Option<u32>,
     },
+    /// Run these tests one after the other; results name positions of this order.
+    RunOrder {
+        /// The tests.
+        tests: Vec<OrderedTest>,
+    },
     /// Describe what tests can leave behind.
     Look,
     /// Tear down and end.
     Bye,
+}
+
+/// A test of an order that is run in one go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OrderedTest {
+    /// Its id within its file.
+    pub id: String,
+    /// The absolute path of its file.
+    pub file: String,
+    /// Counts the attempts at this test from 1.
+    pub attempt: u32,
 }
 
 /// A test to collect.

@@ -169,14 +169,17 @@ impl Opened {
         std::iter::once(Isolation::Spawn).chain(fork).collect()
     }
 
-    /// Whether tests of one environment share a process.
+    /// Whether tests of one environment of a kind share a process.
     ///
     /// # Errors
     /// When each has its own.
-    pub(super) fn shares_processes(&self) -> std::result::Result<(), String> {
-        match self.can().orders {
-            Orders::Any | Orders::Own => Ok(()),
-            Orders::Apart => Err("each test has a process of its own".into()),
+    pub(super) fn shares_processes(&self, how: Isolation) -> std::result::Result<(), String> {
+        match (self.can().orders, how) {
+            (Orders::Any | Orders::Own, _)
+            | (Orders::AnyFresh | Orders::ByFile, Isolation::Fork | Isolation::Spawn) => Ok(()),
+            (Orders::Apart, _) | (Orders::AnyFresh | Orders::ByFile, Isolation::Same) => {
+                Err("each test has a process of its own".into())
+            }
         }
     }
 

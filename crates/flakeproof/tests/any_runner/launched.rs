@@ -103,7 +103,7 @@ fn with_path(project: &Project, bin: &Path, command: &[&str]) -> std::process::O
 #[test]
 fn scripts_that_do_more_are_refused_before_anything_runs() {
     let package = format!(
-        r#"{{"scripts": {{"test": "touch {TRACE} && jest --ci", "unit": "mocha", "pretest": "tsc"}}}}"#
+        r#"{{"scripts": {{"test": "touch {TRACE} && jest --ci", "unit": "ava", "pretest": "tsc"}}}}"#
     );
     let project = project().file("package.json", &package);
     let found = format!("touch {TRACE} && jest --ci");
@@ -113,7 +113,7 @@ fn scripts_that_do_more_are_refused_before_anything_runs() {
         &["npm", "test"],
         &[&found, "-- npm run --silent env -- jest --ci"],
     );
-    assert_refused(&project, "run", &["npm", "run", "unit"], &["mocha", "go test"]);
+    assert_refused(&project, "run", &["npm", "run", "unit"], &["ava", "go test"]);
     assert_refused(&project, "hunt", &["yarn", "test"], &[&found, "-- yarn run jest --ci"]);
     assert_refused(&project, "run", &["pnpm", "-r", "test"], &["`-r`"]);
 }
@@ -145,34 +145,12 @@ fn what_nobody_knows_is_refused_before_it_runs() {
     let script = format!("touch {TRACE}\n");
     let project = project().file("run.sh", &script).file("manage.py", "open('trace', 'w')\n");
     assert_refused(&project, "run", &["sh", "./run.sh"], &["go test", "[runner.mine]"]);
-    assert_refused(&project, "run", &["npx", "mocha"], &["[runner.mocha]"]);
     let django = ["python", "manage.py", "test"];
     assert_refused(&project, "run", &django, &["Django", "-- pytest"]);
     // Whoever knows better says so.
     let options = ["--adapter", "pytest"];
     let ran = flakeproof(&project, "run", &options, &["sh", "./run.sh"]);
     assert!(project.path().join(TRACE).exists(), "{}", ran.text());
-}
-
-#[test]
-fn mocha_runs_as_its_refusal_describes_it() {
-    let test = "mocha_runs_as_its_refusal_describes_it";
-    let Some(project) = with_package("mocha@11", test) else { return };
-    let refused = run(&project, &["npx", "mocha"]).text();
-    let table = refused.split("[runner.mocha]").nth(1).expect("a table");
-    let lines = table.lines().take_while(|line| !line.starts_with("error"));
-    let table: String = lines.map(|line| format!("{}\n", line.trim())).collect();
-    project.write("flakeproof.toml", &format!("[runner.mocha]{table}"));
-    let body = "const fs = require('fs');\ndescribe('math', () => {\n  it('adds (1)', () => {});\n  \
-                it('fails', () => { throw new Error('no'); });\n  it('flaky', () => {\n    \
-                if (!fs.existsSync('seen')) { fs.writeFileSync('seen', ''); throw new Error('once'); }\n  \
-                });\n});\n";
-    let project = project.file("test/a.js", body);
-    let ran = run(&project, &["npx", "mocha"]);
-    assert_eq!(ran.code(), Some(1), "{}", ran.text());
-    assert_eq!(ran.outcome("math adds (1)"), "passed", "{}", ran.text());
-    assert_eq!(ran.verdict("math fails"), "unknown", "{}", ran.text());
-    assert_eq!(ran.verdict("math flaky"), "flaky", "{}", ran.text());
 }
 
 /// A Python with a tool and pytest in it.

@@ -6,6 +6,7 @@ mod go;
 mod go_orders;
 mod launched;
 mod node;
+mod node_orders;
 
 use std::process::Command;
 

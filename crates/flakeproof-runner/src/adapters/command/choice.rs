@@ -83,8 +83,21 @@ pub(super) struct TypedWords {
 }
 
 /// Options that select tests by their names, or only some of them.
-const BY_NAME: [&str; 7] =
-    ["-run", "-skip", "-t", "--testNamePattern", "--test-name-pattern", "--shard", "--onlyChanged"];
+const BY_NAME: [&str; 13] = [
+    "-run",
+    "-skip",
+    "-t",
+    "--testNamePattern",
+    "--test-name-pattern",
+    "--shard",
+    "--onlyChanged",
+    "-g",
+    "--grep",
+    "-f",
+    "--fgrep",
+    "-i",
+    "--invert",
+];
 
 /// What is to be known about a runner's arguments.
 #[derive(Debug, Clone, Copy)]
@@ -97,6 +110,8 @@ pub(super) struct Grammar {
     pub(super) selecting: &'static [&'static str],
     /// What begins the tail.
     pub(super) tail: Option<&'static str>,
+    /// Options that the runner takes only once, and that we set: left out of the whole command too.
+    pub(super) only_once: &'static [&'static str],
 }
 
 impl TypedWords {
@@ -115,24 +130,30 @@ impl TypedWords {
         let mut options = head[..program_end.min(head.len())].to_vec();
         let mut selectors = Vec::new();
         let mut is_selective = false;
+        let mut command: Vec<String> = Vec::new();
         let mut words = head[options.len()..].iter().peekable();
         while let Some(verb) = words.next_if(|word| grammar.verbs.contains(&word.as_str())) {
             options.push(verb.clone());
         }
+        command.extend(options.iter().cloned());
         while let Some(word) = words.next() {
             if !word.starts_with('-') || word == "-" {
                 selectors.push(word.clone());
+                command.push(word.clone());
                 continue;
             }
             let name = word.split('=').next().unwrap_or(word);
             let has_value = !word.contains('=') && grammar.with_values.contains(&name);
             let value = if has_value { words.next() } else { None };
+            if !grammar.only_once.contains(&name) {
+                command.extend(std::iter::once(word).chain(value).cloned());
+            }
             match grammar.selecting.contains(&name) {
                 true => is_selective |= BY_NAME.contains(&name),
                 false => options.extend(std::iter::once(word).chain(value).cloned()),
             }
         }
-        Self { command: head.to_vec(), options, selectors, tail: tail.to_vec(), is_selective }
+        Self { command, options, selectors, tail: tail.to_vec(), is_selective }
     }
 }
 
@@ -171,6 +192,7 @@ mod tests {
         with_values: &["-run", "-tags"],
         selecting: &["-run"],
         tail: Some("-args"),
+        only_once: &[],
     };
 
     fn words(text: &str) -> Vec<String> {

@@ -138,9 +138,27 @@ impl CommandSession {
         attempt: u32,
         limit: Option<Duration>,
     ) -> Result<Ended> {
+        let (hub, cancel) = (&self.hub, &self.settings.cancel);
+        run_to_end(hub, &self.instructions(command, attempt), limit, cancel, |_| {})
+    }
+
+    /// Run the user's command as it was typed, with more variables, and show nothing of it.
+    pub(in crate::adapters) fn run_as_typed(
+        &self,
+        variables: BTreeMap<String, Option<String>>,
+        limit: Duration,
+    ) -> Result<Ended> {
+        let mut instructions = self.instructions(self.settings.command.clone(), 1);
+        instructions.variables.extend(variables);
+        instructions.is_shown = false;
+        let cancel = &self.settings.cancel;
+        run_to_end(&self.hub, &instructions, Some(limit), cancel, |_| {})
+    }
+
+    fn instructions(&self, command: Vec<String>, attempt: u32) -> Instructions {
         let settings = &self.settings;
         let variable = |name: &str, value: String| (name.to_owned(), Some(value));
-        let instructions = Instructions {
+        Instructions {
             command,
             folder: settings.folder.clone(),
             variables: BTreeMap::from([
@@ -153,8 +171,7 @@ impl CommandSession {
             guard_name: self.next_name(),
             is_shown: settings.is_output_shown,
             kept: PRINTED_REPORT,
-        };
-        run_to_end(&self.hub, &instructions, limit, &settings.cancel, |_| {})
+        }
     }
 
     /// The report, and whether there is one.
@@ -486,7 +503,7 @@ fn missing(test: &TestId, ran: &Ran) -> Execution {
         End::Died(death) if is_by_signal(death) => {
             (Outcome::Crashed, format!("its process was killed ({death})"))
         }
-        End::Died(death) if !ran.has_report && death != Death::Exit(0) => {
+        End::Died(death) if !ran.has_report => {
             (Outcome::Crashed, format!("its process ended without a report ({death})"))
         }
         End::Died(death) => {

@@ -19,15 +19,16 @@ use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
 use self::ready::{READY, Ready};
-use self::session::CommandSession;
-use super::{Known, RunRequest};
+use super::{Known, RunRequest, node};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
 };
 use crate::shell::shell;
 
 pub(super) use self::environment::{execution, untold};
+pub(super) use self::profile::Fields;
 pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
+pub(super) use self::session::CommandSession;
 
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -36,15 +37,24 @@ pub(super) const KNOWN: Known = Known {
     usual_command: ready::usual_command,
     open: |request| Ok(Box::new(CommandAdapter::new(request)?)),
     capabilities: || {
-        let of = |ready: &Ready| capabilities(ready.name.to_owned(), &(ready.profile)());
-        // Go's has an adapter that builds on it.
-        READY.iter().filter(|ready| ready.name != ready::GO.name).map(of).collect()
+        // Go and some runners of Node have adapters that build on this one.
+        let is_ours = |name: &str| name != ready::GO.name && node::kind_of(name).is_none();
+        let mut all = ready_capabilities();
+        all.retain(|can| is_ours(&can.runner));
+        all
     },
 };
 
-/// Which word of a command is the program of `go test`.
-pub(super) fn go_in(command: &[String]) -> Option<usize> {
-    ready::program_of(command, &ready::GO)
+/// What can be done with each runner that needs no description, told by its command line alone.
+pub(super) fn ready_capabilities() -> Vec<Capabilities> {
+    let of = |ready: &Ready| capabilities(ready.name.to_owned(), &(ready.profile)());
+    READY.iter().map(of).collect()
+}
+
+/// Which word of a command is the program of a runner that needs no description and whose name fits.
+pub(super) fn ready_in(command: &[String], fits: impl Fn(&str) -> bool) -> Option<usize> {
+    let (ready, _) = ready::of_command(command)?;
+    fits(ready.name).then(|| ready::program_in(command)).flatten()
 }
 
 /// Which word of a command is the program of a runner that needs no description.
@@ -74,6 +84,16 @@ impl CommandAdapter {
     /// When nobody knows how the command runs its tests, or no temporary folder can be made.
     pub fn new(request: RunRequest) -> Result<Self> {
         Ok(Self { session: Arc::new(CommandSession::new(request)?), notice: None })
+    }
+
+    /// What people call the runner.
+    pub(super) fn runner(&self) -> &str {
+        &self.session.runner.name
+    }
+
+    /// What its environments share.
+    pub(super) fn session(&self) -> &Arc<CommandSession> {
+        &self.session
     }
 
     /// The same adapter, with something that the reader should know about its command.

@@ -284,13 +284,13 @@ const NAMES: [&str; 6] = ["file", "class", "suite", "name", "title", "id"];
 
 /// What is known of a test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Fields {
-    pub(super) file: String,
+pub(in crate::adapters) struct Fields {
+    pub(in crate::adapters) file: String,
     pub(super) class: String,
     pub(super) suite: String,
     pub(super) name: String,
     /// Class and name, as people read them.
-    pub(super) title: String,
+    pub(in crate::adapters) title: String,
     /// The runner's own id.
     pub(super) id: String,
 }

@@ -27,7 +27,7 @@ pub(super) struct Ready {
 }
 
 /// Every runner that is known, in the order in which a folder is looked at.
-pub(super) const READY: [Ready; 8] = [GO, VITEST, JEST, NODE, RSPEC, PHPUNIT, CTEST, DOTNET];
+pub(super) const READY: [Ready; 9] = [GO, VITEST, JEST, MOCHA, NODE, RSPEC, PHPUNIT, CTEST, DOTNET];
 
 /// The runner of a command, and the command taken apart.
 pub(super) fn of_command(command: &[String]) -> Option<(&'static Ready, TypedWords)> {
@@ -39,13 +39,6 @@ pub(super) fn of_command(command: &[String]) -> Option<(&'static Ready, TypedWor
 pub(super) fn program_in(command: &[String]) -> Option<usize> {
     let (ready, end) = earliest(command)?;
     Some(end - 1 - usize::from(ready.verb.is_some()))
-}
-
-/// Which word of a command is the program of one runner.
-pub(super) fn program_of(command: &[String], ready: &Ready) -> Option<usize> {
-    let (found, end) = earliest(command)?;
-    let at = end - 1 - usize::from(found.verb.is_some());
-    (found.name == ready.name).then_some(at)
 }
 
 /// The runner whose program comes first, and where its name ends: what comes later are arguments.
@@ -108,6 +101,7 @@ pub(super) const JEST: Ready = Ready {
             "--bail",
         ],
         tail: None,
+        only_once: &[],
     },
     marks: &["jest.config.js", "jest.config.ts", "jest.config.mjs", "node_modules/.bin/jest"],
     usual: &["npx", "jest"],
@@ -170,21 +164,122 @@ pub(super) const VITEST: Ready = Ready {
         ],
         selecting: &["-t", "--testNamePattern", "--reporter", "--outputFile", "--coverage"],
         tail: None,
+        only_once: &[],
     },
     marks: &["vitest.config.ts", "vitest.config.js", "vitest.config.mts", "vitest.config.mjs"],
     usual: &["npx", "vitest", "run"],
     profile: || Profile {
         run: words(
-            "{options} --reporter=json --outputFile={result} --includeTaskLocation \
+            "{options} --reporter=json --outputFile={result} \
              -t ^({tests})$ {files}",
         ),
-        all: Some(words("{command} --reporter=json --outputFile={result} --includeTaskLocation")),
+        all: Some(words("{command} --reporter=json --outputFile={result}")),
         result: Format::JestJson,
         id: "{file}::{title}".to_owned(),
         format: "{full}".to_owned(),
         escape: Escape::Regex,
         separator: Some("|".to_owned()),
         command_for: Some(words("{options} -t ^({tests})$ {files}")),
+        ..Profile::default()
+    },
+};
+
+pub(super) const MOCHA: Ready = Ready {
+    name: "mocha",
+    program: "mocha",
+    verb: None,
+    needs: None,
+    grammar: Grammar {
+        verbs: &[],
+        with_values: &[
+            "-r",
+            "--require",
+            "--import",
+            "--config",
+            "--package",
+            "--extension",
+            "--file",
+            "--ignore",
+            "--exclude",
+            "-u",
+            "--ui",
+            "-t",
+            "--timeout",
+            "--timeouts",
+            "-s",
+            "--slow",
+            "--global",
+            "--globals",
+            "--retries",
+            "-j",
+            "--jobs",
+            "-R",
+            "--reporter",
+            "-O",
+            "--reporter-option",
+            "--reporter-options",
+            "-g",
+            "--grep",
+            "-f",
+            "--fgrep",
+            "-n",
+            "--node-option",
+            "--spec",
+            "--watch-files",
+            "--watch-ignore",
+        ],
+        selecting: &[
+            "-R",
+            "--reporter",
+            "-O",
+            "--reporter-option",
+            "--reporter-options",
+            "-g",
+            "--grep",
+            "-f",
+            "--fgrep",
+            "-i",
+            "--invert",
+            "-w",
+            "--watch",
+            "-b",
+            "--bail",
+            "--dry-run",
+            "--fail-zero",
+        ],
+        tail: None,
+        only_once: &[
+            "-R",
+            "--reporter",
+            "-O",
+            "--reporter-option",
+            "--reporter-options",
+            "-w",
+            "--watch",
+        ],
+    },
+    marks: &[".mocharc.js", ".mocharc.cjs", ".mocharc.yml", ".mocharc.yaml", ".mocharc.json"],
+    usual: &["npx", "mocha"],
+    profile: || Profile {
+        // Every test is told, and none is run.
+        list: Some(words(
+            "{options} --dry-run --reporter={mocha-reporter} --reporter-option=output={result} \
+             {selectors}",
+        )),
+        list_format: ListFormat::Report,
+        run: words(
+            "{options} --reporter={mocha-reporter} --reporter-option=output={result} --no-bail \
+             --grep=^({tests})$ {files}",
+        ),
+        all: Some(words(
+            "{command} --reporter={mocha-reporter} --reporter-option=output={result} --no-bail",
+        )),
+        result: Format::Ctrf,
+        id: "{file}::{title}".to_owned(),
+        format: "{full}".to_owned(),
+        escape: Escape::Regex,
+        separator: Some("|".to_owned()),
+        command_for: Some(words("{options} --grep=^({tests})$ {files}")),
         ..Profile::default()
     },
 };
@@ -209,6 +304,7 @@ pub(super) const NODE: Ready = Ready {
         ],
         selecting: &["--test-name-pattern", "--test-reporter", "--test-reporter-destination"],
         tail: None,
+        only_once: &[],
     },
     marks: &[],
     usual: &["node", "--test"],
@@ -282,6 +378,7 @@ pub(super) const GO: Ready = Ready {
         ],
         selecting: &["-run", "-skip", "-count", "-json", "-v", "-failfast", "-shuffle"],
         tail: Some("-args"),
+        only_once: &[],
     },
     marks: &["go.mod", "go.work"],
     usual: &["go", "test", "./..."],
@@ -352,6 +449,7 @@ pub(super) const RSPEC: Ready = Ready {
             "--next-failure",
         ],
         tail: None,
+        only_once: &[],
     },
     marks: &[".rspec"],
     usual: &["rspec"],
@@ -390,6 +488,7 @@ pub(super) const PHPUNIT: Ready = Ready {
         ],
         selecting: &["--filter", "--log-junit", "--group", "--exclude-group"],
         tail: None,
+        only_once: &[],
     },
     marks: &["phpunit.xml", "phpunit.xml.dist"],
     usual: &["vendor/bin/phpunit"],
@@ -433,6 +532,7 @@ pub(super) const CTEST: Ready = Ready {
         ],
         selecting: &["-R", "--tests-regex", "-E", "--exclude-regex", "--output-junit", "-I"],
         tail: None,
+        only_once: &[],
     },
     marks: &["CTestTestfile.cmake"],
     usual: &["ctest"],
@@ -477,6 +577,7 @@ pub(super) const DOTNET: Ready = Ready {
         ],
         selecting: &["--filter", "-l", "--logger"],
         tail: Some("--"),
+        only_once: &[],
     },
     marks: &[],
     usual: &["dotnet", "test"],
@@ -512,6 +613,7 @@ mod tests {
             ("go build ./...", None),
             ("npx jest --ci", Some("jest")),
             ("node_modules/.bin/jest", Some("jest")),
+            ("npx mocha --exit", Some("mocha")),
             ("npx vitest run", Some("vitest")),
             ("npx vitest", None),
             ("node --test", Some("node:test")),

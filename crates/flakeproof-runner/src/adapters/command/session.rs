@@ -25,13 +25,15 @@ use crate::shell::digests_of_variables;
 
 const NODE_REPORTER: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/reporter.mjs"));
+const MOCHA_REPORTER: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/mocha-reporter.cjs"));
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
-pub(super) struct CommandSession {
-    pub(super) settings: RunRequest,
+pub(in crate::adapters) struct CommandSession {
+    pub(in crate::adapters) settings: RunRequest,
     pub(super) runner: Runner,
-    pub(super) hub: Hub,
+    pub(in crate::adapters) hub: Hub,
     scratch: tempfile::TempDir,
     started: AtomicU32,
     project: OnceLock<Project>,
@@ -69,8 +71,12 @@ impl CommandSession {
             .tempdir()
             .map_err(Error::io("make a temporary folder"))?;
         let hub = Hub::start(scratch.path())?;
-        std::fs::write(scratch.path().join("reporter.mjs"), NODE_REPORTER)
-            .map_err(Error::io("write the reporter of node:test"))?;
+        for (name, text) in
+            [("reporter.mjs", NODE_REPORTER), ("mocha-reporter.cjs", MOCHA_REPORTER)]
+        {
+            std::fs::write(scratch.path().join(name), text)
+                .map_err(Error::io("write the reporters of Node"))?;
+        }
         Ok(Self {
             settings,
             runner,
@@ -90,11 +96,11 @@ impl CommandSession {
         &self.runner.profile
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(in crate::adapters) fn folder(&self) -> &Path {
         &self.settings.folder
     }
 
-    pub(super) fn scratch(&self) -> &Path {
+    pub(in crate::adapters) fn scratch(&self) -> &Path {
         self.scratch.path()
     }
 
@@ -111,7 +117,7 @@ impl CommandSession {
         self.project.get().ok_or_else(|| Error::Agent("nothing was discovered yet".into()))
     }
 
-    pub(super) fn fields(&self, test: &TestId) -> Result<&Fields> {
+    pub(in crate::adapters) fn fields(&self, test: &TestId) -> Result<&Fields> {
         let fields = self.project()?.fields.get(test);
         fields.ok_or_else(|| Error::UnknownTest { test: test.clone() })
     }
@@ -157,14 +163,15 @@ impl CommandSession {
     /// The values of all placeholders.
     pub(super) fn values(&self, asked: Asked<'_>, scratch: &Path) -> Result<Values> {
         let text = |name: &str| vec![scratch.join(name).to_string_lossy().into_owned()];
-        let reporter = self.scratch().join("reporter.mjs").to_string_lossy().into_owned();
+        let own = |name: &str| vec![self.scratch().join(name).to_string_lossy().into_owned()];
         let typed = &self.runner.typed;
         let values = Values::default()
             .with("command", typed.command.clone())
             .with("options", typed.options.clone())
             .with("selectors", typed.selectors.clone())
             .with("tail", typed.tail.clone())
-            .with("reporter", vec![reporter])
+            .with("reporter", own("reporter.mjs"))
+            .with("mocha-reporter", own("mocha-reporter.cjs"))
             .with("result", text("result"))
             .with("coverage", text("coverage"));
         match asked {

@@ -15,7 +15,7 @@ use flakeproof_core::{Execution, Isolation, Outcome, State, TestId};
 
 use super::process::{Fate, TestProcess, merged};
 use super::session::{Binary, GoSession};
-use crate::adapter::{Adapter, Environment, Error, Granularity, Measuring, Probe, Result, Then};
+use crate::adapter::{Adapter, Environment, Error, Probe, Result, Then};
 use crate::adapters::command::{self, CommandAdapter};
 use crate::reports;
 
@@ -280,16 +280,13 @@ impl Environment for GoEnvironment {
 
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
         self.runner.package_and_name(test)?;
-        let is_measured =
-            probe.dependencies != Granularity::Off || probe.features != Measuring::Off;
         let is_alone = self.isolation != Isolation::Fork && self.announced.len() < 2;
         let is_of_the_suite = self.is_of_the_suite()?;
+        // What a test touches is measured only alone; in an order it stays one of several.
         let execution = if is_alone {
             self.run_alone(test, probe)
         } else if is_of_the_suite {
             self.run_in_suite(test, probe)
-        } else if is_measured {
-            self.run_alone(test, probe)
         } else if self.given.contains(test) || !self.announced.contains(test) {
             if !self.given.contains(test) {
                 self.given.push(test.clone());

@@ -34,7 +34,7 @@ const RUNNER: &str = "go test";
 /// `go test` in the list of adapters.
 pub(super) const KNOWN: Known = Known {
     name: "go",
-    recognises: command::go_in,
+    recognises: |command| command::ready_in(command, |name| name == RUNNER),
     usual_command: |folder| {
         let is_there = ["go.mod", "go.work"].iter().any(|mark| folder.join(mark).exists());
         is_there.then(|| ["go", "test", "./..."].map(str::to_owned).to_vec())

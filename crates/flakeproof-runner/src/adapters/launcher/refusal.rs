@@ -7,7 +7,7 @@ use crate::shell::shell;
 
 /// The runners that need no description, as people call them.
 pub(super) const RUNNERS: &str = "pytest, go test, cargo test, cargo nextest run, mvn, gradle, jest, \
-     vitest run, node --test, rspec, phpunit, ctest, dotnet test";
+     vitest run, mocha, node --test, rspec, phpunit, ctest, dotnet test";
 
 /// A table that describes a runner, to begin with.
 const TABLE: &str = "[runner.mine]\n\
@@ -16,20 +16,6 @@ const TABLE: &str = "[runner.mine]\n\
      all = \"COMMAND\"                # runs all of them\n\
      result = \"junit\"               # or tap, ctrf, go-json, jest-json, rspec-json\n\
      result-path = \"report.xml\"     # where it writes its report";
-
-/// mocha, described.
-const MOCHA: &str = "[runner.mocha]\n\
-     command = \"npx mocha\"\n\
-     run = [\"npx\", \"mocha\", \"--reporter\", \"xunit\", \"--reporter-option\", \"output={result}\", \
-     \"--grep\", \"^({tests})$\"]\n\
-     all = \"npx mocha --reporter xunit --reporter-option output={result}\"\n\
-     result = \"junit\"\n\
-     id = \"{class} {name}\"\n\
-     format = \"{test}\"\n\
-     escape = \"regex\"\n\
-     separator = \"|\"\n\
-     one-process = true\n\
-     command-for = [\"npx\", \"mocha\", \"--grep\", \"^({tests})$\"]";
 
 /// A script of `package.json` that cannot be resolved.
 pub(super) struct Script<'a> {
@@ -66,13 +52,6 @@ pub(super) fn of_program(program: &str, command: &[String]) -> Option<Error> {
             format!("`{program}` runs the tests where flakeproof cannot watch them"),
             "run flakeproof itself there, with the runner after `--`".to_owned(),
             String::new(),
-        ),
-        "mocha" => (
-            "mocha has to be described: flakeproof does not know it yet".to_owned(),
-            "put the table above into flakeproof.toml, with the same options in `run` and `all` \
-             that you type, and run `-- npx mocha` again"
-                .to_owned(),
-            MOCHA.to_owned(),
         ),
         "vitest" if !has("run") => (
             format!("`{typed}` would watch for changes and not end"),

@@ -1,0 +1,4 @@
+"use strict";
+
+/** What the test called touches calls. */
+exports.price = () => 40;

@@ -1,0 +1,161 @@
+//! Orders of tests in mocha, jest and vitest, and tests that make it hard.
+
+use flakeproof_testkit::{Project, Ran, node, skipped};
+
+use crate::{flakeproof, project, run};
+
+/// A project with these packages, or a note that there is none.
+fn with(packages: &[&str], test: &str) -> Option<Project> {
+    let modules = node::modules(packages).map_err(|why| skipped::note(test, &why)).ok()?;
+    let project = project();
+    std::os::unix::fs::symlink(modules, project.path().join("node_modules")).expect("a link");
+    Some(project.file("package.json", "{}"))
+}
+
+fn hunt(project: &Project, command: &[&str]) -> Ran {
+    let options = ["--seed", "3", "--steer", "off", "--orders", "6", "--max-reruns", "2"];
+    flakeproof(project, "hunt", &options, command)
+}
+
+/// The kind of a test in the report of a hunt, and those that make it so.
+fn kind<'r>(ran: &'r Ran, id: &str) -> (&'r str, Vec<&'r str>) {
+    let tests = ran.json["tests"].as_array().expect("a report");
+    let test = tests.iter().find(|test| test["id"] == id);
+    let test = test.unwrap_or_else(|| panic!("no test `{id}`: {}", ran.text()));
+    let all = ["polluters", "setters"].into_iter().filter_map(|key| test[key].as_array());
+    let tests = all.flatten().filter_map(|some| some.as_array()).flatten();
+    (test["kind"].as_str().unwrap_or("none"), tests.filter_map(|it| it.as_str()).collect())
+}
+
+/// Tests of one file; `%` stands for what imports the runner's functions. The victim comes before its
+/// polluter, the brittle test after its setter, so that all pass in the suite's own order.
+const SHARED: &str = "%\nlet currency = 'EUR';\nlet customer;\n\
+    describe('money', () => {\n  \
+    it('victim', () => { if (currency !== 'EUR') throw new Error('it is ' + currency); });\n  \
+    it('polluter', () => { currency = 'USD'; });\n});\n\
+    describe('people', () => {\n  \
+    it('setter', () => { customer = 'ada'; });\n  \
+    it('brittle', () => { customer.toUpperCase(); });\n});\n\
+    describe('shelf', () => {\n  const shelf = [];\n  before_all(() => { shelf.push(1); });\n  \
+    it('first', () => {});\n  \
+    it('is set up once', () => { if (shelf.length !== 1) throw new Error('set up again'); });\n});\n";
+
+fn shared(imports: &str, before_all: &str) -> String {
+    SHARED.replacen('%', imports, 1).replace("before_all", before_all)
+}
+
+fn assert_found(ran: &Ran, file: &str) {
+    let id = |test: &str| format!("{file}::{test}");
+    let wanted = [
+        ("money > victim", "victim", vec![id("money > polluter")]),
+        ("people > brittle", "brittle", vec![id("people > setter")]),
+        ("money > polluter", "none", vec![]),
+        ("shelf > is set up once", "none", vec![]),
+    ];
+    for (test, is, by) in wanted {
+        let by: Vec<&str> = by.iter().map(String::as_str).collect();
+        assert_eq!(kind(ran, &id(test)), (is, by), "{test}: {}", ran.text());
+    }
+}
+
+#[test]
+fn a_hunt_in_mocha_finds_victims_and_brittle_tests() {
+    let test = "a_hunt_in_mocha_finds_victims_and_brittle_tests";
+    for version in ["mocha@10", node::MOCHA] {
+        let Some(project) = with(&[version], test) else { return };
+        let project = project.file("test/a.js", &shared("", "before"));
+        let ran = hunt(&project, &["npx", "mocha"]);
+        assert_found(&ran, "test/a.js");
+    }
+}
+
+#[test]
+fn a_hunt_in_mocha_finds_what_files_share() {
+    let test = "a_hunt_in_mocha_finds_what_files_share";
+    let Some(project) = with(&[node::MOCHA], test) else { return };
+    let project = project
+        .file(
+            "test/a.js",
+            "it('victim', () => { if (process.env.SHOP) throw new Error('open'); });\n",
+        )
+        .file("test/b.js", "it('polluter', () => { process.env.SHOP = 'open'; });\n");
+    let ran = hunt(&project, &["npx", "mocha"]);
+    let found = kind(&ran, "test/a.js::victim");
+    assert_eq!(found, ("victim", vec!["test/b.js::polluter"]), "{}", ran.text());
+}
+
+#[test]
+fn a_hunt_in_jest_finds_victims_and_brittle_tests() {
+    let test = "a_hunt_in_jest_finds_victims_and_brittle_tests";
+    for version in [node::JEST, "jest@30"] {
+        let Some(project) = with(&[version], test) else { return };
+        let project = project.file("a.test.js", &shared("jest.retryTimes(3);", "beforeAll"));
+        let ran = hunt(&project, &["npx", "jest"]);
+        assert_found(&ran, "a.test.js");
+    }
+}
+
+#[test]
+fn a_hunt_in_vitest_finds_victims_and_brittle_tests() {
+    let test = "a_hunt_in_vitest_finds_victims_and_brittle_tests";
+    for version in ["vitest@2", node::VITEST, "vitest@4"] {
+        let Some(project) = with(&[version], test) else { return };
+        let imports = "import { beforeAll, describe, it } from 'vitest';";
+        let project = project.file("a.test.ts", &shared(imports, "beforeAll"));
+        let ran = hunt(&project, &["npx", "vitest", "run"]);
+        assert_found(&ran, "a.test.ts");
+    }
+}
+
+/// Tests that end their process, never end, change the folder, leave something open and print a lot.
+const HARD: &str = "it('exits', () => { process.exit(0); });\n\
+    it('hangs', () => { for (;;) {} });\n\
+    it('goes elsewhere', () => { process.chdir('/'); });\n\
+    it('leaves something open', () => { setInterval(() => {}, 1000); });\n\
+    it('prints', () => { const line = 'x'.repeat(1 << 20); for (let n = 0; n < 100; n += 1) { \
+    process.stdout.write(line); } });\n\
+    it('passes', () => {});\n";
+
+#[test]
+fn what_tests_do_to_their_process_is_their_own_outcome() {
+    let test = "what_tests_do_to_their_process_is_their_own_outcome";
+    for (package, command, file) in [
+        (node::MOCHA, &["npx", "mocha"][..], "test/a.js"),
+        (node::JEST, &["npx", "jest"], "a.test.js"),
+    ] {
+        let Some(project) = with(&[package], test) else { return };
+        let project = project.file(file, HARD).file("flakeproof.toml", "timeout = \"3s\"\n");
+        let few = ["--seed", "3", "--steer", "off", "--runs", "1", "--orders", "1"];
+        let ran =
+            flakeproof(&project, "hunt", &[&few[..], &["--max-reruns", "1"]].concat(), command);
+        let id = |test: &str| format!("{file}::{test}");
+        for name in ["goes elsewhere", "leaves something open", "prints", "passes"] {
+            assert_eq!(kind(&ran, &id(name)).0, "none", "{}", ran.text());
+            let tests = ran.json["tests"].as_array().expect("a report");
+            let alone =
+                tests.iter().find(|it| it["id"] == id(name)).map(|it| &it["alone"]["failures"]);
+            assert_eq!(
+                alone.and_then(serde_json::Value::as_u64),
+                Some(0),
+                "{name}: {}",
+                ran.text()
+            );
+        }
+    }
+}
+
+#[test]
+fn mocha_runs_without_a_description() {
+    let Some(project) = with(&[node::MOCHA], "mocha_runs_without_a_description") else { return };
+    let body = "const fs = require('fs');\ndescribe('math', () => {\n  it('adds (1)', () => {});\n  \
+                it('fails', () => { throw new Error('no'); });\n  it('flaky', () => {\n    \
+                if (!fs.existsSync('seen')) { fs.writeFileSync('seen', ''); throw new Error('once'); }\n  \
+                });\n});\n";
+    let package = r#"{"scripts": {"test": "mocha --reporter dot"}}"#;
+    let project = project.file("test/a.js", body).file("package.json", package);
+    let ran = run(&project, &["npm", "test"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert_eq!(ran.outcome("test/a.js::math > adds (1)"), "passed", "{}", ran.text());
+    assert_eq!(ran.verdict("test/a.js::math > fails"), "unknown", "{}", ran.text());
+    assert_eq!(ran.verdict("test/a.js::math > flaky"), "flaky", "{}", ran.text());
+}

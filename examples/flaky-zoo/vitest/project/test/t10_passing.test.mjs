@@ -1,0 +1,30 @@
+import assert from "node:assert";
+import { createRequire } from "node:module";
+import { beforeAll, describe, it } from "vitest";
+
+const load = createRequire(import.meta.url);
+
+// Tests that pass whatever happens, in the shapes suites have.
+
+describe("passing with a set-up", () => {
+  const shelf = [];
+  beforeAll(() => {
+    shelf.push("apple");
+  });
+
+  it("shelf holds apples", () => {
+    assert.ok(shelf.includes("apple"));
+  });
+
+  it("shelf is made once", () => {
+    assert.strictEqual(shelf.length, 1);
+  });
+});
+
+it("passing with output", () => {
+  console.log("closed on Sundays");
+});
+
+it.skip("skipped", () => {
+  throw new Error("never runs");
+});
