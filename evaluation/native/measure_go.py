@@ -25,7 +25,6 @@ CLEAN = [
     ("github.com/thoas/go-funk", "v0.9.3"),
     ("github.com/sirupsen/logrus", "v1.9.3"),
     ("github.com/rs/zerolog", "v1.33.0"),
-    ("github.com/gookit/goutil", "v0.6.16"),
 ]
 # A module of few and quick tests, for pairs a second.
 QUICK = "github.com/jinzhu/inflection"
