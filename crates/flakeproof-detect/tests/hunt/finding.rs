@@ -124,7 +124,7 @@ fn two_polluters_that_only_work_together_are_one_set() {
 #[test]
 fn a_set_that_harms_one_test_is_tried_before_all_others() {
     let names = |moment: &flakeproof_testkit::scripted::Moment<'_>| -> Vec<String> {
-        moment.before.iter().map(|it| it.to_string()).collect()
+        moment.before.iter().map(ToString::to_string).collect()
     };
     let after_both = move |moment: &flakeproof_testkit::scripted::Moment<'_>| {
         let before = names(moment);
