@@ -21,7 +21,7 @@ fn hunt(project: &Project, command: &[&str]) -> Ran {
 fn kind<'r>(ran: &'r Ran, id: &str) -> (&'r str, Vec<&'r str>) {
     let tests = ran.json["tests"].as_array().expect("a report");
     let test = tests.iter().find(|test| test["id"] == id);
-    let test = test.unwrap_or_else(|| panic!("no test `{id}`: {}", ran.text()));
+    let test = test.expect("the test is in the report");
     let all = ["polluters", "setters"].into_iter().filter_map(|key| test[key].as_array());
     let tests = all.flatten().filter_map(|some| some.as_array()).flatten();
     (test["kind"].as_str().unwrap_or("none"), tests.filter_map(|it| it.as_str()).collect())
