@@ -3,8 +3,7 @@
 //! The user's own run, its reruns and what tests touch are those of the profile of the `command`
 //! adapter. What comes on top is orders: the tests of a package share a process, and any of them can
 //! run there in any order, because the standard package `testing` takes one from us. See
-//! [`overlay`](self::overlay) for how, and [`environment`](self::environment) for where that is not
-//! needed.
+//! `overlay` for how, and `environment` for where that is not needed.
 
 mod environment;
 mod flags;
