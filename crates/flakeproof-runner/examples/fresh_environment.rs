@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         seed: Seed(1),
         is_output_shown: false,
         profiles: Default::default(),
+        is_whole_suite_next: false,
         cancel: Cancel::never(),
     })?;
     let begin = Instant::now();

@@ -127,6 +127,7 @@ impl<'a> BeforeTheChange<'a> {
         let adapter = adapters::open(RunRequest {
             folder: checkout.root().join(below),
             is_output_shown: false,
+            is_whole_suite_next: false,
             cancel,
             ..request.clone()
         })

@@ -176,14 +176,14 @@ impl Hunt<'_, '_> {
         Ok(())
     }
 
-    /// Sets of several tests that make a victim fail only together, those of most victims first.
-    fn known_sets(&self) -> Vec<Vec<u32>> {
+    /// Sets of at least so many tests that make a victim fail together, those of most victims first.
+    fn known_sets(&self, fewest: usize) -> Vec<Vec<u32>> {
         let mut victims_of: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
         for victim in self.ledger.of_kind(FlakyKind::Victim) {
             for set in &self.ledger.test(victim).polluters {
                 let set: Option<Vec<u32>> =
                     set.iter().map(|it| self.scheduler.position(it)).collect();
-                if let Some(set) = set.filter(|set| set.len() > 1) {
+                if let Some(set) = set.filter(|set| set.len() >= fewest) {
                     *victims_of.entry(set).or_default() += 1;
                 }
             }
@@ -196,7 +196,9 @@ impl Hunt<'_, '_> {
 
     /// Whether a victim fails after what makes another one fail: that is far cheaper to try than to find.
     fn is_explained_by_a_known_set(&mut self, test: u32) -> Result<bool, Stop> {
-        for set in self.known_sets() {
+        // Where environments are copied, every pair was tried.
+        let fewest = if self.scheduler.can_copy() { 2 } else { 1 };
+        for set in self.known_sets(fewest) {
             if !set.contains(&test) && polluters::fails_after(&mut self.scheduler, &set, test)? {
                 self.note_influence(set, test);
                 return Ok(true);
@@ -208,7 +210,7 @@ impl Hunt<'_, '_> {
     /// What makes one test fail often does so to others, which no order has shown yet.
     fn try_known_sets(&mut self) -> Result<(), Stop> {
         let isolation = self.scheduler.isolation();
-        for set in self.known_sets() {
+        for set in self.known_sets(2) {
             let healthy = |test: &HuntedTest| test.kind.is_none() && always_passed(test.alone);
             let mut tests = self.ledger.all(healthy);
             tests.retain(|test| !set.contains(test) && !self.is_answered(*test));

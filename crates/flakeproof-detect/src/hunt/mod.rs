@@ -82,6 +82,7 @@ pub fn hunt(
         passing_order: BTreeMap::new(),
         first_influence: BTreeMap::new(),
         disturbed: BTreeSet::new(),
+        steady: BTreeMap::new(),
         confirmed: BTreeSet::new(),
         taken_back: BTreeSet::new(),
         inseparable: BTreeSet::new(),
@@ -156,6 +157,8 @@ struct Hunt<'a, 'j> {
     first_influence: BTreeMap<u32, Vec<u32>>,
     /// Tests that failed only while environments ran side by side.
     disturbed: BTreeSet<u32>,
+    /// Tests that were asked whether they pass, or fail, alone every time, with the answer.
+    steady: BTreeMap<(u32, bool), bool>,
     /// Tests that new processes were asked about.
     confirmed: BTreeSet<u32>,
     /// Tests that new processes did not show to be flaky.

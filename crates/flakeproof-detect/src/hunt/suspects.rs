@@ -17,12 +17,15 @@ use super::ledger::{always_failed, always_passed};
 use super::settings::HuntStage;
 use super::trial::Trial;
 use super::trial_scheduler::{Stop, last_failed};
-use crate::pollution::polluters;
+use crate::pollution::polluters::{self, PairOutcome};
 
 /// So often in a row a test must fail alone to be called brittle.
 const FAILURES_OF_A_BRITTLE_TEST: u32 = 20;
 /// The orders in which a suspect did not do as it does alone that are asked who ran before it.
 const MOST_ORDERS_ASKED: usize = 3;
+/// So much of the rest of a budget may go into pairs, and as much into further ones of tests that are
+/// explained already.
+const BUDGET_FOR_PAIRS: f64 = 0.3;
 /// So many polluters are tried before all other tests.
 const MOST_KNOWN_POLLUTERS: usize = 5;
 
@@ -73,8 +76,18 @@ impl Hunt<'_, '_> {
         tests: &[(u32, bool)],
         is_tried: &dyn Fn(u32, u32) -> bool,
     ) -> Result<(), Stop> {
-        let mut found = Vec::new();
-        for pair in polluters::surprising_pairs(&mut self.scheduler, candidates, tests, is_tried)? {
+        if !self.can_afford(candidates, tests, is_tried) {
+            return Ok(());
+        }
+        let pairs = polluters::surprising_pairs(&mut self.scheduler, candidates, tests, is_tried)?;
+        let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_PAIRS);
+        let mut found: Vec<PairOutcome> = Vec::new();
+        for pair in each_test_in_turn(pairs) {
+            // Why a test fails is worth more than who else makes it fail, too.
+            let is_explained = found.iter().any(|it| it.second == pair.second);
+            if is_explained && self.scheduler.is_past(end) {
+                continue;
+            }
             if polluters::fails_after(&mut self.scheduler, &[pair.first], pair.second)?
                 == pair.has_failed
                 && self.is_steady_alone(pair.second, !pair.has_failed)?
@@ -85,6 +98,25 @@ impl Hunt<'_, '_> {
             }
         }
         self.try_alike(&found, tests)
+    }
+
+    /// Whether pairs leave time to say of each suspect what it is. Where environments cannot be copied,
+    /// every pair has its own, and one cause is found by far fewer.
+    fn can_afford(
+        &self,
+        candidates: &[u32],
+        tests: &[(u32, bool)],
+        is_tried: &dyn Fn(u32, u32) -> bool,
+    ) -> bool {
+        if self.scheduler.can_copy() {
+            return true;
+        }
+        let alone = |test: u32| self.seconds_alone.get(test as usize).copied().unwrap_or_default();
+        let seconds = |first: &u32| {
+            let tried = tests.iter().filter(|(test, _)| test != first && is_tried(*first, *test));
+            tried.map(|(test, _)| alone(*test).max(alone(*first))).sum::<f64>()
+        };
+        self.scheduler.fits(candidates.iter().map(seconds).sum::<f64>() / BUDGET_FOR_PAIRS)
     }
 
     /// Whoever pollutes one test often pollutes others, which no order has shown yet.
@@ -148,6 +180,15 @@ impl Hunt<'_, '_> {
     /// One that only often fails alone passes after somebody by chance, and there are many to try: it must
     /// fail every time.
     pub(super) fn is_steady_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
+        if let Some(is_steady) = self.steady.get(&(test, fails)) {
+            return Ok(*is_steady);
+        }
+        let is_steady = self.does_the_same_alone(test, fails)?;
+        self.steady.insert((test, fails), is_steady);
+        Ok(is_steady)
+    }
+
+    fn does_the_same_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
         let wanted = if fails { Decision::High } else { Decision::Low };
         if self.scheduler.decide(&format!("steady/{test}"), &[test])? != wanted {
             return Ok(false);
@@ -234,5 +275,32 @@ impl Hunt<'_, '_> {
             ran.then(|| order[last + 1..order.len() - 1].to_vec())
         };
         orders.into_iter().filter_map(stretch).min_by_key(Vec::len).unwrap_or_default()
+    }
+}
+
+/// Pairs with the first one of each test in front, then the second ones, and so on.
+fn each_test_in_turn(pairs: Vec<PairOutcome>) -> Vec<PairOutcome> {
+    let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+    let in_turn = pairs.into_iter().map(|pair| {
+        let turn = seen.entry(pair.second).or_default();
+        *turn += 1;
+        (*turn, pair)
+    });
+    let mut in_turn: Vec<(u32, PairOutcome)> = in_turn.collect();
+    in_turn.sort_by_key(|(turn, _)| *turn);
+    in_turn.into_iter().map(|(_, pair)| pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_test_has_its_first_pair_before_any_has_its_second() {
+        let pair = |first, second| PairOutcome { first, second, has_failed: true };
+        let pairs = vec![pair(1, 9), pair(2, 9), pair(3, 9), pair(1, 8), pair(4, 8)];
+        let sorted: Vec<(u32, u32)> =
+            each_test_in_turn(pairs).into_iter().map(|it| (it.first, it.second)).collect();
+        assert_eq!(sorted, [(1, 9), (1, 8), (2, 9), (4, 8), (3, 9)]);
     }
 }

@@ -100,6 +100,22 @@ fn a_short_budget_is_not_spent_on_the_suites_own_order() {
 }
 
 #[test]
+fn a_budget_buys_a_cause_for_every_victim_before_a_second_one_for_any() {
+    let names: Vec<String> = (0..40).map(|number| format!("t{number:02}")).collect();
+    let victims = [("t03", "t21"), ("t05", "t33"), ("t08", "t27"), ("t11", "t38"), ("t14", "t30")];
+    let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
+    let suite = victims.iter().fold(suite, |suite, pair| suite.with_polluter(pair.0, pair.1));
+    // After any other test it passes: every pair of it is a surprise.
+    let suite = suite.fails_if("t00", |moment| moment.before.is_empty());
+    let settings = HuntSettings { strategy: forecast(40, 0.0), ..settings() };
+    let (hunted, _) = within(&suite, 1_400, &settings);
+    for (victim, polluter) in victims {
+        let polluters = of(&hunted, victim).polluters.iter().flatten();
+        assert_eq!(polluters.map(|it| it.as_str()).collect::<Vec<_>>(), [polluter]);
+    }
+}
+
+#[test]
 fn an_interrupt_prints_who_is_known_already() {
     let random = suite(["a", "b"]).fails_times("a", 1);
     let (canceller, cancel) = Cancel::new();

@@ -36,6 +36,8 @@ pub struct RunRequest {
     pub is_output_shown: bool,
     /// Runners that the project describes itself.
     pub profiles: command::Profiles,
+    /// Whether the whole suite is run next, so that finding its tests may run it.
+    pub is_whole_suite_next: bool,
     /// Ends the work early.
     pub cancel: Cancel,
 }

@@ -80,6 +80,9 @@ pub(super) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Res
 struct GoReader {
     /// What tests that run, or packages (with an empty test), printed so far.
     printed: HashMap<(String, String), String>,
+    /// When tests that run began, counted in tests.
+    begun: HashMap<(String, String), u64>,
+    next_to_begin: u64,
     /// Failures of tests in each package.
     failures: HashMap<String, Failures>,
     /// What the go command printed outside of any package.
@@ -130,7 +133,9 @@ impl GoReader {
                 reported::append(self.printed.entry(key).or_default(), &output, LONGEST_TEXT);
             }
             ("run" | "start" | "cont" | "pause", false) if has_room => {
-                self.printed.entry(key).or_default();
+                self.printed.entry(key.clone()).or_default();
+                let next = self.next_to_begin;
+                self.next_to_begin += u64::from(*self.begun.entry(key).or_insert(next) == next);
             }
             ("pass" | "fail" | "skip", false) => {
                 let outcome = outcome_of(&action);
@@ -138,12 +143,15 @@ impl GoReader {
                 let failures = self.failures.entry(key.0.clone()).or_default();
                 failures.any |= outcome.is_failure();
                 failures.any_panic |= outcome.is_failure() && is_of_a_panic(&printed);
+                let begun = self.begun.remove(&key);
                 let mut test = reported(key, outcome, printed);
+                test.begun = begun;
                 test.duration = Duration::try_from_secs_f64(elapsed).ok();
                 sink(test);
             }
             ("fail", true) | ("build-fail", _) => self.package_failed(&key.0, line, issues, sink),
-            ("pass" | "skip", true) => drop(self.printed.remove(&key)),
+            ("pass", true) => self.package_passed(&key.0, line, issues),
+            ("skip", true) => drop(self.printed.remove(&key)),
             _ => {}
         }
     }
@@ -151,6 +159,18 @@ impl GoReader {
     fn hear_plainly(&mut self, line: &str) {
         reported::append(&mut self.plain, line, LONGEST_TEXT);
         reported::append(&mut self.plain, "\n", LONGEST_TEXT);
+    }
+
+    /// A package passed, if its binary says so itself: one that calls the system to end it says nothing,
+    /// and its other tests never ran.
+    fn package_passed(&mut self, package: &str, line: u64, issues: &mut Issues) {
+        let own = self.printed.remove(&(package.to_owned(), String::new())).unwrap_or_default();
+        let has_ended = own.lines().any(|line| line.ends_with("PASS") || line.ends_with("FAIL"));
+        // Reports without what tests print, or with more of it than is kept, cannot tell.
+        let can_tell = !own.is_empty() && own.len() < LONGEST_TEXT / 2;
+        if self.failures.contains_key(package) && can_tell && !has_ended {
+            issues.serious(line, format!("{package} ends before all of its tests ran:\n{own}"));
+        }
     }
 
     /// A package failed: with a test that is at fault, or without one.
@@ -248,6 +268,28 @@ mod tests {
         let mut issues = Issues::default();
         read(lines.join("\n").as_bytes(), &mut issues, &mut |_| {}).expect("it is all there");
         issues.into_vec().into_iter().map(|issue| issue.what).collect()
+    }
+
+    #[test]
+    fn a_binary_that_ends_before_its_last_test_has_not_passed() {
+        let issues = |printed: &str| {
+            let event = |action: &str, test: &str, output: &str| {
+                let all = serde_json::json!({"Action": action, "Package": "p", "Test": test, "Output": output});
+                all.to_string()
+            };
+            let lines = [
+                event("run", "TestA", ""),
+                event("pass", "TestA", ""),
+                event("output", "", printed),
+                event("pass", "", ""),
+            ];
+            let mut issues = Issues::default();
+            read(lines.join("\n").as_bytes(), &mut issues, &mut |_| {}).expect("it is all there");
+            issues.into_vec().len()
+        };
+        assert_eq!(issues("PASS\nok  \tp\t0.1s\n"), 0);
+        assert_eq!(issues("left overPASS\nok  \tp\t0.1s\n"), 0);
+        assert_eq!(issues("ok  \tp\t0.1s\n"), 1);
     }
 
     #[test]

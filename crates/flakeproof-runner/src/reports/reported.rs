@@ -25,6 +25,8 @@ pub struct ReportedTest {
     pub line: Option<u32>,
     /// The runner's own id of it, where the report has one.
     pub id: Option<String>,
+    /// Where its beginning stands among those of all tests, where the report tells it apart from its end.
+    pub begun: Option<u64>,
     /// How it ended; how its last attempt ended where the runner repeated it.
     pub outcome: Outcome,
     /// How long it took.
@@ -74,6 +76,7 @@ impl ReportedTest {
             file: None,
             line: None,
             id: None,
+            begun: None,
             outcome: Outcome::Passed,
             duration: None,
             failure: None,

@@ -97,6 +97,7 @@ impl<'a> Scene<'a> {
             seed: SEED,
             is_output_shown: false,
             profiles: adapters::command::Profiles::default(),
+            is_whole_suite_next: false,
             cancel,
         }
     }

@@ -164,6 +164,7 @@ fn request(settings: &RunSettings, id: &str, seed: Seed, cancel: &Cancel) -> Run
         seed,
         is_output_shown: settings.is_runner_shown,
         profiles: settings.runners.clone(),
+        is_whole_suite_next: settings.jobs.is_none_or(|jobs| jobs == 1),
         cancel: cancel.clone(),
     }
 }

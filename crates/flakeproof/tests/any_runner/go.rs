@@ -48,6 +48,39 @@ fn outcomes_parts_and_a_flaky_test() {
 }
 
 #[test]
+fn a_suite_without_failures_is_built_and_run_once() {
+    if !has("go", "go: a_suite_without_failures_is_built_and_run_once") {
+        return;
+    }
+    let text = r#"package p
+
+import (
+    "os"
+    "testing"
+)
+
+func TestMain(m *testing.M) {
+    log, _ := os.OpenFile("../processes", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+    log.WriteString("one\n")
+    os.Exit(m.Run())
+}
+
+func TestSlow(t *testing.T) { t.Parallel() }
+func TestQuick(t *testing.T) {}
+func FuzzSeeds(f *testing.F) { f.Fuzz(func(t *testing.T, it int) {}) }
+"#;
+    let project = module().file("p/p_test.go", text);
+    let ran = run(&project, &["go", "test", "./..."]);
+    assert_eq!(ran.code(), Some(0), "{}", ran.text());
+    let tests = ["p.TestSlow", "p.TestQuick", "p.FuzzSeeds"].map(|test| ran.outcome(test));
+    assert_eq!(tests, ["passed"; 3]);
+    assert_eq!(
+        std::fs::read_to_string(project.path().join("processes")).unwrap_or_default(),
+        "one\n"
+    );
+}
+
+#[test]
 fn a_panic_is_a_crash_and_the_tests_after_it_still_run() {
     if !has("go", "go: a_panic_is_a_crash_and_the_tests_after_it_still_run") {
         return;

@@ -85,6 +85,7 @@ impl Crate {
             seed: Seed(1),
             is_output_shown: false,
             profiles: flakeproof_runner::adapters::command::Profiles::default(),
+            is_whole_suite_next: false,
             cancel: Cancel::never(),
         };
         CargoAdapter::new(request).expect("a temporary folder and a socket")

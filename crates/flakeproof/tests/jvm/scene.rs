@@ -120,6 +120,7 @@ impl MavenProject {
             seed: Seed(1),
             is_output_shown: false,
             profiles: flakeproof_runner::adapters::command::Profiles::default(),
+            is_whole_suite_next: false,
             cancel: Cancel::never(),
         });
         adapter.expect("a temporary folder and a socket")

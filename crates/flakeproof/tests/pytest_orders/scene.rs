@@ -39,6 +39,7 @@ impl Scene {
             seed: Seed(1),
             is_output_shown: false,
             profiles: Default::default(),
+            is_whole_suite_next: false,
             cancel: Cancel::never(),
         });
         let adapter = adapter.expect("a temporary folder and a socket");

@@ -37,8 +37,10 @@ pub(super) enum Asked<'a> {
 pub(super) struct Ran {
     /// What happened, test by test.
     pub(super) executions: HashMap<TestId, Execution>,
-    /// The tests in the order of the report, with what is known of each.
+    /// The tests in the order in which they began, or else of the report, with what is known of each.
     pub(super) order: Vec<(SuiteTest, Fields)>,
+    /// When tests began, where the report tells that apart from their end.
+    begun: HashMap<TestId, u64>,
     /// Serious issues of the report.
     pub(super) issues: Vec<ReportIssue>,
     /// Whether there was anything like a report.
@@ -208,6 +210,7 @@ impl CommandSession {
         let mut ran = Ran {
             executions: HashMap::new(),
             order: Vec::new(),
+            begun: HashMap::new(),
             issues: reported.issues,
             has_report,
             how: ended.how,
@@ -227,6 +230,9 @@ impl CommandSession {
             // What did not end was ended by us: alone it will tell.
             ran.executions.retain(|_, execution| execution.outcome != Outcome::Crashed);
         }
+        // Tests that run beside each other end in an order of their own every time.
+        let Ran { order, begun, .. } = &mut ran;
+        order.sort_by_key(|(test, _)| begun.get(&test.id).copied());
         ran
     }
 
@@ -235,6 +241,10 @@ impl CommandSession {
         let id = TestId::from(fields.test_id(&self.profile().id));
         let location = (!fields.file.is_empty())
             .then(|| Location { file: fields.file.clone(), line: test.line });
+        if let Some(begun) = test.begun {
+            let first = ran.begun.entry(id.clone()).or_insert(begun);
+            *first = begun.min(*first);
+        }
         let told = environment::execution(&id, test, self.folder());
         match ran.executions.get_mut(&id) {
             Some(before) => environment::merge(before, told),
@@ -321,7 +331,10 @@ impl CommandSession {
 
     /// Run the whole suite as the user's own command does, and keep what it says.
     pub(super) fn run_all(&self, tests: &[TestId]) -> Result<()> {
-        let ran = self.launch(Asked::All, 1, Granularity::Off, self.limit_of(count(tests)))?;
+        let ran = match self.take_run_made_ahead() {
+            Some(ran) => ran,
+            None => self.launch(Asked::All, 1, Granularity::Off, self.limit_of(count(tests)))?,
+        };
         self.set_output(&ran.output);
         self.look_for_what_no_test_explains(&ran, tests);
         self.keep(ran.executions);

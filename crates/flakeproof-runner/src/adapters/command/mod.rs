@@ -170,7 +170,8 @@ impl Adapter for CommandAdapter {
     }
 
     fn reopen(&self, _: &[TestId], _: Then) -> Result<Box<dyn Environment>> {
-        let again = Self::new(self.session.settings.clone())?;
+        let settings = self.session.settings.clone();
+        let again = Self::new(RunRequest { is_whole_suite_next: true, ..settings })?;
         let suite = again.discover()?;
         let mut environment = again.open(Isolation::Same)?;
         environment.expect(&suite.ids(), Then::End)?;

@@ -28,6 +28,10 @@ pub struct Profile {
     /// Prints all tests. Without it, everything is run once and the report tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<CommandText>,
+    /// Whether `list` takes as long as a run of the suite does, above all to build it, and a report of a
+    /// run that ends well has all tests: it tells of a process that ends itself before its last test.
+    #[serde(skip)]
+    pub is_list_dear: bool,
     /// What `list` prints.
     #[serde(default)]
     pub list_format: ListFormat,
@@ -163,6 +167,7 @@ impl Default for Profile {
         Self {
             command: None,
             list: None,
+            is_list_dear: false,
             list_format: ListFormat::Lines,
             run: CommandText::default(),
             all: None,

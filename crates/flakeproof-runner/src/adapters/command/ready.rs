@@ -111,6 +111,7 @@ pub(super) const JEST: Ready = Ready {
             "{options} --coverage=false --json --outputFile={result} --testLocationInResults \
              -t (?!) {selectors}",
         )),
+        is_list_dear: true,
         list_format: ListFormat::Report,
         run: words(
             "{options} --coverage=false --json --outputFile={result} --testLocationInResults \
@@ -266,6 +267,7 @@ pub(super) const MOCHA: Ready = Ready {
             "{options} --dry-run --reporter={mocha-reporter} --reporter-option=output={result} \
              {selectors}",
         )),
+        is_list_dear: true,
         list_format: ListFormat::Report,
         run: words(
             "{options} --reporter={mocha-reporter} --reporter-option=output={result} --no-bail \
@@ -384,6 +386,7 @@ pub(super) const GO: Ready = Ready {
     usual: &["go", "test", "./..."],
     profile: || Profile {
         list: Some(words("{command} -list . -json {tail}")),
+        is_list_dear: true,
         list_format: ListFormat::GoList,
         run: words("{options} -count=1 -json -run ^({tests})$ {suites} {tail}"),
         all: Some(words("{command} -count=1 -json {tail}")),

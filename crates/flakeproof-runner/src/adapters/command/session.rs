@@ -40,6 +40,8 @@ pub(in crate::adapters) struct CommandSession {
     /// What the suite's own process came to, as far as nobody asked for it yet.
     kept: Mutex<HashMap<TestId, Execution>>,
     has_run_all: AtomicBool,
+    /// A run of the whole suite that nobody asked for yet.
+    made_ahead: Mutex<Option<Ran>>,
     /// What went wrong in processes of the suite and belongs to no test, the first first.
     unexplained: Mutex<Vec<Unexplained>>,
     output: Mutex<String>,
@@ -86,6 +88,7 @@ impl CommandSession {
             project: OnceLock::new(),
             kept: Mutex::default(),
             has_run_all: AtomicBool::new(false),
+            made_ahead: Mutex::default(),
             unexplained: Mutex::default(),
             output: Mutex::default(),
             can_see_opens: OnceLock::new(),
@@ -240,10 +243,13 @@ impl CommandSession {
     pub(super) fn discover(&self) -> Result<Suite> {
         let (tests, problems) = match &self.profile().list {
             // A list of everything is no list of what the user selects by name.
-            Some(list) if !self.runner.typed.is_selective => match self.listed(list)? {
-                // Some versions of a runner say nothing about tests that they do not run.
-                (tests, _) if tests.is_empty() => self.run_to_find()?,
-                found => found,
+            Some(list) if !self.runner.typed.is_selective => match self.found_by_clean_run()? {
+                Some(found) => found,
+                None => match self.listed(list)? {
+                    // Some versions of a runner say nothing about tests that they do not run.
+                    (tests, _) if tests.is_empty() => self.run_to_find()?,
+                    found => found,
+                },
             },
             _ => self.run_to_find()?,
         };
@@ -254,6 +260,35 @@ impl CommandSession {
         let suite = Suite { tests: tests.into_iter().map(|(test, _)| test).collect(), problems };
         self.set_project(Project { suite: suite.clone(), fields });
         Ok(suite)
+    }
+
+    /// The tests of a run without any failure, where a list would cost as much as the run that comes next
+    /// anyway. After any other run the list tells which tests it did not come to.
+    fn found_by_clean_run(&self) -> Result<Option<Found>> {
+        let is_worth_it = self.settings.is_whole_suite_next && self.profile().is_list_dear;
+        // How long all tests may take is known only by their number.
+        if !is_worth_it || self.settings.timeout.is_some() {
+            return Ok(None);
+        }
+        let ran = self.launch(Asked::All, 1, Granularity::Off, None)?;
+        let is_clean = ran.how == End::Died(Death::Exit(0))
+            && ran.issues.is_empty()
+            && !ran.executions.values().any(|it| it.outcome.is_failure());
+        let found = (is_clean && !ran.order.is_empty()).then(|| {
+            let mut tests = ran.order.clone();
+            if self.profile().list_format == ListFormat::GoList {
+                by_package(&mut tests);
+            }
+            (tests, Vec::new())
+        });
+        self.set_output(&ran.output);
+        *locked(&self.made_ahead) = Some(ran);
+        Ok(found)
+    }
+
+    /// The run of the whole suite that was made while looking for its tests, once.
+    pub(super) fn take_run_made_ahead(&self) -> Option<Ran> {
+        locked(&self.made_ahead).take()
     }
 
     /// Ask the runner.
@@ -331,16 +366,13 @@ impl CommandSession {
                 ..Fields::default()
             })
         });
-        let mut names: Vec<Fields> = names.collect();
-        // Packages are printed as they are compiled; each keeps the order of its own tests.
-        names.sort_by(|one, other| one.suite.cmp(&other.suite));
-        names
-            .into_iter()
-            .map(|fields| {
-                let id = TestId::from(fields.test_id(&self.profile().id));
-                (SuiteTest { id, location: None }, fields)
-            })
-            .collect()
+        let tests = names.map(|fields| {
+            let id = TestId::from(fields.test_id(&self.profile().id));
+            (SuiteTest { id, location: None }, fields)
+        });
+        let mut tests: Vec<(SuiteTest, Fields)> = tests.collect();
+        by_package(&mut tests);
+        tests
     }
 
     /// Run everything and take the tests from the report, which is the suite's own run then.
@@ -398,6 +430,11 @@ impl CommandSession {
 
 /// Tests, and what could not be found.
 type Found = (Vec<(SuiteTest, Fields)>, Vec<CollectionProblem>);
+
+/// Packages are told as they are compiled; each keeps the order of its own tests.
+fn by_package(tests: &mut [(SuiteTest, Fields)]) {
+    tests.sort_by(|(_, one), (_, other)| one.suite.cmp(&other.suite));
+}
 
 fn unique(tests: Vec<(SuiteTest, Fields)>) -> Vec<(SuiteTest, Fields)> {
     let mut seen: HashSet<TestId> = HashSet::new();

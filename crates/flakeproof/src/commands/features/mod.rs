@@ -153,6 +153,7 @@ impl<'a> Measurement<'a> {
             seed,
             is_output_shown: self.settings.is_runner_shown,
             profiles: self.settings.runners.clone(),
+            is_whole_suite_next: false,
             cancel: self.cancel.clone(),
         })
     }

@@ -191,6 +191,7 @@ fn adapter_for(
         seed: session.seed,
         is_output_shown: settings.is_runner_shown,
         profiles: settings.runners.clone(),
+        is_whole_suite_next: false,
         cancel: cancel.clone(),
     })
 }

@@ -122,6 +122,7 @@ fn adapter_for(
         seed: typed.seed.unwrap_or(case.seed),
         is_output_shown: typed.show_runner,
         profiles: ConfigurationFile::find(None, folder)?.runners(),
+        is_whole_suite_next: false,
         cancel: cancel.clone(),
     })
     .map_err(problem::explain)
