@@ -185,7 +185,7 @@ fn listen_to(stream: impl Read, writer: Stream, token: Option<&str>, shared: &Sh
         _ => return,
     };
     while let Some(message) = next_message(&mut lines, &mut line) {
-        if let FromAgent::Died { pid, code, signal } = message {
+        if let FromAgent::Died { pid, code, signal, .. } = message {
             let death = signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal);
             shared.lock().deaths.insert(pid, death);
             shared.changed.notify_all();

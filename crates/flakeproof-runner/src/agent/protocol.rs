@@ -5,6 +5,8 @@
 use flakeproof_core::{CollectionProblem, Dependencies, Lines, Outcome, Phase, State};
 use serde::{Deserialize, Serialize};
 
+use crate::process::Usage;
+
 /// The version that both sides must speak.
 pub const VERSION: u32 = 4;
 
@@ -170,6 +172,9 @@ pub enum FromAgent {
         /// The signal, if one ended it.
         #[serde(default)]
         signal: Option<i32>,
+        /// What it used, and others below the guard that ended before.
+        #[serde(default)]
+        used: Option<Usage>,
     },
 }
 

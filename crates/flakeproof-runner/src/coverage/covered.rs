@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use flakeproof_core::{BlindSpot, Dependencies, FunctionUse};
+use flakeproof_core::{BlindSpot, Dependencies, FunctionUse, Lines};
 
-use super::{lines, xml};
+use super::{lines, v8, xml};
 
 /// Languages in which loading a file runs a line of it.
 const RUN_WHEN_LOADED: [&str; 7] = [".js", ".mjs", ".cjs", ".jsx", ".py", ".rb", ".php"];
@@ -70,6 +70,15 @@ impl Covered {
             || self.functions.iter().any(|function| function.ran);
         let runs_when_loaded = RUN_WHEN_LOADED.iter().any(|ending| path.ends_with(ending));
         !ran && runs_when_loaded && !self.is_ambiguous && self.has_line_outside_of_functions()
+    }
+
+    /// Every line that ran; where only blocks are told, every line of those that did.
+    fn lines_that_ran(&self) -> Lines {
+        if self.lines.is_empty() {
+            let ran = self.functions.iter().filter(|function| function.ran);
+            return ran.flat_map(|it| it.first..=it.last.unwrap_or(it.first)).collect();
+        }
+        self.lines.iter().filter(|(_, ran)| **ran).map(|(line, _)| *line).collect()
     }
 
     /// A file of nothing but functions may be loaded without running a line.
@@ -168,6 +177,35 @@ pub fn read(
     folder: &Path,
     extent: Extent,
 ) -> Result<Dependencies, Error> {
+    files(format, path, folder, extent).map(dependencies)
+}
+
+/// The lines of the project that ran, by the coverage report of a run in this folder.
+///
+/// # Errors
+/// When the report cannot be read to its end, or knows no file of the project.
+pub fn lines_that_ran(
+    format: CoverageFormat,
+    path: &Path,
+    folder: &Path,
+) -> Result<BTreeMap<String, Lines>, Error> {
+    files(format, path, folder, Extent::NamedFiles).and_then(ran)
+}
+
+/// The lines of the project that ran, by what V8 wrote into a folder of its own.
+///
+/// # Errors
+/// When it cannot be read, or knows no file of the project as it is written.
+pub(crate) fn lines_of_v8(reports: &Path, folder: &Path) -> Result<BTreeMap<String, Lines>, Error> {
+    v8::read_v8(reports, &folder.canonicalize()?).and_then(ran)
+}
+
+fn files(
+    format: CoverageFormat,
+    path: &Path,
+    folder: &Path,
+    extent: Extent,
+) -> Result<Files, Error> {
     let input = BufReader::with_capacity(128 * 1024, File::open(path)?);
     let folder = folder.canonicalize()?;
     let files = match format {
@@ -179,7 +217,18 @@ pub fn read(
     if files.is_empty() {
         return Err(Error::at(0, "it has no file of the project"));
     }
-    Ok(dependencies(files))
+    Ok(files)
+}
+
+fn ran(files: Files) -> Result<BTreeMap<String, Lines>, Error> {
+    if files.values().all(|file| file.is_ambiguous) {
+        return Err(Error::at(0, "every file was translated before it ran"));
+    }
+    let known = files.into_iter().filter(|(_, file)| !file.is_ambiguous);
+    Ok(known
+        .map(|(path, file)| (path, file.lines_that_ran()))
+        .filter(|it| !it.1.is_empty())
+        .collect())
 }
 
 /// The files of a report, by their paths.

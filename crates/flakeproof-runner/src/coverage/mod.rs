@@ -17,7 +17,9 @@
 
 mod covered;
 mod lines;
+mod v8;
 mod xml;
 
 pub use covered::CoverageFormat;
-pub use covered::{Error, Extent, read};
+pub(crate) use covered::lines_of_v8;
+pub use covered::{Error, Extent, lines_that_ran, read};

@@ -26,6 +26,7 @@ use serde_json::json;
 
 use super::signals::{let_children_hear_every_signal, signal_name};
 use super::to_end::Tail;
+use super::usage::Usage;
 use crate::{Error, Result};
 
 /// What to run under guard.
@@ -305,9 +306,10 @@ fn kill_everything_when_input_closes(socket: &Path) {
 }
 
 fn death_notice(pid: i32, status: WaitStatus) -> serde_json::Value {
+    let used = Usage::of_ended_children();
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => json!({ "say": "died", "pid": pid, "code": code }),
-        (None, signal) => json!({ "say": "died", "pid": pid, "signal": signal }),
+        (Some(code), _) => json!({ "say": "died", "pid": pid, "code": code, "used": used }),
+        (None, signal) => json!({ "say": "died", "pid": pid, "signal": signal, "used": used }),
     }
 }
 

@@ -6,6 +6,7 @@
 mod guarded;
 mod signals;
 mod to_end;
+mod usage;
 
 pub use guarded::become_guard_if_asked;
 pub use guarded::{Death, adopt_orphans, kill_everything_below};
@@ -13,4 +14,6 @@ pub(crate) use guarded::{Guarded, Instructions};
 pub use signals::hear_own_signals;
 pub(crate) use signals::{ask_for_threads, dump_stacks, interrupt, kill_group};
 pub(crate) use to_end::USUAL_CAP;
-pub(crate) use to_end::{End, Ended, killed_with_its_guard, run_to_end};
+pub(crate) use to_end::{End, Ended, killed_with_its_guard, run_to_end, run_watched};
+pub use usage::Usage;
+pub(crate) use usage::{Peak, Watch};

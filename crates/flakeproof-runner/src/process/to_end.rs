@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, after, bounded, never, select};
 use rustix::process::Signal;
 
+use super::usage::{Peak, Usage, Watch};
 use super::{Death, Guarded, Instructions, kill_group};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection, Hub};
@@ -29,6 +30,8 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
     /// How long it took.
     pub(crate) duration: Duration,
+    /// What it used, where it ended by itself and the system tells.
+    pub(crate) used: Option<Usage>,
 }
 
 /// How a command ended.
@@ -53,6 +56,31 @@ pub(crate) fn run_to_end(
     cancel: &Cancel,
     before_kill: impl FnOnce(u32),
 ) -> Result<Ended> {
+    run(hub, instructions, limit, cancel, |_| (), before_kill).map(|(ended, ())| ended)
+}
+
+/// The same, with a look at what it has at once while it runs.
+///
+/// # Errors
+/// When it does not start, or when the user interrupts.
+pub(crate) fn run_watched(
+    hub: &Hub,
+    instructions: &Instructions,
+    limit: Option<Duration>,
+    cancel: &Cancel,
+) -> Result<(Ended, Peak)> {
+    let (ended, watch) = run(hub, instructions, limit, cancel, Watch::begin, |_| {})?;
+    Ok((ended, watch.end()))
+}
+
+fn run<T>(
+    hub: &Hub,
+    instructions: &Instructions,
+    limit: Option<Duration>,
+    cancel: &Cancel,
+    at_start: impl FnOnce(u32) -> T,
+    before_kill: impl FnOnce(u32),
+) -> Result<(Ended, T)> {
     let begin = Instant::now();
     let arrival = hub.expect(&instructions.guard_name);
     let mut guarded = Guarded::start(instructions)?;
@@ -60,13 +88,15 @@ pub(crate) fn run_to_end(
         return Err(guard_is_gone());
     };
     let pid = started(&guard, instructions)?;
-    let how = wait_for(&guard, pid, limit, cancel)?;
+    let watched = at_start(pid);
+    let (how, used) = wait_for(&guard, pid, limit, cancel)?;
     if how == End::TimedOut {
         before_kill(pid);
     }
     let duration = begin.elapsed();
     guarded.end();
-    Ok(Ended { how, stdout: guarded.stdout(), stderr: guarded.stderr(), duration })
+    let (stdout, stderr) = (guarded.stdout(), guarded.stderr());
+    Ok((Ended { how, stdout, stderr, duration, used }, watched))
 }
 
 fn started(guard: &Connection, instructions: &Instructions) -> Result<u32> {
@@ -79,21 +109,26 @@ fn started(guard: &Connection, instructions: &Instructions) -> Result<u32> {
     }
 }
 
-fn wait_for(guard: &Connection, pid: u32, limit: Option<Duration>, cancel: &Cancel) -> Result<End> {
+fn wait_for(
+    guard: &Connection,
+    pid: u32,
+    limit: Option<Duration>,
+    cancel: &Cancel,
+) -> Result<(End, Option<Usage>)> {
     let deadline = limit.map_or_else(never, after);
     loop {
         select! {
             recv(guard.messages) -> message => match message {
-                Ok(FromAgent::Died { pid: dead, code, signal }) if dead == pid => {
+                Ok(FromAgent::Died { pid: dead, code, signal, used }) if dead == pid => {
                     let death = signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal);
-                    return Ok(End::Died(death));
+                    return Ok((End::Died(death), used));
                 }
                 Ok(_) => {}
                 // Nobody knows the guard but its own command: one that kills its parent.
-                Err(_) => return Ok(End::Died(killed_with_its_guard(pid))),
+                Err(_) => return Ok((End::Died(killed_with_its_guard(pid)), None)),
             },
             recv(cancel.signal()) -> _ => return Err(Error::Cancelled),
-            recv(deadline) -> _ => return Ok(End::TimedOut),
+            recv(deadline) -> _ => return Ok((End::TimedOut, None)),
         }
     }
 }

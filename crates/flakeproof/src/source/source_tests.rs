@@ -185,7 +185,8 @@ pub(crate) fn files_of(suite: &Suite, root: &Path) -> Vec<PathBuf> {
         .map(PathBuf::from)
         .filter(|file| root.join(file).is_file())
         .collect();
-    files.into_iter().collect()
+    // Ids of some runners name a package: its tests may be in any file.
+    if files.is_empty() { vec![PathBuf::from(".")] } else { files.into_iter().collect() }
 }
 
 /// For each test of a suite, in its order, the place of its source among those found.
@@ -198,8 +199,9 @@ pub(crate) fn places_of(suite: &Suite, found: &[SourceTest]) -> Vec<Option<usize
     }
     let place = |test: &SuiteTest| {
         // A test that its class inherits stands elsewhere than its id says.
-        let by_id = by_id.get(without_parameters(test.id.as_str())).copied();
-        by_id.or_else(|| at_place(test, found, &by_file))
+        let id = without_parameters(test.id.as_str());
+        let by_id = by_id.get(id).or_else(|| by_id.get(id.replacen("::", " > ", 1).as_str()));
+        by_id.copied().or_else(|| at_place(test, found, &by_file))
     };
     suite.tests.iter().map(place).collect()
 }
@@ -255,6 +257,15 @@ mod tests {
         let suite = Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() };
         let found = [written("t.py::T::test_b", 1), written("t.py::test_a", 9)];
         assert_eq!(places_of(&suite, &found), [Some(1), Some(1), Some(0), None]);
+    }
+
+    #[test]
+    fn runners_of_node_and_go_have_ids_of_their_own() {
+        let ids = ["t/a.js::cart > adds", "example.com/shop.TestAdds"];
+        let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
+        let suite = Suite { tests: ids.iter().map(test).collect(), problems: Vec::new() };
+        let found = [written("example.com/shop.TestAdds", 1), written("t/a.js > cart > adds", 9)];
+        assert_eq!(places_of(&suite, &found), [Some(1), Some(0)]);
     }
 
     #[test]

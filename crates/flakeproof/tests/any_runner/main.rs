@@ -5,6 +5,7 @@ mod dynamic;
 mod go;
 mod go_orders;
 mod launched;
+mod measured;
 mod node;
 mod node_orders;
 

@@ -5,7 +5,7 @@ use flakeproof_testkit::{Project, Ran, node, skipped};
 use crate::{flakeproof, project, run};
 
 /// A project with these packages, or a note that there is none.
-fn with(packages: &[&str], test: &str) -> Option<Project> {
+pub(crate) fn with(packages: &[&str], test: &str) -> Option<Project> {
     let modules = node::modules(packages).map_err(|why| skipped::note(test, &why)).ok()?;
     let project = project();
     std::os::unix::fs::symlink(modules, project.path().join("node_modules")).expect("a link");

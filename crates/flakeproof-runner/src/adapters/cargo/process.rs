@@ -125,7 +125,7 @@ impl Process {
 
     fn death_in(&self, message: Option<&FromAgent>) -> Result<Option<Death>> {
         match message {
-            Some(&FromAgent::Died { pid, code, signal }) if pid == self.pid => {
+            Some(&FromAgent::Died { pid, code, signal, .. }) if pid == self.pid => {
                 Ok(Some(signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal)))
             }
             Some(_) => Ok(None),

@@ -22,7 +22,7 @@ use flakeproof_core::{
 use regex::Regex;
 
 use super::session::CommandSession;
-use crate::adapter::{Environment, Error, Probe, Result, Then};
+use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::reports::{ReportedFailure, ReportedTest};
 
 /// A place where tests are run.
@@ -107,7 +107,12 @@ impl Environment for CommandEnvironment {
                 cause: "the runner's process has ended, and with it what its tests left".into(),
             });
         }
-        match self.run_with_others(test)? {
+        // What a test uses is told by a process that has no other in it.
+        let with_others = match probe.features {
+            Measuring::On => None,
+            Measuring::Off => self.run_with_others(test)?,
+        };
+        match with_others {
             Some(execution) => Ok(execution),
             None => self.session.run_alone(test, probe, self.isolation),
         }

@@ -6,18 +6,23 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use flakeproof_core::{
-    BlindSpot, Dependencies, Execution, Isolation, Location, Outcome, SuiteTest, TestId,
+    BlindSpot, Covered, Dependencies, Execution, Isolation, Lines, Location, Measured, Outcome,
+    SuiteTest, TestId,
 };
 
 use super::environment;
 use super::profile::{Beginning, CommandText, Fields, Values};
 use super::session::{CommandSession, ending};
-use crate::adapter::{Error, Granularity, Probe, Result};
-use crate::coverage::Extent;
+use crate::adapter::{Error, Granularity, Measuring, Probe, Result};
+use crate::coverage::{self, Extent};
 use crate::opens::{self, Opens, TestsBegin};
-use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
+use crate::process::{
+    Death, End, Ended, Instructions, Peak, USUAL_CAP, Usage, run_to_end, run_watched,
+};
 use crate::reports::{self, ReportIssue, Reported, ReportedTest, Severity};
 
+/// Where V8 writes its coverage, in the folder of a process.
+const V8_FOLDER: &str = "v8";
 /// So much is kept of what a command prints, where that is its report.
 const PRINTED_REPORT: usize = 64 * 1024 * 1024;
 
@@ -50,6 +55,8 @@ pub(super) struct Ran {
     pub(super) output: String,
     pub(super) duration: Duration,
     pub(super) dependencies: Option<Dependencies>,
+    /// What it used, where that was asked for; how long the test itself took is not in it.
+    measured: Option<Measured>,
 }
 
 impl Ran {
@@ -67,16 +74,16 @@ impl CommandSession {
     pub(super) fn launch(
         &self,
         asked: Asked<'_>,
-        attempt: u32,
-        granularity: Granularity,
+        probe: Probe,
         limit: Option<Duration>,
     ) -> Result<Ran> {
+        let is_measured = probe.features == Measuring::On;
         let folder = tempfile::Builder::new()
             .prefix("process-")
             .tempdir_in(self.scratch())
             .map_err(Error::io("make a temporary folder"))?;
         let coverage = self.profile().coverage.as_ref();
-        let coverage = coverage.filter(|_| granularity != Granularity::Off);
+        let coverage = coverage.filter(|_| is_measured || probe.dependencies != Granularity::Off);
         let command = match (asked, coverage.and_then(|coverage| coverage.run.as_ref())) {
             (Asked::All, _) => self.profile().command_for_all(),
             (Asked::Tests(_) | Asked::AsOlderRunners(..), Some(run)) => run,
@@ -84,24 +91,43 @@ impl CommandSession {
         };
         let values = self.values(asked, folder.path())?;
         let begin = coverage.and_then(|_| self.tests_begin(asked));
-        let trace = begin.as_ref().filter(|_| self.can_see_opens(folder.path()));
+        // Who follows every call makes the test slow, and is a process himself.
+        let is_traced = !is_measured && begin.is_some() && self.can_see_opens(folder.path());
+        let trace = begin.as_ref().filter(|_| is_traced);
         let trace = trace.map(|begin| (begin, folder.path().join("trace")));
         let words = trace.as_ref().map(|(_, file)| opens::words(file)).unwrap_or_default();
         let before = SystemTime::now();
         let words = words.into_iter().chain(values.fill(command)).collect();
-        let ended = self.run_to_end(words, attempt, limit)?;
+        let (ended, peak) = match is_measured {
+            true => {
+                self.run_watched(words, probe.attempt, limit, &folder.path().join(V8_FOLDER))?
+            }
+            false => (self.run_to_end(words, probe.attempt, limit)?, Peak::default()),
+        };
         let (reported, has_report) = self.reported(command, &values, &ended, before)?;
         let mut ran = self.ran(reported, has_report, &ended);
         // Who died did not write to the end what was touched, and half of it would be a lie.
         let coverage = coverage.filter(|_| ran.is_whole());
-        ran.dependencies = coverage.and_then(|coverage| {
+        let coverage = coverage.map(|coverage| {
             let path = values.path(coverage.path.as_deref().unwrap_or("{coverage}"));
-            let path = self.folder().join(path);
+            (coverage, self.folder().join(path))
+        });
+        if is_measured {
+            let lines = match &coverage {
+                Some((coverage, path)) => {
+                    coverage::lines_that_ran(coverage.format, path, self.folder())
+                }
+                None => coverage::lines_of_v8(&folder.path().join(V8_FOLDER), self.folder()),
+            };
+            ran.measured = ended.used.map(|used| measured(used, peak, lines));
+            return Ok(ran);
+        }
+        ran.dependencies = coverage.and_then(|(coverage, path)| {
             let extent = match coverage.is_complete {
                 true => Extent::WholeProgram,
                 false => Extent::NamedFiles,
             };
-            let covered = crate::coverage::read(coverage.format, &path, self.folder(), extent);
+            let covered = coverage::read(coverage.format, &path, self.folder(), extent);
             let opens =
                 trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin, None));
             Some(match opens {
@@ -142,6 +168,21 @@ impl CommandSession {
     ) -> Result<Ended> {
         let (hub, cancel) = (&self.hub, &self.settings.cancel);
         run_to_end(hub, &self.instructions(command, attempt), limit, cancel, |_| {})
+    }
+
+    /// Run a command and see what it has at once while it runs. Where it is a program of Node, V8 writes
+    /// what of its scripts ran.
+    fn run_watched(
+        &self,
+        command: Vec<String>,
+        attempt: u32,
+        limit: Option<Duration>,
+        v8_folder: &Path,
+    ) -> Result<(Ended, Peak)> {
+        let mut instructions = self.instructions(command, attempt);
+        let v8_folder = v8_folder.to_string_lossy().into_owned();
+        instructions.variables.insert("NODE_V8_COVERAGE".to_owned(), Some(v8_folder));
+        run_watched(&self.hub, &instructions, limit, &self.settings.cancel)
     }
 
     /// Run the user's command as it was typed, with more variables, and show nothing of it.
@@ -217,6 +258,7 @@ impl CommandSession {
             output: output_of(ended),
             duration: ended.duration,
             dependencies: None,
+            measured: None,
         };
         ran.issues.retain(|issue| issue.severity == Severity::Serious);
         for test in reported.tests {
@@ -253,6 +295,28 @@ impl CommandSession {
                 ran.executions.insert(id, told);
             }
         }
+    }
+}
+
+/// What the process of one test used, the runner's own part included.
+pub(in crate::adapters) fn measured(
+    used: Usage,
+    peak: Peak,
+    lines: std::result::Result<BTreeMap<String, Lines>, coverage::Error>,
+) -> Measured {
+    Measured {
+        read_count: used.reads,
+        write_count: used.writes,
+        run_time: Duration::ZERO,
+        wait_time: peak.wait_time,
+        context_switches: used.context_switches,
+        max_threads: peak.threads.max(1),
+        max_children: Some(peak.children),
+        max_memory: used.max_memory,
+        covered: match lines {
+            Ok(lines) => Covered::Lines(lines),
+            Err(error) => Covered::Unknown { reason: error.to_string() },
+        },
     }
 }
 
@@ -333,7 +397,7 @@ impl CommandSession {
     pub(super) fn run_all(&self, tests: &[TestId]) -> Result<()> {
         let ran = match self.take_run_made_ahead() {
             Some(ran) => ran,
-            None => self.launch(Asked::All, 1, Granularity::Off, self.limit_of(count(tests)))?,
+            None => self.launch(Asked::All, Probe::attempt(1), self.limit_of(count(tests)))?,
         };
         self.set_output(&ran.output);
         self.look_for_what_no_test_explains(&ran, tests);
@@ -393,13 +457,13 @@ impl CommandSession {
     ) -> Result<Execution> {
         let only = std::slice::from_ref(test);
         let limit = self.limit_of(1);
-        let mut ran = self.launch(Asked::Tests(only), probe.attempt, probe.dependencies, limit)?;
+        let mut ran = self.launch(Asked::Tests(only), probe, limit)?;
         // All is well, and the test did not run: one that took its process with it is no such case.
         let is_fine = ran.how == End::Died(Death::Exit(0));
         let is_passed_over = is_fine && !ran.executions.contains_key(test);
         if let (true, Some(format)) = (is_passed_over, &self.profile().older_format) {
             let asked = Asked::AsOlderRunners(test, format);
-            ran = self.launch(asked, probe.attempt, probe.dependencies, limit)?;
+            ran = self.launch(asked, probe, limit)?;
         }
         let mut execution = match ran.executions.remove(test) {
             _ if ran.how == End::TimedOut => {
@@ -416,6 +480,9 @@ impl CommandSession {
             execution.output = ran.output;
         }
         execution.dependencies = ran.dependencies;
+        execution.measured = ran
+            .measured
+            .map(|measured| Box::new(Measured { run_time: execution.duration, ..measured }));
         if execution.outcome.is_failure() && isolation == Isolation::Same {
             self.explained_by(test);
         }
@@ -429,7 +496,7 @@ impl CommandSession {
         isolation: Isolation,
     ) -> Result<HashMap<TestId, Execution>> {
         let limit = self.limit_of(count(tests));
-        let ran = self.launch(Asked::Tests(tests), 1, Granularity::Off, limit)?;
+        let ran = self.launch(Asked::Tests(tests), Probe::attempt(1), limit)?;
         let is_complete = tests.iter().all(|test| ran.executions.contains_key(test));
         if is_complete && ran.how != End::TimedOut {
             if isolation == Isolation::Same {
@@ -457,7 +524,7 @@ impl CommandSession {
             let middle = good + (bad - good) / 2;
             let some = &tests[..middle];
             let limit = self.limit_of(count(some));
-            let ran = self.launch(Asked::Tests(some), 1, Granularity::Off, limit)?;
+            let ran = self.launch(Asked::Tests(some), Probe::attempt(1), limit)?;
             let is_complete = some.iter().all(|test| ran.executions.contains_key(test));
             if is_complete && ran.how != End::TimedOut {
                 good = middle;

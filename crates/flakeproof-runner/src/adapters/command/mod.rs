@@ -26,6 +26,7 @@ use crate::adapter::{
 use crate::shell::shell;
 
 pub(super) use self::environment::{execution, untold};
+pub(super) use self::launch::measured;
 pub(super) use self::profile::Fields;
 pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 pub(super) use self::session::CommandSession;
@@ -237,7 +238,7 @@ fn capabilities(runner: String, profile: &Profile) -> Capabilities {
         snapshot: false,
         orders: if profile.keeps_order() { Orders::Any } else { Orders::Apart },
         dependencies: profile.coverage.is_some(),
-        features: false,
+        features: cfg!(target_os = "linux"),
         state: false,
     }
 }

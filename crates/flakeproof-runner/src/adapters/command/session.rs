@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::choice::Runner;
 use super::launch::{Asked, Besides, Ran};
 use super::profile::{CommandText, Fields, ListFormat, Profile, Values};
-use crate::adapter::{Blame, Error, Granularity, Result};
+use crate::adapter::{Blame, Error, Probe, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
 use crate::process::{Death, End};
@@ -270,7 +270,7 @@ impl CommandSession {
         if !is_worth_it || self.settings.timeout.is_some() {
             return Ok(None);
         }
-        let ran = self.launch(Asked::All, 1, Granularity::Off, None)?;
+        let ran = self.launch(Asked::All, Probe::attempt(1), None)?;
         let is_clean = ran.how == End::Died(Death::Exit(0))
             && ran.issues.is_empty()
             && !ran.executions.values().any(|it| it.outcome.is_failure());
@@ -378,7 +378,7 @@ impl CommandSession {
     /// Run everything and take the tests from the report, which is the suite's own run then.
     fn run_to_find(&self) -> Result<Found> {
         let limit = self.limit_of(TESTS_AT_THEIR_LIMIT);
-        let ran = self.launch(Asked::All, 1, Granularity::Off, limit)?;
+        let ran = self.launch(Asked::All, Probe::attempt(1), limit)?;
         self.set_output(&ran.output);
         let besides = self.what_no_test_explains(&ran, true);
         let Ran { executions, order, issues, .. } = ran;

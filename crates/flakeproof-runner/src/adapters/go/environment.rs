@@ -11,12 +11,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use flakeproof_core::{Execution, Isolation, Outcome, State, TestId};
+use flakeproof_core::{Execution, Isolation, Measured, Outcome, State, TestId};
 
 use super::process::{Fate, TestProcess, merged};
 use super::session::{Binary, GoSession};
-use crate::adapter::{Adapter, Environment, Error, Probe, Result, Then};
+use crate::adapter::{Adapter, Environment, Error, Measuring, Probe, Result, Then};
 use crate::adapters::command::{self, CommandAdapter};
+use crate::coverage::{self, CoverageFormat};
 use crate::reports;
 
 /// Where tests run.
@@ -76,6 +77,27 @@ impl GoEnvironment {
         let mut environment = self.runner.open(how)?;
         environment.expect(std::slice::from_ref(test), Then::End)?;
         environment.run(test, probe)
+    }
+
+    /// Run a test alone, and measure what it uses: its own binary, for the go command compiles and links
+    /// below itself.
+    fn run_measured(&self, test: &TestId, probe: Probe) -> Result<Execution> {
+        let (path, name) = self.runner.package_and_name(test)?;
+        let (session, package) = (&self.session, self.session.package(path));
+        if session.binary(&package, Binary::Covered).is_err() {
+            return self.run_alone(test, probe);
+        }
+        let lines = session.lines_file();
+        let mut process = session.start_covered(&package, name, probe.attempt, &lines)?;
+        let fate = process.fate_of(name, session.rounds())?;
+        process.finish()?;
+        let mut execution = self.execution(test, path, name, fate)?;
+        let ran = coverage::lines_that_ran(CoverageFormat::Go, &lines, &session.settings.folder);
+        execution.measured = process.usage().map(|(used, peak)| {
+            let all = command::measured(used, peak, ran);
+            Box::new(Measured { run_time: execution.duration, ..all })
+        });
+        Ok(execution)
     }
 
     /// The names of the announced tests of a package.
@@ -283,7 +305,9 @@ impl Environment for GoEnvironment {
         let is_alone = self.isolation != Isolation::Fork && self.announced.len() < 2;
         let is_of_the_suite = self.is_of_the_suite()?;
         // What a test touches is measured only alone; in an order it stays one of several.
-        let execution = if is_alone {
+        let execution = if probe.features == Measuring::On {
+            self.run_measured(test, probe)
+        } else if is_alone {
             self.run_alone(test, probe)
         } else if is_of_the_suite {
             self.run_in_suite(test, probe)

@@ -167,7 +167,7 @@ fn capabilities(ordered: std::result::Result<(), String>) -> Capabilities {
         fork: ordered,
         snapshot: false,
         dependencies: true,
-        features: false,
+        features: cfg!(target_os = "linux"),
         state: false,
     }
 }

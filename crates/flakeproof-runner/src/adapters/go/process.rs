@@ -14,7 +14,9 @@ use crate::adapter::{Error, Result};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection, Hub};
 use crate::cancel::Cancel;
-use crate::process::{Death, Guarded, Instructions, ask_for_threads, killed_with_its_guard};
+use crate::process::{
+    Death, Guarded, Instructions, Peak, Usage, Watch, ask_for_threads, killed_with_its_guard,
+};
 
 /// How long a guard may take to report.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
@@ -45,6 +47,8 @@ pub(super) struct TestProcess {
     over: Option<Over>,
     /// What went wrong with us, and not with a test.
     trouble: Option<String>,
+    watch: Option<Watch>,
+    used: Option<Usage>,
 }
 
 /// How the process ended.
@@ -128,7 +132,20 @@ impl TestProcess {
             last_heard: Instant::now(),
             over: None,
             trouble: None,
+            watch: None,
+            used: None,
         })
+    }
+
+    /// The same process, looked at while it runs.
+    pub(super) fn watched(mut self) -> Self {
+        self.watch = Some(Watch::begin(self.pid));
+        self
+    }
+
+    /// What it used and had at once, after its end; `None` where nobody looked or nobody tells.
+    pub(super) fn usage(&mut self) -> Option<(Usage, Peak)> {
+        Some((self.used?, self.watch.take()?.end()))
     }
 
     /// Wait until it is known how a test ended that runs so many times.
@@ -206,8 +223,9 @@ impl TestProcess {
                 Err(_) => self.end(None, Vec::new()),
             },
             recv(self.guard.messages) -> message => match message {
-                Ok(FromAgent::Died { pid, code, signal }) if pid == self.pid => {
+                Ok(FromAgent::Died { pid, code, signal, used }) if pid == self.pid => {
                     let death = signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal);
+                    self.used = used;
                     self.end(Some(death), Vec::new());
                 }
                 Ok(_) => {}
@@ -256,7 +274,8 @@ impl TestProcess {
         let deadline = Instant::now() + self.limit.unwrap_or(LAST_WORDS).max(LAST_WORDS);
         loop {
             match self.guard.messages.recv_deadline(deadline) {
-                Ok(FromAgent::Died { pid, code, signal }) if pid == self.pid => {
+                Ok(FromAgent::Died { pid, code, signal, used }) if pid == self.pid => {
+                    self.used = used;
                     return Some(signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal));
                 }
                 Ok(_) => {}

@@ -57,6 +57,7 @@ pub(super) struct GoPackage {
     folder: OnceLock<std::result::Result<PathBuf, String>>,
     ordered: OnceLock<std::result::Result<PathBuf, String>>,
     plain: OnceLock<std::result::Result<PathBuf, String>>,
+    covered: OnceLock<std::result::Result<PathBuf, String>>,
 }
 
 /// A test binary's kind.
@@ -66,6 +67,8 @@ pub(super) enum Binary {
     Ordered,
     /// As `go test` would build it.
     Plain,
+    /// The same, and it tells which lines of the project ran.
+    Covered,
 }
 
 /// How `go test` is made to run tests of a package in an order.
@@ -150,6 +153,7 @@ impl GoSession {
                 folder: OnceLock::new(),
                 ordered: OnceLock::new(),
                 plain: OnceLock::new(),
+                covered: OnceLock::new(),
             })
         });
         Arc::clone(package)
@@ -183,6 +187,7 @@ impl GoSession {
         let place = match kind {
             Binary::Ordered => &package.ordered,
             Binary::Plain => &package.plain,
+            Binary::Covered => &package.covered,
         };
         let built = place.get_or_init(|| {
             let built = self.build(package, kind);
@@ -204,8 +209,12 @@ impl GoSession {
         let binary = folder.join(format!("{}.test", last_name(&package.path)));
         let mut words = self.flags.command("test");
         words.extend(["-c".to_owned(), "-vet=off".to_owned()]);
-        if kind == Binary::Ordered {
-            words.push(format!("-overlay={}", installed.overlay.display()));
+        match kind {
+            Binary::Ordered => words.push(format!("-overlay={}", installed.overlay.display())),
+            Binary::Covered => {
+                words.extend(["-covermode=atomic", "-coverpkg=./..."].map(str::to_owned));
+            }
+            Binary::Plain => {}
         }
         words.extend(["-o".to_owned(), binary.to_string_lossy().into_owned()]);
         words.extend(self.flags.build.iter().cloned());
@@ -298,6 +307,30 @@ impl GoSession {
         self.start(package, Binary::Plain, "", attempt, &some)
     }
 
+    /// Start a test of a package alone, watched, with a file for the lines that run.
+    ///
+    /// # Errors
+    /// When it cannot be started; it must have been built.
+    pub(super) fn start_covered(
+        &self,
+        package: &GoPackage,
+        name: &str,
+        attempt: u32,
+        lines: &Path,
+    ) -> Result<TestProcess> {
+        let options = [
+            format!("-test.run=^({name})$"),
+            format!("-test.coverprofile={}", lines.to_string_lossy()),
+        ];
+        Ok(self.start(package, Binary::Covered, "", attempt, &options)?.watched())
+    }
+
+    /// A new file for the lines that one process ran.
+    pub(super) fn lines_file(&self) -> PathBuf {
+        let number = self.started.fetch_add(1, Ordering::Relaxed) + 1;
+        self.scratch.path().join(format!("lines-{number}"))
+    }
+
     fn start(
         &self,
         package: &GoPackage,
@@ -322,7 +355,7 @@ impl GoSession {
                 variables.insert(overlay::VARIABLE.to_owned(), Some(self.order_file(asked)?));
                 OrderFrom::Us
             }
-            Binary::Plain => OrderFrom::ItsOptions,
+            Binary::Plain | Binary::Covered => OrderFrom::ItsOptions,
         };
         let instructions = self.instructions(words, folder, variables);
         let settings = &self.settings;

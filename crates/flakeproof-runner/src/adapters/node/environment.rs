@@ -15,7 +15,7 @@ use crossbeam_channel::{at, select};
 use flakeproof_core::{Execution, Isolation, Outcome, State, TestId};
 
 use super::worker::{NodeSession, NodeWorker};
-use crate::adapter::{Environment, Error, Granularity, Orders, Probe, Result, Then};
+use crate::adapter::{Environment, Error, Granularity, Measuring, Orders, Probe, Result, Then};
 use crate::adapters::command;
 use crate::adapters::lost::{describe_death, lost_with_process};
 use crate::agent::protocol::{FromAgent, OrderedTest, ResultMessage, ToAgent};
@@ -84,7 +84,7 @@ impl NodeEnvironment {
     /// process that is new from its very start, and where nothing else works.
     fn is_plain(&self, probe: Probe) -> bool {
         let is_alone = self.history.is_empty() && self.upcoming.len() <= 1;
-        let is_measured = probe.dependencies != Granularity::Off;
+        let is_measured = probe.dependencies != Granularity::Off || probe.features == Measuring::On;
         self.is_given_up
             || self.session.obstacle().is_some()
             || (is_alone && (is_measured || self.isolation == Isolation::Spawn))
