@@ -180,7 +180,7 @@ impl Hunt<'_, '_> {
 
     fn run_other(&mut self, order: OtherOrder, outlook: &mut Outlook) -> Result<(), Stop> {
         let name = format!("{}/{}", order.kind.word(), order.number);
-        let tests = self.orders.order(order.kind, order.number);
+        let tests = self.other(order);
         let trial = Trial::order(name, tests, self.scheduler.isolation());
         let ledger = &mut self.ledger;
         self.scheduler.one_by_one(std::iter::once(trial), &mut |trial, record| {

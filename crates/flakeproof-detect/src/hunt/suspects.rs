@@ -184,7 +184,7 @@ impl Hunt<'_, '_> {
         for order in self.ledger.whole_orders(test) {
             let has_failed = self.ledger.failing_orders(test).contains(&order);
             if has_failed == fails_alone {
-                clear(&self.orders.order(order.kind, order.number));
+                clear(&self.other(order));
             }
         }
         may

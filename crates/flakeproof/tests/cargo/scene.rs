@@ -169,6 +169,11 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
+    /// Whether the toolchain allows unstable options by itself.
+    pub(crate) fn is_nightly(&self) -> bool {
+        self.adapter.can().runner.contains("nightly")
+    }
+
     pub(crate) fn open(&self, how: Isolation) -> Box<dyn Environment> {
         self.adapter.open(how).expect("it opens")
     }
