@@ -67,7 +67,7 @@ impl Hunt<'_, '_> {
     }
 
     /// Run tests after candidates, and note every pair that changes an outcome again and again.
-    fn try_before(
+    pub(super) fn try_before(
         &mut self,
         candidates: &[u32],
         tests: &[(u32, bool)],

@@ -340,7 +340,7 @@ pub(super) fn for_order(session: &CargoSession, order: &[TestId]) -> Option<Stri
 /// The options by which cargo sets the variable for the test binary and for nothing else: set for
 /// cargo, build scripts would see it, and some build other code then.
 fn allowing() -> [String; 2] {
-    let runner = format!("target.\"cfg(all())\".runner=[\"env\",\"{ALLOWANCE}=1\"]");
+    let runner = format!("target.\"cfg(all())\".runner=\"env {ALLOWANCE}=1\"");
     ["--config".to_owned(), runner]
 }
 
