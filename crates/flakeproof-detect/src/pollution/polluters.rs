@@ -256,6 +256,9 @@ fn fails_once_after(
     Ok(has_failed)
 }
 
+/// Says of some items whether they have the effect, and in which order they had it.
+type Effect<'a, E> = &'a mut dyn FnMut(&[u32]) -> Result<Option<Vec<u32>>, E>;
+
 /// A part of the items, in their order, that has the effect and is minimal.
 ///
 /// `has_effect` is asked for parts of the items, and gives a part that has the effect as it ran; that
@@ -263,10 +266,7 @@ fn fails_once_after(
 ///
 /// # Errors
 /// Those of `has_effect`.
-fn minimal_part<E>(
-    items: &[u32],
-    has_effect: &mut dyn FnMut(&[u32]) -> Result<Option<Vec<u32>>, E>,
-) -> Result<Vec<u32>, E> {
+fn minimal_part<E>(items: &[u32], has_effect: Effect<'_, E>) -> Result<Vec<u32>, E> {
     let mut kept = items.to_vec();
     let mut parts = 2;
     while kept.len() > 1 {
@@ -297,7 +297,7 @@ fn minimal_part<E>(
 
 fn first_with_effect<E>(
     parts: impl Iterator<Item = Vec<u32>>,
-    has_effect: &mut dyn FnMut(&[u32]) -> Result<Option<Vec<u32>>, E>,
+    has_effect: Effect<'_, E>,
 ) -> Result<Option<Vec<u32>>, E> {
     for part in parts {
         if let Some(ran) = has_effect(&part)? {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Isolation, OrderKind, Outcome, Seed};
+use flakeproof_core::{
+    FlakyKind, HuntEnd, HuntedTest, Isolation, OrderKind, Outcome, Seed, TestId,
+};
 use flakeproof_detect::hunt::{HuntSettings, Journal, PolluterSearch, Strategy, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::{Scripted, suite};
@@ -431,7 +433,7 @@ fn where_a_shuffle_makes_the_orders_a_set_that_comes_out_makes_the_test_fail_as_
     let known = of(&hunted, "c");
     assert_eq!(known.kind, Some(FlakyKind::Victim));
     let [set] = &known.polluters[..] else { panic!("{:?}", known.polluters) };
-    let mut names: Vec<&str> = set.iter().map(|it| it.as_str()).collect();
+    let mut names: Vec<&str> = set.iter().map(TestId::as_str).collect();
     names.sort_unstable();
     assert_eq!(names, ["g", "k"]);
     let order = &known.reproduction.as_ref().expect("a way to see it").order;

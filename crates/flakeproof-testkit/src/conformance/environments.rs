@@ -26,7 +26,7 @@ fn an_announced_order_is_kept(scene: &Scene<'_>) -> Held {
     tests.retain(|(role, _)| role.notes());
     match opened.can().orders {
         Orders::Any | Orders::AnyFresh | Orders::ByFile => tests.reverse(),
-        Orders::Seeded => tests = backwards_as_it_can_be_run(&opened, tests),
+        Orders::Seeded => tests = backwards_as_it_can_be_run(&opened, &tests),
         Orders::Own => drop(tests.remove(1)),
         // Each costs a process, and four tell as much as all.
         Orders::Apart => tests = tests.into_iter().rev().take(4).collect(),
@@ -50,7 +50,7 @@ fn an_announced_order_is_kept(scene: &Scene<'_>) -> Held {
 /// The same tests, another way round: as near to backwards as the adapter can.
 fn backwards_as_it_can_be_run(
     opened: &Opened,
-    tests: Vec<(TestRole, TestId)>,
+    tests: &[(TestRole, TestId)],
 ) -> Vec<(TestRole, TestId)> {
     let wanted: Vec<TestId> = tests.iter().rev().map(|(_, id)| id.clone()).collect();
     let order = opened.adapter.runnable(&wanted);

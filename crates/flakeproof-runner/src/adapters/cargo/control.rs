@@ -29,7 +29,7 @@ struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct Controls {
     plain: Mutex<HashMap<Place, Seen>>,
-    /// Tests that pass with it and without.
+    /// Tests that do the same with it and without.
     do_not_mind: Mutex<BTreeSet<Place>>,
     mind: Mutex<BTreeSet<Place>>,
 }
@@ -65,10 +65,10 @@ impl Controls {
         }
         for _ in 0..ROUNDS {
             let (with, without) = (has_failed(alone(true)?), has_failed(alone(false)?));
-            if (with, without) == (Some(false), Some(false)) {
+            // Something that lies on disk may make both of them fail now, and not later.
+            if with == without && !(failed && with == Some(true)) {
                 locked(&self.do_not_mind).insert(test);
             }
-            // Something that lies on disk may make both of them fail: then it is not the variable.
             if with != Some(failed) || without == Some(failed) {
                 return Ok(false);
             }
