@@ -67,6 +67,7 @@ fn table(adapters: &[(&str, Capabilities)]) -> String {
                 Orders::Any => "any",
                 Orders::AnyFresh => "any",
                 Orders::ByFile => "any, file by file",
+                Orders::Seeded => "a few in any, many by seed",
                 Orders::Own => "the suite's own",
                 Orders::Apart => "any, a process each",
             }

@@ -40,6 +40,24 @@ pub trait Adapter: Sync {
     /// What this adapter can do, known after [`discover`](Self::discover).
     fn can(&self) -> Capabilities;
 
+    /// Find out in which orders tests can run, where that takes starting something; then
+    /// [`can`](Self::can) knows it. Whoever wants other orders than the suite's own asks after
+    /// [`discover`](Self::discover), and once more at the end: what is given back is what the reader
+    /// should know about the orders that ran.
+    ///
+    /// # Errors
+    /// When what is started cannot be.
+    fn find_orders(&self) -> Result<Vec<Notice>> {
+        Ok(Vec::new())
+    }
+
+    /// These tests in an order that fresh environments run, as near to the wanted one as there is: the
+    /// last one stays the last, and an order that came from here, or a beginning of it, stays as it is.
+    /// The same order where [`Orders`] sets no limit.
+    fn runnable(&self, order: &[TestId]) -> Vec<TestId> {
+        order.to_vec()
+    }
+
     /// Runtime, packages and variables around the code, known after
     /// [`discover`](Self::discover).
     fn surroundings(&self) -> Surroundings;
@@ -213,6 +231,9 @@ pub enum Orders {
     /// The same, with the tests of a file together: a file comes where the last of its tests stands. The
     /// suite's own command may run files beside each other.
     ByFile,
+    /// In those that the runner's own shuffle has a seed for: a few tests in any, more of them with any
+    /// one last, and in no order that is chosen further. [`Adapter::runnable`] gives them.
+    Seeded,
     /// Only as they stand in the suite, though some may be left out.
     Own,
     /// In any, but each in a process of its own: they share only what lies outside of it, such as

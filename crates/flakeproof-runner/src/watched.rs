@@ -87,6 +87,14 @@ impl Adapter for Watched {
         self.adapter.can()
     }
 
+    fn find_orders(&self) -> Result<Vec<Notice>> {
+        self.adapter.find_orders()
+    }
+
+    fn runnable(&self, order: &[TestId]) -> Vec<TestId> {
+        self.adapter.runnable(order)
+    }
+
     fn surroundings(&self) -> Surroundings {
         self.adapter.surroundings()
     }

@@ -53,6 +53,7 @@ pub fn hunt(
 ) -> Result<Hunted> {
     let tests = suite.ids();
     let mut ledger = Ledger::new(suite);
+    let is_said = !adapter.find_orders()?.is_empty();
     let isolation = isolation(adapter, settings, &mut ledger);
     let (jobs, too_many) = side_by_side::environments_that_fit(adapter, settings.jobs);
     if let Some(notice) = too_many {
@@ -95,7 +96,7 @@ pub fn hunt(
         seconds_alone: vec![0.0; tests.len()],
         seconds_in_order: 0.0,
     };
-    if !hunt.can_reorder() {
+    if !hunt.can_reorder() && !is_said {
         hunt.ledger.remark(
             "tests run only in the suite's own order, and so no other order is tried".to_owned(),
             "a test that only another order makes fail is not found",
@@ -133,7 +134,7 @@ fn isolation(adapter: &dyn Adapter, settings: &HuntSettings, ledger: &mut Ledger
 /// What stays together in every order, because environments would bring it together anyway.
 fn blocks(adapter: &dyn Adapter) -> OrderBlocks {
     match adapter.can().orders {
-        Orders::Any | Orders::Own | Orders::Apart => OrderBlocks::None,
+        Orders::Any | Orders::Seeded | Orders::Own | Orders::Apart => OrderBlocks::None,
         Orders::AnyFresh => OrderBlocks::Groups,
         Orders::ByFile => OrderBlocks::FilesAndGroups,
     }
@@ -251,6 +252,7 @@ impl Hunt<'_, '_> {
             Err(Stop::Trouble(error)) => return Err(error),
         };
         self.scheduler.count_the_time();
+        self.ledger.notices.extend(self.scheduler.adapter.find_orders()?);
         for (test, failure) in std::mem::take(&mut self.scheduler.told) {
             self.ledger.test_mut(test).failure = Some(failure);
         }

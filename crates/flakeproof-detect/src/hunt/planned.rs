@@ -11,10 +11,10 @@
 use std::ops::{ControlFlow, RangeFrom};
 use std::time::Duration;
 
-use flakeproof_core::{Hidden, OrderKind, Tally};
+use flakeproof_core::{FlakyKind, Hidden, OrderKind, Tally};
 use flakeproof_runner::Orders;
 
-use super::ledger::{OtherOrder, Setting};
+use super::ledger::{OtherOrder, Setting, always_failed, always_passed};
 use super::settings::{Forecast, HuntStage};
 use super::trial::{Step, Trial, Until};
 use super::trial_scheduler::{Stop, failed};
@@ -113,6 +113,7 @@ impl Hunt<'_, '_> {
         }
         if is_whole {
             self.run_every_neighbour(end, outlook)?;
+            self.try_every_pair(end)?;
         }
         Ok(Extent::Whole)
     }
@@ -142,6 +143,40 @@ impl Hunt<'_, '_> {
             self.progress.neighbours += 1;
         }
         Ok(())
+    }
+
+    /// The same where orders of many tests cannot be chosen, and a pair costs little: every test after
+    /// every other one.
+    fn try_every_pair(&mut self, end: Option<Duration>) -> Result<(), Stop> {
+        let is_worth_it =
+            end.is_some() && self.settings.orders > 0 && !self.scheduler.keeps_any_order();
+        if !is_worth_it {
+            return Ok(());
+        }
+        let tests = self.orders.original();
+        while let Some(first) = tests.get(self.progress.neighbours as usize) {
+            if self.scheduler.is_past(end) {
+                break;
+            }
+            let targets: Vec<(u32, bool)> =
+                tests.iter().filter_map(|it| Some((*it, self.does_alone(*it)?))).collect();
+            self.try_before(&[*first], &targets, &|_, _| true)?;
+            self.progress.neighbours += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether a test fails alone; `None` for one that is flaky or was not seen to do always the same.
+    fn does_alone(&self, test: u32) -> Option<bool> {
+        let known = self.ledger.test(test);
+        if known.kind == Some(FlakyKind::Nod) || self.is_answered(test) {
+            return None;
+        }
+        match (always_passed(known.alone), always_failed(known.alone)) {
+            (true, _) => Some(false),
+            (_, true) => Some(true),
+            (false, false) => None,
+        }
     }
 
     fn step_costs(&self) -> StepCosts {
@@ -180,7 +215,7 @@ impl Hunt<'_, '_> {
 
     fn run_other(&mut self, order: OtherOrder, outlook: &mut Outlook) -> Result<(), Stop> {
         let name = format!("{}/{}", order.kind.word(), order.number);
-        let tests = self.orders.order(order.kind, order.number);
+        let tests = self.other(order);
         let trial = Trial::order(name, tests, self.scheduler.isolation());
         let ledger = &mut self.ledger;
         self.scheduler.one_by_one(std::iter::once(trial), &mut |trial, record| {

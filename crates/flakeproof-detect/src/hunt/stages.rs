@@ -154,14 +154,14 @@ impl Hunt<'_, '_> {
             if self.scheduler.is_past(end) || !self.scheduler.fits(self.seconds_of_an_order()) {
                 return Ok(Extent::Cut);
             }
-            let orders = &self.orders;
-            let trials = some.iter().map(|OtherOrder { kind, number }| {
-                let name = format!("{}/{number}", kind.word());
-                Trial::order(name, orders.order(*kind, *number), isolation)
-            });
+            let trial = |order: &OtherOrder| {
+                let name = format!("{}/{}", order.kind.word(), order.number);
+                Trial::order(name, self.other(*order), isolation)
+            };
+            let trials: Vec<Trial> = some.iter().map(trial).collect();
             let mut numbers = some.iter();
             let ledger = &mut self.ledger;
-            self.scheduler.each(trials, &mut |trial, record| {
+            self.scheduler.each(trials.into_iter(), &mut |trial, record| {
                 if let Some(order) = numbers.next() {
                     ledger.enter(trial, record, Setting::Shuffled(*order));
                 }
@@ -195,7 +195,9 @@ impl Hunt<'_, '_> {
     /// all of them alone.
     pub(super) fn seconds_of_an_order(&self) -> f64 {
         match self.scheduler.adapter.can().orders {
-            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Own => self.seconds_in_order,
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Seeded | Orders::Own => {
+                self.seconds_in_order
+            }
             Orders::Apart => self.seconds_in_order.max(self.seconds_alone.iter().sum()),
         }
     }
@@ -217,7 +219,9 @@ impl Hunt<'_, '_> {
     /// Whether there are other orders than the suite's own.
     pub(super) fn can_reorder(&self) -> bool {
         match self.scheduler.adapter.can().orders {
-            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Apart => true,
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Seeded | Orders::Apart => {
+                true
+            }
             Orders::Own => false,
         }
     }
@@ -278,9 +282,14 @@ impl Hunt<'_, '_> {
         (0..=test).collect()
     }
 
+    /// Another order of the suite, as environments run it.
+    pub(super) fn other(&self, order: OtherOrder) -> Vec<u32> {
+        self.scheduler.runnable(&self.orders.order(order.kind, order.number))
+    }
+
     /// The tests of another order up to and including one.
     pub(super) fn other_up_to(&self, order: OtherOrder, test: u32) -> Vec<u32> {
-        let mut tests = self.orders.order(order.kind, order.number);
+        let mut tests = self.other(order);
         let end = tests.iter().position(|it| *it == test).map_or(tests.len(), |at| at + 1);
         tests.truncate(end);
         tests

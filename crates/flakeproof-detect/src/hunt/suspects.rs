@@ -70,7 +70,7 @@ impl Hunt<'_, '_> {
     }
 
     /// Run tests after candidates, and note every pair that changes an outcome again and again.
-    fn try_before(
+    pub(super) fn try_before(
         &mut self,
         candidates: &[u32],
         tests: &[(u32, bool)],
@@ -225,7 +225,7 @@ impl Hunt<'_, '_> {
         for order in self.ledger.whole_orders(test) {
             let has_failed = self.ledger.failing_orders(test).contains(&order);
             if has_failed == fails_alone {
-                clear(&self.orders.order(order.kind, order.number));
+                clear(&self.other(order));
             }
         }
         may

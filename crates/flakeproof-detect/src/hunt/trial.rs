@@ -92,6 +92,11 @@ impl TrialRunner<'_> {
         match self.orders {
             Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Apart => true,
             Orders::Own => before.iter().chain(tests).is_sorted_by(|first, second| first < second),
+            Orders::Seeded => {
+                let order: Vec<u32> = before.iter().chain(tests).copied().collect();
+                let order = self.ids(&order);
+                self.adapter.runnable(&order) == order
+            }
         }
     }
 
@@ -181,7 +186,9 @@ impl TrialRunner<'_> {
             }
             // A state that is gone says nothing about who would have come after it, and the suite's own
             // process runs from the start.
-            let is_over = !before.is_empty() || trial.isolation == Isolation::Same;
+            let is_over = !before.is_empty()
+                || trial.isolation == Isolation::Same
+                || !self.can_run(&[], &order[outcomes.len()..]);
             if is_over && outcomes.len() < order.len() {
                 outcomes.resize(order.len(), None);
             }

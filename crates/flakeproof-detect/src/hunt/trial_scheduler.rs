@@ -9,7 +9,7 @@
 //! and find what those before them left.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -103,9 +103,32 @@ impl TrialScheduler<'_, '_> {
         let is_own = order.len() > 1 && (0..).zip(order).all(|(position, test)| position == *test);
         match self.adapter.can().orders {
             Orders::Apart if is_own => Isolation::Same,
-            Orders::Apart | Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Own => {
-                self.isolation
-            }
+            Orders::Apart
+            | Orders::Any
+            | Orders::AnyFresh
+            | Orders::ByFile
+            | Orders::Seeded
+            | Orders::Own => self.isolation,
+        }
+    }
+
+    /// These tests in an order that environments run, with the same last one.
+    pub(crate) fn runnable(&self, order: &[u32]) -> Vec<u32> {
+        if self.keeps_any_order() {
+            return order.to_vec();
+        }
+        let ids: Vec<TestId> = order.iter().map(|it| self.tests[*it as usize].clone()).collect();
+        let positions: HashMap<&TestId, u32> = ids.iter().zip(order.iter().copied()).collect();
+        let settled = self.adapter.runnable(&ids);
+        settled.iter().filter_map(|test| positions.get(test).copied()).collect()
+    }
+
+    /// Whether environments run the tests of an order as they stand there, however many they are; or
+    /// refuse them.
+    pub(crate) fn keeps_any_order(&self) -> bool {
+        match self.adapter.can().orders {
+            Orders::Any | Orders::AnyFresh | Orders::ByFile | Orders::Own | Orders::Apart => true,
+            Orders::Seeded => false,
         }
     }
 

@@ -10,6 +10,11 @@
 //! it. The algorithm is *ddmin* (Zeller and Hildebrandt 2002, Figure 7): try ever smaller parts and
 //! their complements. What comes out has the effect, and loses it when any single item is left out.
 //!
+//! Where a runner's own shuffle makes the orders, a part of the tests runs in another order than the
+//! whole, and only the last test is certain to be the last. Then every part is tried in an order that
+//! can be run, and what is gone on with is the part as it ran, so that the set that comes out has the
+//! effect in the order in which it is given.
+//!
 //! Pairs are PAIRWISE (Zhang et al. 2014; CANNIER, section 2.1.3) on copies of a live environment:
 //! every test before every target, the first of each pair run once for all of them.
 
@@ -31,10 +36,8 @@ pub(crate) fn polluting_set(
         return Ok(Some(set));
     }
     // Chance, or copies that differ, led astray: without them, then.
-    if !fails_after(scheduler, before, test)? {
-        return Ok(None);
-    }
-    minimal_part(before, &mut |part| fails_after(scheduler, part, test)).map(Some)
+    let Some(ran) = ran_and_failed(scheduler, before, test)? else { return Ok(None) };
+    minimal_part(&ran, &mut |part| ran_and_failed(scheduler, part, test)).map(Some)
 }
 
 /// The same from one walk through `before`; `None` if the test did not fail on the way.
@@ -48,11 +51,15 @@ pub(crate) fn polluting_set_on_the_way(
     if fails_after(scheduler, &[*polluter], test)? {
         return Ok(Some(vec![*polluter]));
     }
-    if !fails_after(scheduler, &before[stretch], test)? {
-        return Ok(None);
+    let Some(ran) = ran_and_failed(scheduler, &before[stretch], test)? else { return Ok(None) };
+    if !scheduler.keeps_any_order() {
+        return minimal_part(&ran, &mut |part| ran_and_failed(scheduler, part, test)).map(Some);
     }
     let with_last = |part: &[u32]| part.iter().chain([polluter]).copied().collect::<Vec<u32>>();
-    let others = minimal_part(others, &mut |part| fails_after(scheduler, &with_last(part), test))?;
+    let others = minimal_part(others, &mut |part| {
+        let has_failed = fails_after(scheduler, &with_last(part), test)?;
+        Ok(has_failed.then(|| part.to_vec()))
+    })?;
     Ok(Some(with_last(&others)))
 }
 
@@ -88,10 +95,13 @@ pub(crate) fn setters(
     before: &[u32],
     test: u32,
 ) -> Result<Option<Vec<u32>>, Stop> {
-    if fails_after(scheduler, before, test)? {
-        return Ok(None);
-    }
-    minimal_part(before, &mut |part| Ok(!fails_after(scheduler, part, test)?)).map(Some)
+    let mut passes = |part: &[u32]| {
+        let order = order_with(scheduler, part, test);
+        let has_failed = scheduler.decide("after", &order)? == Decision::High;
+        Ok((!has_failed).then(|| without_last(order)))
+    };
+    let Some(ran) = passes(before)? else { return Ok(None) };
+    minimal_part(&ran, &mut passes).map(Some)
 }
 
 /// Whether a test fails after others, decided on repeated runs.
@@ -100,8 +110,29 @@ pub(crate) fn fails_after(
     before: &[u32],
     test: u32,
 ) -> Result<bool, Stop> {
+    Ok(ran_and_failed(scheduler, before, test)?.is_some())
+}
+
+/// The tests in the order in which they ran before a test, if it fails after them.
+fn ran_and_failed(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    before: &[u32],
+    test: u32,
+) -> Result<Option<Vec<u32>>, Stop> {
+    let order = order_with(scheduler, before, test);
+    let has_failed = scheduler.decide("after", &order)? == Decision::High;
+    Ok(has_failed.then(|| without_last(order)))
+}
+
+/// Tests and one more at the end, in an order that can be run.
+fn order_with(scheduler: &TrialScheduler<'_, '_>, before: &[u32], test: u32) -> Vec<u32> {
     let order: Vec<u32> = before.iter().copied().chain([test]).collect();
-    Ok(scheduler.decide("after", &order)? == Decision::High)
+    scheduler.runnable(&order)
+}
+
+fn without_last(mut order: Vec<u32>) -> Vec<u32> {
+    order.pop();
+    order
 }
 
 /// The most parts into which a walk cuts an order, but for the small ones at its start.
@@ -215,7 +246,7 @@ fn fails_once_after(
     before: &[u32],
     test: u32,
 ) -> Result<bool, Stop> {
-    let order: Vec<u32> = before.iter().copied().chain([test]).collect();
+    let order = order_with(scheduler, before, test);
     let trial = Trial::order("beginning".into(), order, scheduler.isolation());
     let mut has_failed = false;
     scheduler.one_by_one(std::iter::once(trial), &mut |_, record| {
@@ -225,16 +256,17 @@ fn fails_once_after(
     Ok(has_failed)
 }
 
+/// Says of some items whether they have the effect, and in which order they had it.
+type Effect<'a, E> = &'a mut dyn FnMut(&[u32]) -> Result<Option<Vec<u32>>, E>;
+
 /// A part of the items, in their order, that has the effect and is minimal.
 ///
-/// `has_effect` is asked for parts of the items; that all of them together have the effect is known.
+/// `has_effect` is asked for parts of the items, and gives a part that has the effect as it ran; that
+/// all of them together have the effect is known.
 ///
 /// # Errors
 /// Those of `has_effect`.
-fn minimal_part<E>(
-    items: &[u32],
-    has_effect: &mut dyn FnMut(&[u32]) -> Result<bool, E>,
-) -> Result<Vec<u32>, E> {
+fn minimal_part<E>(items: &[u32], has_effect: Effect<'_, E>) -> Result<Vec<u32>, E> {
     let mut kept = items.to_vec();
     let mut parts = 2;
     while kept.len() > 1 {
@@ -265,11 +297,11 @@ fn minimal_part<E>(
 
 fn first_with_effect<E>(
     parts: impl Iterator<Item = Vec<u32>>,
-    has_effect: &mut dyn FnMut(&[u32]) -> Result<bool, E>,
+    has_effect: Effect<'_, E>,
 ) -> Result<Option<Vec<u32>>, E> {
     for part in parts {
-        if has_effect(&part)? {
-            return Ok(Some(part));
+        if let Some(ran) = has_effect(&part)? {
+            return Ok(Some(ran));
         }
     }
     Ok(None)
@@ -345,9 +377,10 @@ mod tests {
     fn minimal_set(count: u32, needed: &[u32]) -> (Vec<u32>, usize) {
         let items: Vec<u32> = (0..count).collect();
         let mut asked = 0;
-        let found = minimal_part(&items, &mut |part: &[u32]| -> Result<bool, Infallible> {
+        let found = minimal_part(&items, &mut |part: &[u32]| -> Result<_, Infallible> {
             asked += 1;
-            Ok(needed.iter().all(|item| part.contains(item)))
+            let has_all = needed.iter().all(|item| part.contains(item));
+            Ok(has_all.then(|| part.to_vec()))
         });
         (found.unwrap_or_default(), asked)
     }
@@ -383,8 +416,8 @@ mod tests {
                 let text = format!("{part:?}");
                 part.len() as u32 == count || flakeproof_core::Seed(salt).split(&text).0.is_multiple_of(3)
             };
-            let found = minimal_part(&items, &mut |part: &[u32]| -> Result<bool, Infallible> {
-                Ok(effect(part))
+            let found = minimal_part(&items, &mut |part: &[u32]| -> Result<_, Infallible> {
+                Ok(effect(part).then(|| part.to_vec()))
             }).unwrap_or_default();
             prop_assert!(effect(&found));
             if found.len() > 1 {

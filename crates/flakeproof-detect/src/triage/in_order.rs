@@ -278,7 +278,7 @@ impl Walk {
     pub(super) fn is_measured(self, adapter: &dyn Adapter) -> bool {
         // Only where an environment runs tests as the suite's own command does.
         let is_the_suites_own = match adapter.can().orders {
-            Orders::Any | Orders::Own => true,
+            Orders::Any | Orders::Seeded | Orders::Own => true,
             Orders::AnyFresh | Orders::ByFile | Orders::Apart => false,
         };
         self == Self::Measured && is_the_suites_own

@@ -173,7 +173,7 @@ pub fn triage(
 /// Say of each case whether the suite's own run of it was one of a process of its own.
 fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter) {
     let is_apart = match adapter.can().orders {
-        Orders::Any | Orders::Own => false,
+        Orders::Any | Orders::Seeded | Orders::Own => false,
         Orders::AnyFresh | Orders::ByFile | Orders::Apart => run.shares.len() > 1,
     };
     let is_only_one = run.shares.iter().map(Vec::len).sum::<usize>() == 1;

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Isolation, OrderKind, Outcome, Seed};
+use flakeproof_core::{
+    FlakyKind, HuntEnd, HuntedTest, Isolation, OrderKind, Outcome, Seed, TestId,
+};
 use flakeproof_detect::hunt::{HuntSettings, Journal, PolluterSearch, Strategy, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel};
-use flakeproof_testkit::scripted::suite;
+use flakeproof_testkit::scripted::{Scripted, suite};
 
 use crate::hunting::{forecast, hunted, of, sets, settings};
 
@@ -402,4 +404,57 @@ fn where_tests_keep_their_order_a_victim_of_that_order_is_found_and_nothing_else
     assert_eq!(of(&hunted, "victim").polluters, sets(&[&["polluter"]]));
     assert_eq!(of(&hunted, "before").kind, None, "no order has it after `late`");
     assert!(hunted.notices.iter().any(|notice| notice.what.contains("own order")));
+}
+
+/// More tests than a shuffle brings into any order.
+fn shuffled_suite() -> Scripted {
+    suite(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"]).in_orders_of_a_shuffle()
+}
+
+#[test]
+fn where_a_shuffle_makes_the_orders_a_late_polluter_of_an_early_victim_is_found() {
+    for polluter in ["d", "h", "l"] {
+        let suite = shuffled_suite().with_polluter("c", polluter);
+        let hunted = hunted(&suite, &settings());
+        assert_eq!(of(&hunted, "c").kind, Some(FlakyKind::Victim), "{polluter}");
+        assert_eq!(of(&hunted, "c").polluters, sets(&[&[polluter]]));
+        assert_eq!(hunted.tests.iter().filter(|test| test.kind.is_some()).count(), 1);
+    }
+}
+
+#[test]
+fn where_a_shuffle_makes_the_orders_a_set_that_comes_out_makes_the_test_fail_as_it_stands() {
+    let suite = shuffled_suite().behaves("c", |moment| {
+        let place = |name: &str| moment.before.iter().position(|it| it.as_str() == name);
+        let is_both = place("g").zip(place("k")).is_some();
+        if is_both { Outcome::Failed } else { Outcome::Passed }
+    });
+    let hunted = hunted(&suite, &settings());
+    let known = of(&hunted, "c");
+    assert_eq!(known.kind, Some(FlakyKind::Victim));
+    let [set] = &known.polluters[..] else { panic!("{:?}", known.polluters) };
+    let mut names: Vec<&str> = set.iter().map(TestId::as_str).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["g", "k"]);
+    let order = &known.reproduction.as_ref().expect("a way to see it").order;
+    assert_eq!(order.len(), 3);
+}
+
+#[test]
+fn where_a_shuffle_makes_the_orders_a_test_that_fails_by_chance_is_no_victim() {
+    let suite = shuffled_suite().fails_at_random("e", Seed(3), 0.3);
+    let hunted = hunted(&suite, &settings());
+    assert_ne!(of(&hunted, "e").kind, Some(FlakyKind::Victim));
+    assert_ne!(of(&hunted, "e").kind, Some(FlakyKind::Brittle));
+}
+
+#[test]
+fn where_a_shuffle_makes_the_orders_a_crash_in_one_of_them_ends_no_hunt() {
+    let suite =
+        shuffled_suite().with_polluter("c", "l").behaves("f", |moment| match moment.before.len() {
+            0..=3 => Outcome::Passed,
+            _ => Outcome::Crashed,
+        });
+    let hunted = hunted(&suite, &settings());
+    assert_eq!(of(&hunted, "c").polluters, sets(&[&["l"]]));
 }

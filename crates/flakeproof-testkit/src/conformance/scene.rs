@@ -84,6 +84,7 @@ impl<'a> Scene<'a> {
         let adapter = adapters::open(self.request(limit, cancel));
         let adapter = adapter.unwrap_or_else(|error| panic!("no adapter: {error}"));
         let suite = adapter.discover().unwrap_or_else(|error| panic!("nothing found: {error:?}"));
+        adapter.find_orders().unwrap_or_else(|error| panic!("no orders found: {error:?}"));
         Opened { adapter, suite }
     }
 
@@ -176,7 +177,7 @@ impl Opened {
     /// When each has its own.
     pub(super) fn shares_processes(&self, how: Isolation) -> std::result::Result<(), String> {
         match (self.can().orders, how) {
-            (Orders::Any | Orders::Own, _)
+            (Orders::Any | Orders::Seeded | Orders::Own, _)
             | (Orders::AnyFresh | Orders::ByFile, Isolation::Fork | Isolation::Spawn) => Ok(()),
             (Orders::Apart, _) | (Orders::AnyFresh | Orders::ByFile, Isolation::Same) => {
                 Err("each test has a process of its own".into())

@@ -349,6 +349,15 @@ impl Scripted {
         self
     }
 
+    /// Environments run a few tests in any order, and more of them only as a shuffle of the runner has
+    /// them, but for the last.
+    #[must_use]
+    pub fn in_orders_of_a_shuffle(mut self) -> Self {
+        self.fork = Err("the script says so".into());
+        self.orders = Orders::Seeded;
+        self
+    }
+
     /// Each test has a process of its own, but for those of the suite's own environment.
     #[must_use]
     pub fn each_in_its_own_process(mut self) -> Self {

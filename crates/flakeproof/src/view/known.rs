@@ -290,7 +290,7 @@ pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool,
 
 /// A command that a person would type: the replay where the framework's own is long.
 pub(super) fn typeable(command: &str, test: &TestId) -> String {
-    const LONGEST: usize = 200;
+    const LONGEST: usize = 240;
     if command.chars().count() <= LONGEST {
         return command.to_owned();
     }

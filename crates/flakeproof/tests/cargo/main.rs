@@ -9,6 +9,7 @@
 #[path = "../pytest_orders/claims.rs"]
 mod claims;
 mod dependencies;
+mod nextest;
 mod orders;
 mod outcomes;
 mod projects;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     flakeproof_runner::process::become_guard_if_asked();
-    let claims = [dependencies::CLAIMS, orders::CLAIMS, outcomes::CLAIMS, projects::CLAIMS];
+    let claims =
+        [dependencies::CLAIMS, nextest::CLAIMS, orders::CLAIMS, outcomes::CLAIMS, projects::CLAIMS];
     claims::run(&claims.concat())
 }

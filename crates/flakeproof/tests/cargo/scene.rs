@@ -74,10 +74,22 @@ impl Crate {
         command
     }
 
+    /// `cargo nextest run`, in the same way.
+    pub(crate) fn nextest(&self) -> Vec<String> {
+        let mut command = self.command(&[]);
+        command.splice(1..2, ["nextest".to_owned(), "run".to_owned()]);
+        command
+    }
+
     /// The adapter on this project.
     pub(crate) fn adapter(&self, options: &[&str]) -> CargoAdapter {
+        self.adapter_for(self.command(options))
+    }
+
+    /// The adapter of another command on this project.
+    pub(crate) fn adapter_for(&self, command: Vec<String>) -> CargoAdapter {
         let request = RunRequest {
-            command: self.command(options),
+            command,
             folder: self.path().to_path_buf(),
             adapter: None,
             timeout: Some(Duration::from_secs(60)),
@@ -94,6 +106,11 @@ impl Crate {
     /// The project after discovery.
     pub(crate) fn found(self, options: &[&str]) -> Scene {
         let adapter = self.adapter(options);
+        self.found_by(adapter)
+    }
+
+    /// The same by an adapter of its own.
+    pub(crate) fn found_by(self, adapter: CargoAdapter) -> Scene {
         let tests = adapter.discover().expect("the tests are found").ids();
         Scene { adapter, tests, project: self }
     }
@@ -170,6 +187,11 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
+    /// Whether the toolchain allows unstable options by itself.
+    pub(crate) fn is_nightly(&self) -> bool {
+        self.adapter.can().runner.contains("nightly")
+    }
+
     pub(crate) fn open(&self, how: Isolation) -> Box<dyn Environment> {
         self.adapter.open(how).expect("it opens")
     }

@@ -9,6 +9,7 @@ use flakeproof_core::TestId;
 
 use super::found::{Found, Group, Place, Way};
 use super::session::CargoSession;
+use super::switch::{ALLOWANCE, Switch};
 use crate::adapter::LONGEST_COMMAND;
 use crate::shell::shell;
 
@@ -316,10 +317,31 @@ pub(super) fn for_order(session: &CargoSession, order: &[TestId]) -> Option<Stri
         return order.first().map(|test| for_one(session, test));
     }
     let group = group_of_order(found, &places)?;
-    let is_in_order = places.windows(2).all(|two| two[0].index < two[1].index);
-    let can_be_run = is_in_order && group.is_shared() && session.command.runner == Runner::Test;
-    let command = can_be_run.then(|| shell(&for_places(session, group, &places)))?;
+    if !group.is_shared() || session.command.runner != Runner::Test {
+        return None;
+    }
+    let launch = session.launches.launch(session, &places).ok()?;
+    // Where others run after them, it is not these tests that the command runs.
+    if launch.places != places {
+        return None;
+    }
+    let mut words = for_places(session, group, &places);
+    if let Some(seed) = launch.seed {
+        words.extend(Switch::arguments(seed));
+        if session.launches.known().is_some_and(|switch| switch.needs_allowance) {
+            let after = session.command.program.len() + 1;
+            words.splice(after..after, allowing());
+        }
+    }
+    let command = shell(&words);
     (command.chars().count() <= LONGEST_COMMAND).then_some(command)
+}
+
+/// The options by which cargo sets the variable for the test binary and for nothing else: set for
+/// cargo, build scripts would see it, and some build other code then.
+fn allowing() -> [String; 2] {
+    let runner = format!("target.\"cfg(all())\".runner=\"env {ALLOWANCE}=1\"");
+    ["--config".to_owned(), runner]
 }
 
 /// A command that lists the ids that Rust's own harness knows.

@@ -111,7 +111,7 @@ fn suite(found: &Found) -> Suite {
 }
 
 /// How long a binary may take to list its tests.
-const LISTING: Duration = Duration::from_secs(120);
+pub(super) const LISTING: Duration = Duration::from_secs(120);
 
 /// The group of a binary: what it lists decides how its tests are run.
 pub(super) fn group_of(
@@ -150,6 +150,14 @@ fn ask(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<
     command.push("--list".to_owned());
     let instructions = session.instructions(command, &binary.folder, binary.variables.clone());
     session.to_end(&instructions, Some(LISTING))
+}
+
+/// The tests of a binary that the user's command selects, without benchmarks.
+pub(super) fn listed_tests(session: &CargoSession, binary: &Binary) -> Result<Vec<String>> {
+    let selecting = session.command.harness.selecting(&session.command.all_filters());
+    let listed = ask(session, binary, &selecting)?.stdout;
+    let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(tests.map(str::to_owned).collect())
 }
 
 /// The tests that the harness will not run.

@@ -1,9 +1,9 @@
 //! Tests one after another, in the processes in which cargo would run them.
 //!
-//! The tests of a binary share a process of Rust's own harness, which runs them in its own order
-//! and cannot run one of them again. So an order that the harness would not run is refused rather
-//! than torn into processes that share nothing, and a test that is run again gets a new process in
-//! which first everything runs that ran before it.
+//! The tests of a binary share a process of Rust's own harness, which runs them in its own order, or
+//! shuffled by a seed (see `switch`), and cannot run one of them again. So an order that the harness
+//! cannot be brought to is refused rather than torn into processes that share nothing, and a test
+//! that is run again gets a new process in which first everything runs that ran before it.
 //!
 //! Tests in documentation are each run by cargo and rustdoc in a process of their own. rustdoc
 //! takes its arguments apart at spaces, and the names of these tests have some. So a test is named
@@ -20,8 +20,9 @@ use super::execution;
 use super::found::{Binary, Found, Group, Listed, Place, Target, Way};
 use super::measure::{self, Measure};
 use super::piece::{Piece, PieceTest, TestResult};
-use super::process::{self, Process, Section};
+use super::process::{self, Foretold, Process, Section};
 use super::session::{CargoSession, Variables, locked};
+use super::switch::{ALLOWANCE, Launch, Switch};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 use crate::process::{Death, End, Instructions, run_to_end};
 
@@ -43,7 +44,12 @@ pub(super) struct CargoEnvironment {
 #[derive(Debug)]
 struct Live {
     piece: Piece,
+    /// All that it runs, in order.
     places: Vec<Place>,
+    /// So many of them were wanted; the others run because the order of these needs them.
+    wanted: usize,
+    /// Whether its tests see the variable that allows shuffled orders.
+    is_allowed: bool,
     measure: Measure,
     /// Whether it runs a test again, after all that ran before it.
     is_rerun: bool,
@@ -77,7 +83,8 @@ impl CargoEnvironment {
         if !is_under_way {
             self.finish_live()?;
             let places = self.rest_of_group();
-            self.start(places, probe)?;
+            let launch = self.session.launches.launch(&self.session, &places)?;
+            self.start(launch, places.len(), probe)?;
         }
         let execution = self.hear(place, probe)?;
         (self.next, _) = (self.next + 1, self.before.push(place));
@@ -87,15 +94,17 @@ impl CargoEnvironment {
     /// Run a test once more, after all that had run before it.
     fn run_again(&mut self, place: Place, probe: Probe) -> Result<Execution> {
         self.finish_live()?;
-        let mut places = self.before_in_group(place);
-        places.push(place);
+        let launch = self.launch_again(self.before_in_group(place), place)?;
+        let wanted = launch.places.iter().position(|it| *it == place).map_or(0, |at| at + 1);
         // Results of the process that is ahead are still to be asked for.
         let ahead = self.live.take();
-        let execution = self.start(places, probe).and_then(|()| {
+        let execution = self.start(launch, wanted, probe).and_then(|()| {
             if let Some(live) = &mut self.live {
                 live.is_rerun = true;
             }
-            self.hear(place, probe)
+            let execution = self.hear(place, probe)?;
+            self.finish_what_was_not_wanted()?;
+            Ok(execution)
         });
         self.live = ahead;
         if !self.before.contains(&place) {
@@ -112,14 +121,44 @@ impl CargoEnvironment {
         }
     }
 
-    /// What ran here and shares a process with a test, and comes before it.
+    /// Wait for tests that only run because the order of others needs them: one that is killed on its
+    /// way could leave half a file behind.
+    fn finish_what_was_not_wanted(&mut self) -> Result<()> {
+        match &self.live {
+            Some(live) if live.wanted < live.places.len() => self.finish_live(),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What ran here and shares a process with a test, up to it.
     fn before_in_group(&self, place: Place) -> Vec<Place> {
         let is_shared =
             self.session.found().is_ok_and(|it| self.is_shared(&it.groups[place.group]));
-        let is_before = |it: &&Place| it.group == place.group && it.index < place.index;
-        match is_shared {
-            true => self.before.iter().filter(is_before).copied().collect(),
-            false => Vec::new(),
+        if !is_shared {
+            return Vec::new();
+        }
+        let others = self.before.iter().take_while(|it| **it != place);
+        others.filter(|it| it.group == place.group).copied().collect()
+    }
+
+    /// How to run these tests, of which the last one was not announced where it stands now: after
+    /// all that ran before it, or, where the harness cannot be brought to that, after those that it
+    /// lists before it.
+    fn launch_again(&self, mut places: Vec<Place>, place: Place) -> Result<Launch> {
+        places.push(place);
+        let launches = &self.session.launches;
+        let announced: Vec<Place> =
+            self.order.iter().filter(|it| it.group == place.group).copied().collect();
+        match launches.launch(&self.session, &places) {
+            Err(Error::NotPossible { .. }) if announced.starts_with(&places) => {
+                launches.launch(&self.session, &announced)
+            }
+            Err(Error::NotPossible { .. }) => {
+                places.retain(|it| it.index <= place.index);
+                places.sort_unstable();
+                launches.launch(&self.session, &places)
+            }
+            launch => launch,
         }
     }
 
@@ -137,25 +176,29 @@ impl CargoEnvironment {
         places
     }
 
-    fn start(&mut self, places: Vec<Place>, probe: Probe) -> Result<()> {
+    /// Start a process, of whose tests so many are wanted.
+    fn start(&mut self, launch: Launch, wanted: usize, probe: Probe) -> Result<()> {
         let session = Arc::clone(&self.session);
         let found = session.found()?;
-        let Some(group) = places.first().map(|place| &found.groups[place.group]) else {
+        let Some(group) = launch.places.first().map(|place| &found.groups[place.group]) else {
             return Err(Error::Agent("asked for a test that was not announced".into()));
         };
         let Way::Harness(binary) = &group.way else {
             self.live = None;
             return Ok(());
         };
-        let measure = Measure::begin(&session, probe, group, places.len())?;
-        let indices = places.iter().map(|place| place.index);
-        let instructions = instructions(&session, group, binary, indices, probe, &measure);
-        let listed = places.iter().map(|place| &group.tests[place.index]);
+        let measure = Measure::begin(&session, probe, group, launch.places.len())?;
+        let switch = launch.seed.and(session.launches.known());
+        let instructions = instructions(&session, group, binary, &launch, probe, &measure);
+        let listed = launch.places.iter().map(|place| &group.tests[place.index]);
         let tests = listed
             .map(|test| PieceTest { name: test.name.clone(), is_ignored: test.is_ignored })
             .collect();
-        let piece = Piece::start(&session, &instructions, tests)?;
-        self.live = Some(Live { piece, places, measure, is_rerun: false });
+        let foretold = launch.seed.map_or(Foretold::Listed, |_| Foretold::Shuffled);
+        let piece = Piece::start(&session, &instructions, tests, foretold)?;
+        let is_allowed = switch.is_some_and(|switch| switch.needs_allowance);
+        let places = launch.places;
+        self.live = Some(Live { piece, places, wanted, is_allowed, measure, is_rerun: false });
         Ok(())
     }
 
@@ -181,6 +224,10 @@ impl CargoEnvironment {
         let told = match told {
             // Who else than the last test is to blame is not known; the run is not clean.
             TestResult::DiedAfter(section, _) if is_own_end => TestResult::Passed(section),
+            TestResult::Unclear if live.is_shuffled() => {
+                let cause = format!("what was printed does not tell how `{test}` ended");
+                return Err(Error::EnvironmentLost { cause });
+            }
             TestResult::Unclear => return self.run_again(place, probe),
             TestResult::Lost(printed, death) => {
                 let printed = printed.trim();
@@ -191,7 +238,50 @@ impl CargoEnvironment {
         };
         let mut execution = execution::execution_of(&session, &test, &listed.name, told);
         execution.dependencies = live.measure.dependencies(&session, group);
+        if live.is_allowed {
+            return self.doubted(place, execution);
+        }
+        session.controls.note(place, execution.outcome);
         Ok(execution)
+    }
+
+    /// What a process with the variable showed, if it is not the variable's doing.
+    fn doubted(&mut self, place: Place, execution: Execution) -> Result<Execution> {
+        let session = Arc::clone(&self.session);
+        let mut alone = |is_allowed: bool| {
+            self.finish_live()?;
+            let mut other = Self::new(&session, false);
+            let launch = Launch { places: vec![place], seed: is_allowed.then_some(0) };
+            other.start(launch, 1, Probe::attempt(1))?;
+            other.outcome_of_only(place)
+        };
+        let outcome = execution.outcome;
+        match session.controls.is_the_variables_doing(place, outcome, &mut alone)? {
+            false => Ok(execution),
+            true => {
+                let what =
+                    format!("not counted: it does something else where `{ALLOWANCE}` is set");
+                let skipped =
+                    execution::plain(&execution.test, Outcome::Skipped, execution.duration, "");
+                Ok(Execution { note: Some(what), ..skipped })
+            }
+        }
+    }
+
+    /// How the only test of the process under way ended; one whose process says nothing is skipped.
+    fn outcome_of_only(&mut self, place: Place) -> Result<Outcome> {
+        let session = Arc::clone(&self.session);
+        let found = session.found()?;
+        let group = &found.groups[place.group];
+        let listed = &group.tests[place.index];
+        let Some(live) = &mut self.live else { return Ok(Outcome::Skipped) };
+        match live.piece.result_of(0, &session)? {
+            TestResult::Unclear | TestResult::Lost(..) => Ok(Outcome::Skipped),
+            told => {
+                let test = group.id(listed);
+                Ok(execution::execution_of(&session, &test, &listed.name, told).outcome)
+            }
+        }
     }
 
     /// Run a test that has a process of its own in any case.
@@ -216,23 +306,38 @@ impl CargoEnvironment {
         Ok(execution)
     }
 
-    /// Refuse an order that the harness would not run.
+    /// Refuse an order that the harness cannot be brought to.
     fn check_order(&self, found: &Found, order: &[Place]) -> Result<()> {
         let all: Vec<Place> = self.before.iter().chain(order).copied().collect();
-        for (at, place) in all.iter().enumerate() {
+        for (at, place) in all.iter().enumerate().skip(self.before.len()) {
             let group = &found.groups[place.group];
             let earlier = all[..at].iter().rposition(|it| it.group == place.group);
             let Some(earlier) = earlier.filter(|_| self.is_shared(group)) else { continue };
-            let is_next = earlier + 1 == at && all[earlier].index < place.index;
-            if !is_next && at >= self.before.len() {
+            if earlier + 1 != at || all[..at].contains(place) {
                 let ids = [earlier, at].map(|it| group.id(&group.tests[all[it].index]));
+                let why = match all[..at].contains(place) {
+                    true => "Rust's test harness runs a test once",
+                    false => "another binary would have to run in between",
+                };
                 return Err(Error::NotPossible {
                     what: format!("`{}` after `{}` in one process", ids[1], ids[0]),
-                    why: "Rust's test harness runs the tests of a binary in its own order".into(),
+                    why: why.into(),
                 });
             }
         }
+        for together in all.chunk_by(|one, other| one.group == other.group) {
+            if self.is_shared(&found.groups[together[0].group]) {
+                self.session.launches.launch(&self.session, together)?;
+            }
+        }
         Ok(())
+    }
+}
+
+impl Live {
+    /// Whether its order is another than the harness's own.
+    fn is_shuffled(&self) -> bool {
+        !self.places.is_sorted_by(|first, second| first.index < second.index)
     }
 }
 
@@ -251,25 +356,29 @@ fn instructions(
     session: &CargoSession,
     group: &Group,
     binary: &Binary,
-    indices: impl ExactSizeIterator<Item = usize>,
+    launch: &Launch,
     probe: Probe,
     measure: &Measure,
 ) -> Instructions {
     let command = &session.command;
-    let are_all = indices.len() == group.tests.len();
+    let are_all = launch.places.len() == group.tests.len();
+    let names = launch.places.iter().map(|place| &*group.tests[place.index].name);
     // All of them need not be named, which could be more than a command line holds.
     let arguments = match are_all && command.runner == Runner::Test {
         true => command.harness.selecting(&command.all_filters()),
-        false => command.harness.naming(indices.map(|index| &*group.tests[index].name)),
+        false => command.harness.naming(names),
     };
     let mut words = measure.words_before();
     words.push(measure.program().unwrap_or(&binary.path).to_owned());
     words.extend(arguments);
+    words.extend(launch.seed.iter().flat_map(|seed| Switch::arguments(*seed)));
     let shown = ["--test-threads=1", "--nocapture", "--color=never", "--format=pretty"];
     words.extend(shown.map(str::to_owned));
     let mut variables: Variables = binary.variables.clone();
     variables.extend(session.variables_for_tests(probe.attempt));
     variables.extend(measure.variables());
+    let switch = launch.seed.and(session.launches.known());
+    variables.extend(switch.map(Switch::variables).unwrap_or_default());
     if command.runner == Runner::Nextest {
         variables.extend(super::discovery::variables_of_nextest(group, &session.settings.run));
     }
@@ -308,9 +417,9 @@ impl Environment for CargoEnvironment {
         })
     }
 
-    fn close(self: Box<Self>) -> Result<()> {
-        // All that was asked for has ended; what is ahead of it dies with its guard.
-        Ok(())
+    fn close(mut self: Box<Self>) -> Result<()> {
+        // All that was asked for has ended; what was announced and not asked for dies with its guard.
+        self.finish_what_was_not_wanted()
     }
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Found {
 }
 
 /// Where a test is: its group, and its place in the harness's own order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {
     pub(super) group: usize,
     pub(super) index: usize,
@@ -73,7 +73,7 @@ pub(super) struct Listed {
 /// How tests of a group are run.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
-    /// By Rust's own harness, which runs several in one process, in its own order.
+    /// By Rust's own harness, which runs several in one process, in its own order or shuffled.
     Harness(Binary),
     /// By a harness of the project's own that knows `--list` and `--exact`; a process each.
     OwnHarness(Binary),
@@ -147,7 +147,7 @@ impl Group {
         }
     }
 
-    /// Whether its tests share a process, in the harness's own order.
+    /// Whether its tests share a process.
     pub(super) fn is_shared(&self) -> bool {
         match self.way {
             Way::Harness(_) => true,

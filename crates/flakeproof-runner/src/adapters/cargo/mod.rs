@@ -2,11 +2,12 @@
 //!
 //! cargo builds the tests and shows how it starts them (see `found`); then they are started
 //! here, by the same commands in the same surroundings. The tests of a binary share a process of
-//! Rust's own harness, one at a time, as far as the wanted order is the harness's own; tests in
-//! documentation, and all tests of nextest, have a process each.
+//! Rust's own harness, one at a time, in its own order or in one of its shuffle (see `shuffle`);
+//! tests in documentation, and all tests of nextest, have a process each.
 
 mod artifacts;
 mod command;
+mod control;
 mod discovery;
 mod environment;
 mod execution;
@@ -15,11 +16,13 @@ mod measure;
 mod piece;
 mod process;
 mod session;
+mod shuffle;
+mod switch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
 
 use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
@@ -39,7 +42,7 @@ pub(super) const KNOWN: Known = Known {
     open: |request| Ok(Box::new(CargoAdapter::new(request)?)),
     capabilities: || {
         let of = |name: &str, orders| capabilities(name.to_owned(), orders);
-        vec![of("cargo test", Orders::Own), of("cargo nextest", Orders::Apart)]
+        vec![of("cargo test", Orders::Seeded), of("cargo nextest", Orders::Apart)]
     },
 };
 
@@ -92,10 +95,32 @@ impl Adapter for CargoAdapter {
     fn can(&self) -> Capabilities {
         let toolchain = self.session.found.get().map_or("cargo", |found| &found.toolchain);
         let (runner, orders) = match self.session.command.runner {
-            Runner::Test => (toolchain.to_owned(), Orders::Own),
+            Runner::Test => {
+                let is_seeded = self.session.launches.known().is_some();
+                (toolchain.to_owned(), if is_seeded { Orders::Seeded } else { Orders::Own })
+            }
             Runner::Nextest => (format!("{toolchain}, nextest"), Orders::Apart),
         };
         capabilities(runner, orders)
+    }
+
+    fn find_orders(&self) -> Result<Vec<Notice>> {
+        if self.session.command.runner == Runner::Nextest {
+            return Ok(Vec::new());
+        }
+        let refused = self.session.launches.switch(&self.session)?.as_ref().err();
+        let notice = |why: &String| Notice {
+            what: format!("tests run only in their own order: {why}"),
+            next:
+                "use a toolchain of Rust 1.60 or later; a test that only another order makes fail \
+                   is not found"
+                    .to_owned(),
+        };
+        Ok(refused.map(notice).into_iter().chain(self.session.who_minds()).collect())
+    }
+
+    fn runnable(&self, order: &[TestId]) -> Vec<TestId> {
+        self.session.runnable(order).unwrap_or_else(|| order.to_vec())
     }
 
     fn surroundings(&self) -> Surroundings {

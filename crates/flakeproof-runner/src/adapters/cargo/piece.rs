@@ -1,7 +1,6 @@
 //! Some tests of one binary, in one process of Rust's own harness.
 //!
-//! The harness runs them in its own order and does not stop at a failure, so the process may be
-//! ahead of whoever asks for results. What a test printed last is only known when the process is
+//! The harness does not stop at a failure, so the process may be ahead of whoever asks for results. What a test printed last is only known when the process is
 //! gone: the result of the last test waits for that, and so does one that the harness explains at
 //! the end.
 
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::process::{self, Heard, Next, Process, Section, Watcher, Word};
+use super::process::{self, Foretold, Heard, Next, Process, Section, Watcher, Word};
 use super::session::CargoSession;
 use crate::adapter::Result;
 use crate::process::{Death, Instructions};
@@ -31,6 +30,8 @@ pub(super) struct Piece {
     over: Option<Over>,
     /// What its threads did when its time was over.
     threads: String,
+    /// From this test on nothing is known, because another one began where it was not due.
+    out_of_order: Option<(usize, String)>,
 }
 
 /// A test of a piece.
@@ -80,14 +81,16 @@ impl Piece {
         session: &CargoSession,
         instructions: &Instructions,
         tests: Vec<PieceTest>,
+        foretold: Foretold,
     ) -> Result<Self> {
         let (sender, heard) = unbounded();
         let names = tests.iter().map(|test| test.name.clone()).collect();
-        let watcher = Box::new(Watcher::new(names, sender));
+        let watcher = Box::new(Watcher::new(names, foretold, sender));
         let begun = Instant::now();
         let process = Process::start(session, instructions, watcher)?;
         let (ended, has_begun, over, threads) = (Vec::new(), false, None, String::new());
-        Ok(Self { tests, process, heard, ended, begun, has_begun, over, threads })
+        let out_of_order = None;
+        Ok(Self { tests, process, heard, ended, begun, has_begun, over, threads, out_of_order })
     }
 
     /// Wait until it is known how a test ended.
@@ -107,7 +110,7 @@ impl Piece {
     }
 
     fn is_known(&self, test: usize) -> bool {
-        if self.over.is_some() {
+        if self.over.is_some() || self.disorder_at(test).is_some() {
             return true;
         }
         let (Some(section), Some(it)) = (self.ended.get(test), self.tests.get(test)) else {
@@ -127,6 +130,7 @@ impl Piece {
         match self.process.next(session, &self.heard, deadline)? {
             Next::Heard(Heard::Began(at)) => (self.begun, self.has_begun) = (at, true),
             Next::Heard(Heard::Ended(section)) => self.ended.push(section),
+            Next::Heard(Heard::OutOfOrder(name)) => self.note_disorder(name),
             Next::Heard(Heard::Closed(last)) => self.close(last, deadline, session)?,
             Next::Died(death) => self.end(Ending::Died(death)),
             Next::TimeIsOver => {
@@ -162,6 +166,7 @@ impl Piece {
             match heard {
                 Heard::Began(at) => (self.begun, self.has_begun) = (at, true),
                 Heard::Ended(section) => self.ended.push(section),
+                Heard::OutOfOrder(name) => self.note_disorder(name),
                 Heard::Closed(section) => last = section,
             }
         }
@@ -177,7 +182,21 @@ impl Piece {
         self.over = Some(Over { how, last, summary });
     }
 
+    fn note_disorder(&mut self, name: String) {
+        let at = self.ended.len();
+        self.out_of_order.get_or_insert((at, name));
+    }
+
+    fn disorder_at(&self, test: usize) -> Option<&str> {
+        let (at, name) = self.out_of_order.as_ref()?;
+        (test >= *at).then_some(name)
+    }
+
     fn result_at(&self, test: usize) -> TestResult {
+        if let Some(name) = self.disorder_at(test) {
+            let what = format!("`{name}` began where another test was due");
+            return TestResult::Lost(what, Death::Exit(0));
+        }
         let is_ignored = self.tests.get(test).is_some_and(|test| test.is_ignored);
         let Some(section) = self.ended.get(test) else {
             return self.result_of_last(test, is_ignored);

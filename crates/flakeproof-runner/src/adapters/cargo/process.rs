@@ -180,6 +180,8 @@ pub(super) enum Heard {
     Began(Instant),
     /// It ended, because the one after it begins.
     Ended(Section),
+    /// Another test began where this one was due.
+    OutOfOrder(String),
     /// The process closed its output; this is what came since the last test began.
     Closed(Section),
 }
@@ -201,6 +203,15 @@ pub(super) enum Word {
     Unclear,
 }
 
+/// Whether tests run in the order in which the harness lists them, or in one that was foretold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Foretold {
+    /// It is the harness's own.
+    Listed,
+    /// It was computed here: a test that begins too early shows that it was computed wrongly.
+    Shuffled,
+}
+
 /// Cuts the output of one process into tests.
 pub(super) struct Watcher {
     /// The tests in the order in which they will run.
@@ -211,13 +222,33 @@ pub(super) struct Watcher {
     section: Vec<u8>,
     /// Up to here no beginning was found.
     searched: usize,
+    foretold: Foretold,
     sender: Sender<Heard>,
 }
 
 impl Watcher {
-    pub(super) fn new(names: Vec<String>, sender: Sender<Heard>) -> Self {
+    pub(super) fn new(names: Vec<String>, foretold: Foretold, sender: Sender<Heard>) -> Self {
         let (section, begun) = (Vec::new(), Instant::now());
-        Self { names, next: 0, begun, section, searched: 0, sender }
+        Self { names, next: 0, begun, section, searched: 0, foretold, sender }
+    }
+
+    /// Say so if a test began in this part of the section whose turn comes later, if at all.
+    fn tell_what_is_out_of_order(&self, end: usize) {
+        if self.foretold == Foretold::Listed {
+            return;
+        }
+        let awaited = &self.names[self.next.min(self.names.len())..];
+        let text = String::from_utf8_lossy(&self.section[..end]);
+        // A section starts in the middle of a line, but for the first.
+        let lines = text.split('\n').skip(usize::from(self.next > 0));
+        let began = lines.filter_map(|line| {
+            let (name, _) = line.strip_prefix("test ")?.split_once(" ... ")?;
+            let name = name.strip_suffix(" - should panic").unwrap_or(name).trim_end();
+            awaited.iter().find(|it| *it == name)
+        });
+        for name in began {
+            let _ = self.sender.send(Heard::OutOfOrder(name.clone()));
+        }
     }
 
     /// Look for the next beginning; say where it starts and where the output after it starts.
@@ -267,6 +298,7 @@ impl Write for Watcher {
     fn write(&mut self, piece: &[u8]) -> std::io::Result<usize> {
         self.section.extend_from_slice(piece);
         while let Some((start, end)) = self.find_beginning() {
+            self.tell_what_is_out_of_order(start);
             let section = self.take_section(start);
             if self.next > 0 {
                 let _ = self.sender.send(Heard::Ended(section));
@@ -287,6 +319,7 @@ impl Write for Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
+        self.tell_what_is_out_of_order(self.section.len());
         let rest = self.take_section(self.section.len());
         let _ = self.sender.send(Heard::Closed(rest));
     }
@@ -361,9 +394,13 @@ mod tests {
     use super::*;
 
     fn heard(names: &[&str], pieces: &[&[u8]]) -> Vec<Heard> {
+        heard_as(Foretold::Listed, names, pieces)
+    }
+
+    fn heard_as(foretold: Foretold, names: &[&str], pieces: &[&[u8]]) -> Vec<Heard> {
         let (sender, receiver) = unbounded();
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        let mut watcher = Watcher::new(names, sender);
+        let mut watcher = Watcher::new(names, foretold, sender);
         for piece in pieces {
             watcher.write_all(piece).expect("it takes everything");
         }
@@ -373,7 +410,7 @@ mod tests {
 
     fn sections(heard: &[Heard]) -> Vec<String> {
         let text = |it: &Heard| match it {
-            Heard::Began(_) => None,
+            Heard::Began(_) | Heard::OutOfOrder(_) => None,
             Heard::Ended(section) | Heard::Closed(section) => Some(section.text.clone()),
         };
         heard.iter().filter_map(text).collect()
@@ -392,6 +429,19 @@ mod tests {
         assert_eq!(all[2], "test c ... is what I say\nFAILED\n");
         assert!(all[3].starts_with("ignored, too slow\n\ntest result"));
         assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn a_test_that_begins_too_early_is_told() {
+        let out_of_order = |names: &[&str]| {
+            let all = heard_as(Foretold::Shuffled, names, &[PRINTED.as_bytes()]);
+            let first = all.iter().position(|it| matches!(it, Heard::OutOfOrder(_)));
+            first.map(|at| all[..at].iter().filter(|it| matches!(it, Heard::Ended(_))).count())
+        };
+        assert_eq!(out_of_order(&["a", "ab", "b", "c"]), None);
+        assert_eq!(out_of_order(&["ab", "a", "b", "c"]), Some(0), "nothing before it counts");
+        assert_eq!(out_of_order(&["a", "ab", "c", "b"]), Some(1));
+        assert_eq!(out_of_order(&["a", "b"]), None, "others are not foretold");
     }
 
     #[test]

@@ -1,17 +1,19 @@
 //! What the environments of one adapter share, how they start processes, and what cargo's
 //! troubles mean to the user.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use flakeproof_core::Surroundings;
+use flakeproof_core::{Notice, Surroundings, TestId};
 
 use super::command::CargoCommand;
-use super::found::Found;
+use super::control::Controls;
+use super::found::{Found, Place};
 use super::measure::Instrumented;
+use super::switch::{ALLOWANCE, Launches};
 use crate::adapter::{Blame, Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
@@ -39,6 +41,10 @@ pub(super) struct CargoSession {
     pub(super) instrumented: OnceLock<Option<Instrumented>>,
     /// Whether the system tells which files are opened.
     pub(super) can_see_opens: OnceLock<bool>,
+    /// The orders that the harness can be brought to run.
+    pub(super) launches: Launches,
+    /// Which tests mind what those orders need.
+    pub(super) controls: Controls,
     started: AtomicU32,
     scratch: tempfile::TempDir,
 }
@@ -58,6 +64,8 @@ impl CargoSession {
             printed: Mutex::new(String::new()),
             instrumented: OnceLock::new(),
             can_see_opens: OnceLock::new(),
+            launches: Launches::default(),
+            controls: Controls::default(),
             started: AtomicU32::new(0),
             scratch,
         })
@@ -100,6 +108,59 @@ impl CargoSession {
         limit: Option<Duration>,
     ) -> Result<Ended> {
         run_to_end(&self.hub, instructions, limit, &self.settings.cancel, |_| {})
+    }
+
+    /// These tests in an order that processes of the harness can be brought to: those of a binary
+    /// together, where the last of them stands. `None` before the first discovery, or for a test that
+    /// it did not find.
+    pub(super) fn runnable(&self, order: &[TestId]) -> Option<Vec<TestId>> {
+        let found = self.found.get()?;
+        self.launches.known()?;
+        let places: Option<Vec<Place>> =
+            order.iter().map(|test| found.places.get(test).copied()).collect();
+        let places = places?;
+        let mut last_of = HashMap::new();
+        for (at, place) in places.iter().enumerate() {
+            let is_shared = found.groups[place.group].is_shared();
+            last_of.insert(*place, at);
+            if is_shared {
+                last_of.insert(Place { index: usize::MAX, ..*place }, at);
+            }
+        }
+        let block = |place: &Place| {
+            let together = Place { index: usize::MAX, ..*place };
+            *last_of.get(&together).or_else(|| last_of.get(place)).unwrap_or(&0)
+        };
+        let mut blocks: BTreeMap<usize, Vec<Place>> = BTreeMap::new();
+        for place in &places {
+            blocks.entry(block(place)).or_default().push(*place);
+        }
+        let settled = blocks.values().flat_map(|block| self.launches.nearest(found, block));
+        let id = |place: Place| {
+            let group = &found.groups[place.group];
+            group.id(&group.tests[place.index])
+        };
+        Some(settled.map(id).collect())
+    }
+
+    /// A word about the tests that do something else where shuffled orders are allowed.
+    pub(super) fn who_minds(&self) -> Option<Notice> {
+        let found = self.found.get()?;
+        let mind = self.controls.that_mind();
+        let first = mind.first()?;
+        let group = &found.groups[first.group];
+        let id = group.id(&group.tests[first.index]);
+        let who = match mind.len() {
+            1 => format!("`{id}` does"),
+            count => format!("`{id}` and {} more do", count - 1),
+        };
+        Some(Notice {
+            what: format!(
+                "{who} something else where `{ALLOWANCE}` is set, which other orders need, and so \
+                 only the suite's own order and runs alone count"
+            ),
+            next: "hunt with a nightly toolchain, which needs no such variable".to_owned(),
+        })
     }
 
     /// What tests see of us.
