@@ -29,7 +29,9 @@ use self::environment::JvmEnvironment;
 use self::messages::Cases;
 use self::project::Project;
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
+use crate::adapter::{
+    Adapter, Blame, Capabilities, Environment, Error, Likeness, Orders, Result, Then,
+};
 use crate::agent::Hub;
 use crate::folders::Scratch;
 use crate::{opens, shell};
@@ -306,6 +308,7 @@ fn capabilities(runner: String) -> Capabilities {
     Capabilities {
         runner,
         fork: Err(NO_COPIES.to_owned()),
+        likeness: Likeness::Nearly,
         snapshot: false,
         orders: Orders::Any,
         dependencies: true,
