@@ -62,6 +62,8 @@ pub enum ToAgent {
     },
     /// Describe what tests can leave behind.
     Look,
+    /// End this environment, and begin another one in the same process.
+    Renew,
     /// Tear down and end.
     Bye,
 }
@@ -125,6 +127,12 @@ pub enum FromAgent {
     State {
         /// All of it.
         things: State,
+    },
+    /// Another environment can begin in this process.
+    Renewed {
+        /// Why it would not be as in a new process, if so: then none begins.
+        #[serde(default)]
+        reason: Option<String>,
     },
     /// The framework ended the session, for example at `--maxfail`.
     Stopped {

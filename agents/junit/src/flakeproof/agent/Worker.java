@@ -20,8 +20,8 @@ final class Worker {
         this.drivers = drivers;
     }
 
-    /** Obeys until it is told to stop. */
-    void obey() throws InterruptedException {
+    /** Obeys until it is told to stop; true if another environment is to begin. */
+    boolean obey() throws InterruptedException {
         while (true) {
             Map<String, Object> command = link.receive();
             switch (String.valueOf(command.get("do"))) {
@@ -42,9 +42,12 @@ final class Worker {
                     runGroup(one);
                     pause();
                     break;
+                case "renew":
+                    drivers.all().forEach(Driver::close);
+                    return true;
                 case "bye":
                     drivers.all().forEach(Driver::close);
-                    return;
+                    return false;
                 default:
                     link.trouble("the command " + command.get("do") + " is unknown");
             }
