@@ -33,6 +33,8 @@ const MOST_NEIGHBOURS: usize = 100;
 /// So many tries has what was seen in copies to show itself in a new process; all but the first are
 /// alone.
 const MOST_CONFIRMATIONS: u32 = 4;
+/// So many new processes start at the same time.
+const AT_ONCE: usize = 4;
 /// So many tries have both outcomes of a test that fails by chance.
 const FEWEST_FOR_BOTH: u32 = 8;
 const MOST_FOR_BOTH: u32 = 60;
@@ -316,20 +318,49 @@ impl Hunt<'_, '_> {
         let is_victim = known.kind == Some(FlakyKind::Victim);
         let sets = if is_victim { &known.polluters } else { &known.setters }.clone();
         let wanted = if is_victim { Decision::High } else { Decision::Low };
-        let first = self.first_influence.get(&test).cloned();
-        let mut shown = Vec::new();
-        for ids in sets {
+        let positions = sets.iter().map(|ids| {
             let set: Option<Vec<u32>> = ids.iter().map(|it| self.scheduler.position(it)).collect();
-            let Some(mut order) = set else { continue };
-            let is_first = first.as_ref() == Some(&order);
-            order.push(test);
-            if is_first || self.shows(test, &order, wanted)? {
-                shown.push(ids);
+            set.unwrap_or_default()
+        });
+        let positions: Vec<Vec<u32>> = positions.collect();
+        let first = self.first_influence.get(&test).cloned();
+        let further: Vec<Vec<u32>> =
+            positions.iter().filter(|set| first.as_ref() != Some(*set)).cloned().collect();
+        let shown = self.shown(test, &further, wanted)?;
+        let is_shown = |set: &Vec<u32>| first.as_ref() == Some(set) || shown.contains(set);
+        let kept = sets.into_iter().zip(&positions).filter(|(_, set)| is_shown(set));
+        let kept = kept.map(|(ids, _)| ids).collect();
+        let known = self.ledger.test_mut(test);
+        *(if is_victim { &mut known.polluters } else { &mut known.setters }) = kept;
+        Ok(())
+    }
+
+    /// Those of some beginnings after which new processes show an outcome of a test. Some start at the
+    /// same time; who shows something else then has a few tries alone.
+    fn shown(
+        &mut self,
+        test: u32,
+        beginnings: &[Vec<u32>],
+        wanted: Decision,
+    ) -> Result<Vec<Vec<u32>>, Stop> {
+        let order = |before: &Vec<u32>| before.iter().copied().chain([test]).collect::<Vec<u32>>();
+        let mut shown = Vec::new();
+        for some in beginnings.chunks(AT_ONCE) {
+            let trials = some.iter().map(|before| {
+                Trial::order(format!("confirm/{test}/1"), order(before), Isolation::Spawn)
+            });
+            let mut seen = Vec::new();
+            self.scheduler.in_turns(trials.collect(), &mut |_, record| {
+                seen.push(last_failed(record) == Some(wanted == Decision::High));
+                ControlFlow::Continue(())
+            })?;
+            for (at, before) in some.iter().enumerate() {
+                if seen.get(at) == Some(&true) || self.shows(test, &order(before), wanted)? {
+                    shown.push(before.clone());
+                }
             }
         }
-        let known = self.ledger.test_mut(test);
-        *(if is_victim { &mut known.polluters } else { &mut known.setters }) = shown;
-        Ok(())
+        Ok(shown)
     }
 
     /// Forget the tests that pass and fail by chance only where forked environments guess.
@@ -469,7 +500,6 @@ impl Hunt<'_, '_> {
         cleaners: &[u32],
         victim: u32,
     ) -> Result<Vec<u32>, Stop> {
-        let mut shown = Vec::new();
         let mut nearest = cleaners.to_vec();
         nearest.sort_by_key(|test| (test.abs_diff(victim), *test));
         if let Some(others) = nearest.len().checked_sub(MOST_CLEANERS_SHOWN).filter(|it| *it > 0) {
@@ -481,14 +511,10 @@ impl Hunt<'_, '_> {
             );
         }
         nearest.sort_unstable();
-        for cleaner in &nearest {
-            let before = polluters.iter().copied();
-            let order: Vec<u32> = before.chain([*cleaner, victim]).collect();
-            if self.shows(victim, &order, Decision::Low)? {
-                shown.push(*cleaner);
-            }
-        }
-        Ok(shown)
+        let after = |cleaner: &u32| polluters.iter().copied().chain([*cleaner]).collect();
+        let beginnings: Vec<Vec<u32>> = nearest.iter().map(after).collect();
+        let shown = self.shown(victim, &beginnings, Decision::Low)?;
+        Ok(shown.iter().filter_map(|before| before.last().copied()).collect())
     }
 
     /// What the first polluters of each victim, or the first state-setters, leave behind.

@@ -245,6 +245,8 @@ fn command(
         Purpose::One { .. } => class_path,
         Purpose::Many => {
             arguments.push(format!("-javaagent:{}", module.worker.place.display()));
+            let loader = "-Djava.system.class.loader=flakeproof.agent.warm.SystemLoader";
+            arguments.push(loader.to_owned());
             joined(&module.shared())
         }
     };

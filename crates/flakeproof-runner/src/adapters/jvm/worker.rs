@@ -81,6 +81,7 @@ const SOURCES: &[AgentFile] = &sources![
     "warm/Environments.java",
     "warm/JdkState.java",
     "warm/ReloadedPath.java",
+    "warm/SystemLoader.java",
     "warm/inside/Contents.java",
     "warm/inside/Leftovers.java",
     "warm/inside/Loggers.java",

@@ -19,6 +19,9 @@ public final class Environments {
     /** How long threads of a test may take to end when they are interrupted, in milliseconds. */
     private static final long PATIENCE = 1000;
 
+    /** The loader of what environments share. */
+    private static final ClassLoader SHARED = Environments.class.getClassLoader();
+
     private final ReloadedPath path;
     private final JdkState jdk;
     private final List<WeakReference<ClassLoader>> loaders = new ArrayList<>();
@@ -26,7 +29,8 @@ public final class Environments {
 
     private Environments(List<String> reloaded, String shownPath) throws Exception {
         System.setProperty("java.class.path", shownPath);
-        path = new ReloadedPath(reloaded, ClassLoader.getSystemClassLoader());
+        System.clearProperty("java.system.class.loader");
+        path = new ReloadedPath(reloaded, SHARED);
         jdk = Agent.jdkState();
         jdk.remember();
     }
@@ -60,7 +64,8 @@ public final class Environments {
         count++;
         ThreadGroup above = Thread.currentThread().getThreadGroup().getParent();
         group = new ThreadGroup(above, "main");
-        ClassLoader loader = new EnvironmentLoader(path, ClassLoader.getSystemClassLoader());
+        ClassLoader loader = new EnvironmentLoader(path, SHARED);
+        SystemLoader.lead(loader);
         loaders.add(new WeakReference<>(loader));
         boolean[] goesOn = new boolean[1];
         ClassLoader[] given = {loader};
@@ -70,6 +75,7 @@ public final class Environments {
         thread.start();
         thread.join();
         given[0] = null;
+        SystemLoader.lead(null);
         return goesOn[0];
     }
 
