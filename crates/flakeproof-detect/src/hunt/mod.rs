@@ -27,7 +27,7 @@ use flakeproof_core::{
     FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderBlocks, Suite,
     SuiteOrders, Tally, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Likeness, Orders, Result};
 use ledger::Ledger;
 use trial_scheduler::{Stop, TrialScheduler};
 
@@ -117,7 +117,8 @@ fn isolation(adapter: &dyn Adapter, settings: &HuntSettings, ledger: &mut Ledger
         (Isolation::Fork, Ok(())) => Isolation::Fork,
         (Isolation::Fork, Err(why)) => {
             // Of a runner whose processes are never copied nobody expects it.
-            if adapter.can().state {
+            let can = adapter.can();
+            if can.state || can.likeness == Likeness::Nearly {
                 ledger.remark(
                     format!("fresh environments are spawned, not forked: {why}"),
                     "nothing is lost but time; `--isolation spawn` says that you know",

@@ -127,6 +127,9 @@ pub enum FromAgent {
     State {
         /// All of it.
         things: State,
+        /// What things that came to be since the beginning were then, where that is known.
+        #[serde(default)]
+        initial: State,
     },
     /// Another environment can begin in this process.
     Renewed {
@@ -408,7 +411,7 @@ mod tests {
     #[test]
     fn a_state_is_things_by_kind_and_name() {
         let line = br#"{"say":"state","things":{"variable":{"TOKEN":"\"abc\""},"thread":{}}}"#;
-        let FromAgent::State { things } = FromAgent::from_line(line).unwrap() else { panic!() };
+        let FromAgent::State { things, .. } = FromAgent::from_line(line).unwrap() else { panic!() };
         assert_eq!(things.get(LeftKind::Variable, "TOKEN"), Some("\"abc\""));
         assert_eq!(things.count(), 1);
     }

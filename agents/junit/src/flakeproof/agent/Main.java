@@ -38,7 +38,7 @@ public final class Main {
             if (settings.isWarm()) {
                 Warm.obey(link, output, settings);
             } else {
-                new Worker(link, output, settings, drivers).obey();
+                new Worker(link, output, settings, drivers, null).obey();
             }
         } catch (Throwable fault) {
             link.trouble(Failures.text(fault));

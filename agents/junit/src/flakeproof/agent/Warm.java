@@ -2,8 +2,10 @@ package flakeproof.agent;
 
 import java.lang.reflect.InvocationTargetException;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Environments one after another in this JVM, where it can do that.
@@ -18,7 +20,8 @@ final class Warm {
     /** Obeys in one environment after another, until it is told to stop. */
     static void obey(Link link, Output output, Settings settings) throws Throwable {
         Runnable streams = output::renew;
-        Function<ClassLoader, Boolean> inside = loader -> isWantedAnew(link, output, settings);
+        Function<Supplier<Map<String, Object>>, Boolean> inside =
+                look -> isWantedAnew(link, output, settings, look);
         Consumer<String> tell = why -> link.send(Json.map("say", "renewed", "reason", why));
         try {
             Class.forName(ENVIRONMENTS)
@@ -33,9 +36,10 @@ final class Warm {
     }
 
     /** One environment; true if another one is to follow. */
-    private static boolean isWantedAnew(Link link, Output output, Settings settings) {
+    private static boolean isWantedAnew(
+            Link link, Output output, Settings settings, Supplier<Map<String, Object>> look) {
         try {
-            return new Worker(link, output, settings, Drivers.load(settings)).obey();
+            return new Worker(link, output, settings, Drivers.load(settings), look).obey();
         } catch (Throwable fault) {
             link.trouble(Failures.text(fault));
             return false;

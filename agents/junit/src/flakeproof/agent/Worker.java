@@ -3,6 +3,7 @@ package flakeproof.agent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** Does what flakeproof asks for, one command after another. */
 final class Worker {
@@ -13,7 +14,16 @@ final class Worker {
     private Suite suite = new Suite();
     private List<Test> order = new ArrayList<>();
 
-    Worker(Link link, Output output, Settings settings, Drivers drivers) {
+    /** Looks at what tests left behind; null where that cannot be seen. */
+    private final Supplier<Map<String, Object>> look;
+
+    Worker(
+            Link link,
+            Output output,
+            Settings settings,
+            Drivers drivers,
+            Supplier<Map<String, Object>> look) {
+        this.look = look;
         this.link = link;
         this.output = output;
         this.settings = settings;
@@ -42,6 +52,9 @@ final class Worker {
                     runGroup(one);
                     pause();
                     break;
+                case "look":
+                    look();
+                    break;
                 case "renew":
                     drivers.all().forEach(Driver::close);
                     return true;
@@ -52,6 +65,16 @@ final class Worker {
                     link.trouble("the command " + command.get("do") + " is unknown");
             }
         }
+    }
+
+    private void look() {
+        if (look == null) {
+            link.trouble("what tests leave behind is seen in warm JVMs only");
+            return;
+        }
+        Map<String, Object> seen = look.get();
+        seen.put("say", "state");
+        link.send(seen);
     }
 
     private void collect(Object only) {

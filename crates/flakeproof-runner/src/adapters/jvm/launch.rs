@@ -240,10 +240,18 @@ fn command(
     if let Some(log) = class_log {
         arguments.push(format!("-Xlog:class+load=info:file={}:none:filecount=0", log.display()));
     }
-    arguments.extend(module.archive_options());
     let class_path = match purpose {
-        Purpose::One { .. } => class_path,
+        Purpose::One { .. } => {
+            arguments.extend(module.archive_options());
+            class_path
+        }
         Purpose::Many => {
+            let compilation =
+                ["-XX:TieredStopAtLevel", "-XX:-TieredCompilation", "-Xint", "-Xcomp"];
+            if !compilation.into_iter().any(has) {
+                // Classes live too short here for the second compiler to be worth its time.
+                arguments.push("-XX:TieredStopAtLevel=1".to_owned());
+            }
             arguments.push(format!("-javaagent:{}", module.worker.place.display()));
             let loader = "-Djava.system.class.loader=flakeproof.agent.warm.SystemLoader";
             arguments.push(loader.to_owned());

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, at, select};
-use flakeproof_core::{BlindSpot, Dependencies, Execution, Isolation, Outcome, TestId};
+use flakeproof_core::{BlindSpot, Dependencies, Execution, Isolation, Outcome, State, TestId};
 
 use super::launch::{self, Purpose, ReadyModule, Started, say_goodbye};
 use super::messages::{self, execution};
@@ -87,6 +87,15 @@ impl Jvm {
         };
         (self.known, self.order, self.results) = (Vec::new(), Vec::new(), 0);
         Ok(reason)
+    }
+
+    /// What its tests left behind.
+    pub(super) fn look(&mut self) -> Result<State> {
+        self.started.connection.send(&ToAgent::Look)?;
+        match self.answer()? {
+            FromAgent::State { things, initial } => Ok(things.with_initial(initial)),
+            other => Err(unexpected(other)),
+        }
     }
 
     /// Whether tests run, or their end was not heard yet.

@@ -192,7 +192,8 @@ impl Adapter for JvmAdapter {
             format!("{}, Java {}", hello.framework, hello.runtime)
         });
         let fork = self.session.project.get().map_or(Ok(()), warm::possible);
-        Capabilities { fork, dependencies: measures, ..capabilities(runner) }
+        let state = fork.is_ok();
+        Capabilities { fork, dependencies: measures, state, ..capabilities(runner) }
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -339,7 +340,7 @@ fn capabilities(runner: String) -> Capabilities {
         orders: Orders::Any,
         dependencies: true,
         features: false,
-        state: false,
+        state: true,
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct NearlyFresh {
     took: Duration,
     /// Whether the same tests in one order would be the same environment.
     is_one_order: bool,
+    /// Whether somebody wants to know what its tests leave behind.
+    is_looked_at: bool,
 }
 
 impl NearlyFresh {
@@ -40,6 +42,7 @@ impl NearlyFresh {
             ran: Vec::new(),
             took: Duration::ZERO,
             is_one_order: true,
+            is_looked_at: false,
         }
     }
 
@@ -48,7 +51,11 @@ impl NearlyFresh {
         let inner = match self.inner.take() {
             Some(inner) => inner,
             None => {
-                let place = place(&self.session, modules)?;
+                // A look decides nothing, and only warm JVMs can take one.
+                let place = match place(&self.session, modules)? {
+                    _ if self.is_looked_at => Place::Warm,
+                    place => place,
+                };
                 let isolation = match place {
                     Place::New | Place::Both => Isolation::Spawn,
                     Place::Warm => Isolation::Fork,
@@ -232,7 +239,12 @@ impl Environment for NearlyFresh {
     }
 
     fn look(&mut self) -> Result<State> {
-        self.inner(&BTreeSet::new())?.look()
+        self.is_looked_at = true;
+        match &mut self.inner {
+            Some((_, inner)) => inner.look(),
+            // What was at the beginning comes with the next picture.
+            None => Ok(State::default()),
+        }
     }
 
     fn close(mut self: Box<Self>) -> Result<()> {

@@ -86,8 +86,11 @@ const SOURCES: &[AgentFile] = &sources![
     "warm/inside/Leftovers.java",
     "warm/inside/Loggers.java",
     "warm/inside/Natives.java",
+    "warm/inside/Picture.java",
     "warm/inside/PutBack.java",
+    "warm/inside/StaticFields.java",
     "warm/inside/Statics.java",
+    "warm/inside/Texts.java",
 ];
 
 /// What makes a jar of the worker an agent, too, which lets it put back the JDK's own state.

@@ -19,7 +19,7 @@ public final class Agent {
     private static final String[] OPENED = {
         "java.io", "java.lang", "java.net", "java.rmi.server", "java.security", "java.sql",
         "java.util", "java.util.concurrent", "javax.management", "javax.naming.spi", "javax.net.ssl",
-        "java.lang.management", "jdk.internal.loader", "sun.net.www.http",
+        "java.lang.management", "jdk.internal.loader", "jdk.internal.misc", "sun.net.www.http",
         "sun.net.www.protocol.http", "sun.security.jca",
     };
 
@@ -39,7 +39,7 @@ public final class Agent {
             open(module, inside.getUnnamedModule());
         }
         Class<?> type = inside.loadClass("flakeproof.agent.warm.inside.PutBack");
-        return (JdkState) type.getConstructor().newInstance();
+        return (JdkState) type.getConstructor(Instrumentation.class).newInstance(instrumentation);
     }
 
     private static void open(Module module, Module to) {

@@ -3,7 +3,9 @@ package flakeproof.agent.warm;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Environments one after another in one JVM: each with its own loader for the project's classes, its
@@ -41,14 +43,14 @@ public final class Environments {
      * @param reloaded the entries of the class path that each loads anew
      * @param shownPath the class path that tests see
      * @param streams stands in for the standard streams, anew for each environment
-     * @param inside runs one environment; true if another one is wanted
+     * @param inside runs one environment, and may look at it; true if another one is wanted
      * @param tell told after each environment why the JVM cannot be used any more, or null
      */
     public static void run(
             List<String> reloaded,
             String shownPath,
             Runnable streams,
-            Function<ClassLoader, Boolean> inside,
+            Function<Supplier<Map<String, Object>>, Boolean> inside,
             java.util.function.Consumer<String> tell)
             throws Exception {
         Environments all = new Environments(reloaded, shownPath);
@@ -59,7 +61,7 @@ public final class Environments {
 
     private ThreadGroup group;
 
-    private boolean one(Runnable streams, Function<ClassLoader, Boolean> inside)
+    private boolean one(Runnable streams, Function<Supplier<Map<String, Object>>, Boolean> inside)
             throws InterruptedException {
         count++;
         ThreadGroup above = Thread.currentThread().getThreadGroup().getParent();
@@ -69,8 +71,11 @@ public final class Environments {
         loaders.add(new WeakReference<>(loader));
         boolean[] goesOn = new boolean[1];
         ClassLoader[] given = {loader};
+        ThreadGroup own = group;
+        Supplier<Map<String, Object>> look =
+                () -> jdk.look(given[0], new EnvironmentLoader(path, SHARED), own);
         Thread thread =
-                new Thread(group, () -> goesOn[0] = inside.apply(given[0]), "main", 0, false);
+                new Thread(group, () -> goesOn[0] = inside.apply(look), "main", 0, false);
         thread.setContextClassLoader(loader);
         thread.start();
         thread.join();

@@ -1,8 +1,10 @@
 package flakeproof.agent.warm.inside;
 
 import flakeproof.agent.warm.JdkState;
+import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.TimeZone;
 
@@ -14,17 +16,22 @@ import java.util.TimeZone;
  */
 public final class PutBack implements JdkState {
     private final List<Part> parts = new ArrayList<>();
+    private final Instrumentation instrumentation;
+    private final Statics statics = new Statics();
+    private final Loggers loggers = new Loggers();
     private Properties properties;
 
     /** Called by name, because no other class sees this one. */
-    public PutBack() {}
+    public PutBack(Instrumentation instrumentation) {
+        this.instrumentation = instrumentation;
+    }
 
     @Override
     public void remember() {
         properties = (Properties) System.getProperties().clone();
-        parts.add(new Statics());
+        parts.add(statics);
         parts.add(new Contents());
-        parts.add(new Loggers());
+        parts.add(loggers);
         parts.add(new Leftovers());
         parts.add(new Natives());
         for (Part part : parts) {
@@ -49,8 +56,21 @@ public final class PutBack implements JdkState {
             }
             return null;
         } catch (Throwable broken) {
-            return "the JDK's state cannot be put back: " + broken.getClass().getName();
+            return "the JDK's state cannot be put back: " + broken;
         }
+    }
+
+    @Override
+    public Map<String, Object> look(ClassLoader tests, ClassLoader anew, ThreadGroup group) {
+        Picture picture = new Picture();
+        picture.properties(properties);
+        statics.describe(picture);
+        picture.defaults(properties);
+        loggers.describe(picture);
+        picture.threads(group);
+        // Last, because it runs initialisers of the project.
+        new StaticFields(instrumentation, picture).describe(tests, anew);
+        return picture.message();
     }
 
     /** One kind of state. */

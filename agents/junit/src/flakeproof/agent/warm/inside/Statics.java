@@ -56,6 +56,23 @@ final class Statics implements PutBack.Part {
         return null;
     }
 
+    /** Adds what is not as it was; counters are nobody's doing. */
+    void describe(Picture picture) {
+        for (Kept each : kept) {
+            Object now = Kept.read(each.field);
+            boolean isCount = now instanceof Number;
+            if (!isCount && !Kept.same(now, each.value) && !isDefault(each.field)) {
+                String name = each.field.getDeclaringClass().getName() + "." + each.field.getName();
+                picture.changed("static_field", name, Texts.of(each.value), Texts.of(now));
+            }
+        }
+    }
+
+    /** Whether it is described as a default of the runtime. */
+    private static boolean isDefault(Field field) {
+        return field.getName().startsWith("default") && field.getDeclaringClass().getName().equals("java.util.Locale");
+    }
+
     /** A static field that can be read; null if this JDK does not have it. */
     static Field field(String type, String name) {
         try {
