@@ -88,9 +88,9 @@ impl Warmth {
     pub(super) fn put_away(&self, mut jvm: Jvm) {
         match jvm.renew() {
             Ok(None) => self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(jvm),
-            Ok(Some(reason)) => self.trust(|trust| trust.retire(reason)),
+            Ok(Some(reason)) => self.trust(|trust| trust.retire(&reason)),
             // It is gone, or does not answer; it is killed, and the next environment has another.
-            Err(_) => self.trust(|trust| trust.retire("a JVM ended after its tests".into())),
+            Err(_) => self.trust(|trust| trust.retire("a JVM ended after its tests")),
         }
     }
 
@@ -261,7 +261,7 @@ impl Trust {
     }
 
     /// Count a JVM that cannot be used any more.
-    fn retire(&mut self, reason: String) {
+    fn retire(&mut self, reason: &str) {
         self.retired += 1;
         if self.environments >= RETIREMENTS_COUNT && 4 * self.retired > self.environments {
             self.give_up(format!("most warm JVMs can be used only once: {reason}"));
@@ -363,7 +363,7 @@ mod tests {
         let mut trust = trusted();
         for _ in 0..RETIREMENTS_COUNT {
             trust.is_to_be_checked(&[]);
-            trust.retire("a test loaded a native library".into());
+            trust.retire("a test loaded a native library");
         }
         assert!(trust.given_up().is_some_and(|why| why.contains("native")));
     }
