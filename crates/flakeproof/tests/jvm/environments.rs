@@ -1,7 +1,7 @@
 //! Orders of tests in live and in fresh JVMs.
 
 use flakeproof_core::{BlindSpot, Dependencies, Isolation};
-use flakeproof_runner::{Adapter, Granularity, Probe, Then};
+use flakeproof_runner::{Granularity, Probe, Then};
 
 use crate::claims::Claim;
 use crate::scene::{MavenProject, Pom, Scene, Shared, told};

@@ -96,9 +96,8 @@ fn a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms() {
         environment.close().expect("closes");
     }
     let notices = scene.adapter.notices();
-    let [notice] = notices.as_slice() else { panic!("{notices:?}") };
-    let says = notice.what.contains("ATest#sees` fails in a warm JVM and passes in a new one");
-    assert!(says, "{}", notice.what);
+    let wanted = "ATest#sees` fails in a warm JVM and passes in a new one";
+    assert!(notices.iter().any(|notice| notice.what.contains(wanted)), "{notices:?}");
 }
 
 fn what_a_polluter_leaves_behind_is_named() {
