@@ -30,6 +30,8 @@ const MOST_FAILURES: u32 = 20;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FixTest {
     was: f64,
+    /// The most often that it may have failed.
+    at_most: f64,
     confidence: f64,
     orders: u32,
     tally: Tally,
@@ -55,7 +57,14 @@ impl FixTest {
     /// not mend what another one does.
     #[must_use]
     pub fn new(was: f64, confidence: f64, orders: u32) -> Self {
-        Self { was, confidence, orders: orders.max(1), tally: Tally::default() }
+        Self { was, at_most: was, confidence, orders: orders.max(1), tally: Tally::default() }
+    }
+
+    /// The same where the test may have failed up to this often: clean runs are counted against the
+    /// low end of what was seen, failures in a row against the high end.
+    #[must_use]
+    pub fn failing_at_most(self, rate: f64) -> Self {
+        Self { at_most: rate.max(self.was), ..self }
     }
 
     /// The clean runs that each order needs.
@@ -73,7 +82,7 @@ impl FixTest {
     /// So many failures in a row are too many for a test that fails as often as it did: it is broken.
     #[must_use]
     pub fn failures_of_a_broken_test(&self) -> u32 {
-        clean_runs_needed(1.0 - self.was, self.confidence).clamp(ALWAYS, MOST_FAILURES)
+        clean_runs_needed(1.0 - self.at_most, self.confidence).clamp(ALWAYS, MOST_FAILURES)
     }
 
     /// Take in the outcome of the next run; orders take turns.
@@ -170,6 +179,15 @@ impl FormerRate {
         let best = candidates.into_iter().max_by(|one, other| one.rate.total_cmp(&other.rate));
         best.filter(|it| it.rate > 0.0)
     }
+
+    /// The most often that the test may have failed.
+    #[must_use]
+    pub fn high(&self) -> f64 {
+        match self.source {
+            RateSource::Seen(tally, _) => failure_rate(tally).high,
+            RateSource::Given | RateSource::Decided => self.rate,
+        }
+    }
 }
 
 /// All that was found out about a fix.
@@ -239,6 +257,15 @@ mod tests {
         assert_eq!(test.verdict(), None);
         test.observe(true);
         assert_eq!(test.verdict(), Some(FixVerdict::StillFlaky));
+    }
+
+    #[test]
+    fn a_test_that_failed_4_of_11_is_not_broken_after_three_failures() {
+        let seen = failure_rate(tally(11, 4));
+        let test = FixTest::new(seen.low, 0.95, 1).failing_at_most(seen.high);
+        let enough = test.failures_of_a_broken_test();
+        assert!(enough >= 6, "{enough}");
+        assert!(seen.high.powi(i32::try_from(enough).unwrap_or(i32::MAX)) < 0.05);
     }
 
     #[test]

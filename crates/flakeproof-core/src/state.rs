@@ -24,8 +24,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct State {
-    things: BTreeMap<LeftKind, BTreeMap<String, String>>,
+    things: Things,
+    /// What things are when nothing but their own beginning has happened.
+    #[serde(skip)]
+    initial: Things,
 }
+
+type Things = BTreeMap<LeftKind, BTreeMap<String, String>>;
 
 /// The kind of a thing that a test can leave behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -52,6 +57,12 @@ pub enum LeftKind {
     ImportPath,
     /// An imported module, told from another of the same name.
     Module,
+    /// A static field of a class.
+    StaticField,
+    /// A property of the JVM.
+    SystemProperty,
+    /// What the runtime takes where nothing else is said: a locale, a time zone, a stream.
+    RuntimeDefault,
 }
 
 /// One thing that is not as it was before.
@@ -96,6 +107,13 @@ impl State {
         self.things.values().map(BTreeMap::len).sum()
     }
 
+    /// The same picture, with what these things were at their own beginning. A class that is loaded
+    /// between two pictures is in neither the one nor as it was in the other without that.
+    #[must_use]
+    pub fn with_initial(self, initial: Self) -> Self {
+        Self { initial: initial.things, ..self }
+    }
+
     /// What differs between two pictures of the same environment or of copies of it, by kind and
     /// name.
     ///
@@ -103,6 +121,17 @@ impl State {
     /// is in them: that is news, but no news about each of its attributes.
     #[must_use]
     pub fn left_behind(before: &Self, after: &Self) -> Vec<LeftBehind> {
+        let mut begin = before.clone();
+        for (&kind, things) in &after.initial {
+            for (name, value) in things {
+                let known = begin.things.entry(kind).or_default();
+                known.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        Self::differences(&begin, after)
+    }
+
+    fn differences(before: &Self, after: &Self) -> Vec<LeftBehind> {
         let mut left = Vec::new();
         for (&kind, things) in &before.things {
             for (name, value) in things {
@@ -146,7 +175,10 @@ impl State {
             | LeftKind::Thread
             | LeftKind::WarningsFilter
             | LeftKind::Logger
-            | LeftKind::ImportPath => false,
+            | LeftKind::ImportPath
+            | LeftKind::StaticField
+            | LeftKind::SystemProperty
+            | LeftKind::RuntimeDefault => false,
         }
     }
 }
@@ -166,6 +198,9 @@ impl LeftKind {
             Self::Logger => "logger",
             Self::ImportPath => "import path",
             Self::Module => "module",
+            Self::StaticField => "static field",
+            Self::SystemProperty => "system property",
+            Self::RuntimeDefault => "default",
         }
     }
 }
@@ -194,6 +229,9 @@ impl fmt::Display for LeftBehind {
             | LeftKind::Variable
             | LeftKind::WorkingDirectory
             | LeftKind::SignalHandler
+            | LeftKind::StaticField
+            | LeftKind::SystemProperty
+            | LeftKind::RuntimeDefault
             | LeftKind::Logger => {
                 let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unset".into());
                 return write!(f, "{} before, {} after", text(before), text(after));
@@ -223,6 +261,20 @@ mod tests {
 
     fn differences(before: &State, after: &State) -> Vec<String> {
         State::left_behind(before, after).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_class_that_was_loaded_in_between_counts_from_its_own_beginning() {
+        let state = |value: &str| {
+            let mut state = State::default();
+            state.insert(LeftKind::StaticField, "a.Shop.opened", value);
+            state.insert(LeftKind::StaticField, "a.Shop.name", "\"corner\"");
+            state
+        };
+        let after = state("3").with_initial(state("0"));
+        let left = State::left_behind(&State::default(), &after);
+        let texts: Vec<String> = left.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["static field a.Shop.opened: 0 before, 3 after"]);
     }
 
     #[test]

@@ -207,6 +207,8 @@ pub struct Capabilities {
     pub runner: String,
     /// Whether [`Isolation::Fork`] can be opened; if not, why.
     pub fork: std::result::Result<(), String>,
+    /// How like new processes the environments of [`Isolation::Fork`] are.
+    pub likeness: Likeness,
     /// Whether environments can be copied with their state.
     pub snapshot: bool,
     /// In which orders tests can run in one environment.
@@ -217,6 +219,29 @@ pub struct Capabilities {
     pub features: bool,
     /// Whether environments can tell what tests leave behind.
     pub state: bool,
+}
+
+impl Capabilities {
+    /// How environments are made whose word must stand, where these were asked for: in a new process
+    /// where forked ones are only nearly like one, or cannot be had.
+    #[must_use]
+    pub fn judging(&self, wanted: Isolation) -> Isolation {
+        match (wanted, &self.fork, self.likeness) {
+            (Isolation::Fork, Ok(()), Likeness::Alike) => Isolation::Fork,
+            (Isolation::Fork, _, _) => Isolation::Spawn,
+            (Isolation::Spawn | Isolation::Same, _, _) => wanted,
+        }
+    }
+}
+
+/// How like a new process an environment of [`Isolation::Fork`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Likeness {
+    /// Tests do there what they do in a new process, but for what grows old.
+    Alike,
+    /// Most tests do. It is a filter and no judge: nothing may rest on what is seen there before a new
+    /// process has shown it.
+    Nearly,
 }
 
 /// In which orders tests can run in one environment.

@@ -19,8 +19,8 @@ mod shell;
 mod watched;
 
 pub use adapter::{
-    Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Measuring,
-    Orders, Probe, Result, Then, Workers,
+    Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Likeness,
+    Measuring, Orders, Probe, Result, Then, Workers,
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};

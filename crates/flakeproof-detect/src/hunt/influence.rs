@@ -6,8 +6,9 @@ use std::ops::ControlFlow;
 
 use flakeproof_core::{
     Decision, FlakyKind, HuntedTest, Isolation, LeftBehind, OrderKind, Reproduction, Signature,
-    TestId,
+    Tally, TestId,
 };
+use flakeproof_runner::Likeness;
 
 use super::Hunt;
 use super::ledger::always_passed;
@@ -23,6 +24,8 @@ pub(super) const MOST_PAIRS: usize = 250_000;
 const MOST_KNOWN_SETS: usize = 3;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
+/// So many of those found are asked about in new processes, where forked environments only guess.
+const MOST_CLEANERS_SHOWN: usize = 10;
 /// So many tests are tried one by one before a single victim: those of its class, and, if a walk past
 /// all tests does not show who makes it fail, those nearest to it.
 const MOST_SIBLINGS: usize = 50;
@@ -30,6 +33,11 @@ const MOST_NEIGHBOURS: usize = 100;
 /// So many tries has what was seen in copies to show itself in a new process; all but the first are
 /// alone.
 const MOST_CONFIRMATIONS: u32 = 4;
+/// So many new processes start at the same time.
+const AT_ONCE: usize = 4;
+/// So many tries have both outcomes of a test that fails by chance.
+const FEWEST_FOR_BOTH: u32 = 8;
+const MOST_FOR_BOTH: u32 = 60;
 
 impl Hunt<'_, '_> {
     /// Find polluters, state-setters and cleaners, and confirm them.
@@ -48,6 +56,7 @@ impl Hunt<'_, '_> {
         }
         let victims = self.ledger.of_kind(FlakyKind::Victim);
         self.confirm(&victims, &brittle)?;
+        self.confirm_chance()?;
         if matches!(search, PolluterSearch::All | PolluterSearch::Pairs) {
             self.find_cleaners()?;
         }
@@ -280,10 +289,12 @@ impl Hunt<'_, '_> {
             let (mut fails, mut passes) = self.show_at_once(*test, &failing, &passing)?;
             fails = fails || self.shows(*test, &failing, Decision::High)?;
             passes = passes || self.shows(*test, &passing, Decision::Low)?;
-            self.confirmed.insert(*test);
             if fails && passes {
+                self.confirm_further_sets(*test)?;
+                self.confirmed.insert(*test);
                 continue;
             }
+            self.confirmed.insert(*test);
             // It passed alone before: what makes it fail now is neither in the copies nor in the code.
             let stays = !passes
                 && self.scheduler.decide(&format!("again/{test}"), &[*test])? == Decision::High;
@@ -291,6 +302,111 @@ impl Hunt<'_, '_> {
             self.take_back(*test, fails, is_victim && stays);
         }
         Ok(())
+    }
+
+    /// Whether what is seen in forked environments is a guess, however often it is seen.
+    pub(super) fn is_guessing(&self) -> bool {
+        let can = self.scheduler.adapter.can();
+        self.scheduler.isolation() == Isolation::Fork && can.likeness == Likeness::Nearly
+    }
+
+    /// Forget further polluters or state-setters of a test that new processes do not show, where
+    /// forked environments only guess.
+    fn confirm_further_sets(&mut self, test: u32) -> Result<(), Stop> {
+        if !self.is_guessing() {
+            return Ok(());
+        }
+        let known = self.ledger.test(test);
+        let is_victim = known.kind == Some(FlakyKind::Victim);
+        let sets = if is_victim { &known.polluters } else { &known.setters }.clone();
+        let wanted = if is_victim { Decision::High } else { Decision::Low };
+        let positions = sets.iter().map(|ids| {
+            let set: Option<Vec<u32>> = ids.iter().map(|it| self.scheduler.position(it)).collect();
+            set.unwrap_or_default()
+        });
+        let positions: Vec<Vec<u32>> = positions.collect();
+        let first = self.first_influence.get(&test).cloned();
+        let further: Vec<Vec<u32>> =
+            positions.iter().filter(|set| first.as_ref() != Some(*set)).cloned().collect();
+        let shown = self.shown(test, &further, wanted)?;
+        let is_shown = |set: &Vec<u32>| first.as_ref() == Some(set) || shown.contains(set);
+        let kept = sets.into_iter().zip(&positions).filter(|(_, set)| is_shown(set));
+        let kept = kept.map(|(ids, _)| ids).collect();
+        let known = self.ledger.test_mut(test);
+        *(if is_victim { &mut known.polluters } else { &mut known.setters }) = kept;
+        Ok(())
+    }
+
+    /// Those of some beginnings after which new processes show an outcome of a test. Some start at the
+    /// same time; who shows something else then has a few tries alone.
+    fn shown(
+        &mut self,
+        test: u32,
+        beginnings: &[Vec<u32>],
+        wanted: Decision,
+    ) -> Result<Vec<Vec<u32>>, Stop> {
+        let order = |before: &Vec<u32>| before.iter().copied().chain([test]).collect::<Vec<u32>>();
+        let mut shown = Vec::new();
+        for some in beginnings.chunks(AT_ONCE) {
+            let trials = some.iter().map(|before| {
+                Trial::order(format!("confirm/{test}/1"), order(before), Isolation::Spawn)
+            });
+            let mut seen = Vec::new();
+            self.scheduler.in_turns(trials.collect(), &mut |_, record| {
+                seen.push(last_failed(record) == Some(wanted == Decision::High));
+                ControlFlow::Continue(())
+            })?;
+            for (at, before) in some.iter().enumerate() {
+                if seen.get(at) == Some(&true) || self.shows(test, &order(before), wanted)? {
+                    shown.push(before.clone());
+                }
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Forget the tests that pass and fail by chance only where forked environments guess.
+    fn confirm_chance(&mut self) -> Result<(), Stop> {
+        if !self.is_guessing() {
+            return Ok(());
+        }
+        let mut seen = self.ledger.of_kind(FlakyKind::Nod);
+        seen.retain(|test| !self.confirmed.contains(test));
+        if seen.is_empty() {
+            return Ok(());
+        }
+        self.scheduler.begin(HuntStage::Confirmation, seen.len());
+        for test in seen {
+            let order = self.order_of_chance(test);
+            let known = self.ledger.test(test);
+            let tally = if order.len() == 1 { known.alone } else { known.baseline };
+            let trials = (1..=runs_for_both(tally)).map(|number| {
+                Trial::order(format!("chance/{test}/{number}"), order.clone(), Isolation::Spawn)
+            });
+            let mut anew = Tally::default();
+            self.scheduler.one_by_one(trials, &mut |_, record| {
+                last_failed(record).into_iter().for_each(|has_failed| anew.count(has_failed));
+                match anew.is_inconsistent() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            })?;
+            self.confirmed.insert(test);
+            if !anew.is_inconsistent() {
+                self.take_back(test, anew.failures > 0, false);
+            }
+        }
+        Ok(())
+    }
+
+    /// The order that shows a test pass and fail by chance: seen in the suite's own order alone, it may
+    /// need what runs before it there.
+    fn order_of_chance(&self, test: u32) -> Vec<u32> {
+        let known = self.ledger.test(test);
+        match known.baseline.failures > 0 && known.alone.failures == 0 {
+            true => self.original_up_to(test),
+            false => vec![test],
+        }
     }
 
     /// Whether two new processes, which start at the same time, show a test to fail in the one order
@@ -337,9 +453,13 @@ impl Hunt<'_, '_> {
             self.remark_left_on_disk(test);
             return;
         }
+        let (place, next) = match self.is_guessing() {
+            true => ("where environments share a process", "hunts in new processes alone"),
+            false => ("in copies of a process", "hunts without copies"),
+        };
         self.ledger.remark(
-            format!("`{id}` {word} only in copies of a process, not in new ones"),
-            "it is not called flaky; `--isolation spawn` hunts without copies",
+            format!("`{id}` {word} only {place}, not in new ones"),
+            &format!("it is not called flaky; `--isolation spawn` {next}"),
         );
     }
 
@@ -363,11 +483,40 @@ impl Hunt<'_, '_> {
             candidates.sort_by_key(|test| (test.abs_diff(victim), *test));
             candidates.truncate(MOST_CLEANERS);
             candidates.sort_unstable();
-            let found = cleaning::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?;
+            let mut found =
+                cleaning::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?;
+            if self.is_guessing() {
+                found = self.shown_to_clean(&polluters, &found, victim)?;
+            }
             let ids = found.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
             self.ledger.test_mut(victim).cleaners = ids;
         }
         Ok(())
+    }
+
+    /// Those of the cleaners that heal in a new process, too. One is enough to know what heals, and so
+    /// only some are asked about, those nearest to the victim first.
+    fn shown_to_clean(
+        &mut self,
+        polluters: &[u32],
+        cleaners: &[u32],
+        victim: u32,
+    ) -> Result<Vec<u32>, Stop> {
+        let mut nearest = cleaners.to_vec();
+        nearest.sort_by_key(|test| (test.abs_diff(victim), *test));
+        if let Some(others) = nearest.len().checked_sub(MOST_CLEANERS_SHOWN).filter(|it| *it > 0) {
+            nearest.truncate(MOST_CLEANERS_SHOWN);
+            let id = self.ledger.test(victim).id.clone();
+            self.ledger.remark(
+                format!("{others} more tests seem to heal `{id}`; new processes were not asked"),
+                "`--isolation spawn` asks about all of them",
+            );
+        }
+        nearest.sort_unstable();
+        let after = |cleaner: &u32| polluters.iter().copied().chain([*cleaner]).collect();
+        let beginnings: Vec<Vec<u32>> = nearest.iter().map(after).collect();
+        let shown = self.shown(victim, &beginnings, Decision::Low)?;
+        Ok(shown.iter().filter_map(|before| before.last().copied()).collect())
     }
 
     /// What the first polluters of each victim, or the first state-setters, leave behind.
@@ -509,15 +658,10 @@ impl Hunt<'_, '_> {
                     .influenced(test)
                     .or_else(|| self.failing_order.get(&test).cloned())
                     .unwrap_or_else(|| vec![test]),
-                // Seen in the suite's own order alone, it may need what runs before it there.
-                Some(FlakyKind::Nod) | None
-                    if known.baseline.failures > 0 && known.alone.failures == 0 =>
-                {
-                    self.original_up_to(test)
-                }
-                Some(FlakyKind::Nod) | None => vec![test],
+                Some(FlakyKind::Nod) | None => self.order_of_chance(test),
             };
             let isolation = self.scheduler.isolation_for(&order);
+            let isolation = self.scheduler.adapter.can().judging(isolation);
             let order: Vec<TestId> =
                 order.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
             let command = match isolation {
@@ -528,6 +672,19 @@ impl Hunt<'_, '_> {
             known.reproduction = Some(Reproduction { order, isolation, command });
         }
     }
+}
+
+/// So many new processes show both outcomes of a test that failed so often, but for one case in fifty.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number between the two bounds"
+)]
+fn runs_for_both(seen: Tally) -> u32 {
+    let rate = f64::from(seen.failures.max(1)) / f64::from(seen.runs.max(2));
+    let rarer = rate.min(1.0 - rate).clamp(0.01, 0.5);
+    let runs = (0.02_f64.ln() / (1.0 - rarer).ln()).ceil();
+    (runs as u32).clamp(FEWEST_FOR_BOTH, MOST_FOR_BOTH)
 }
 
 /// An order without the test that it is about.

@@ -24,10 +24,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use flakeproof_core::{
-    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, OrderBlocks, Suite, SuiteOrders,
-    Tally, TestId,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntedTest, Isolation, Notice, OrderBlocks, Suite,
+    SuiteOrders, Tally, TestId,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Likeness, Orders, Result};
 use ledger::Ledger;
 use trial_scheduler::{Stop, TrialScheduler};
 
@@ -95,6 +95,7 @@ pub fn hunt(
         hidden: None,
         seconds_alone: vec![0.0; tests.len()],
         seconds_in_order: 0.0,
+        first_notices: adapter.notices(),
     };
     if !hunt.can_reorder() && !is_said {
         hunt.ledger.remark(
@@ -118,7 +119,8 @@ fn isolation(adapter: &dyn Adapter, settings: &HuntSettings, ledger: &mut Ledger
         (Isolation::Fork, Ok(())) => Isolation::Fork,
         (Isolation::Fork, Err(why)) => {
             // Of a runner whose processes are never copied nobody expects it.
-            if adapter.can().state {
+            let can = adapter.can();
+            if can.state || can.likeness == Likeness::Nearly {
                 ledger.remark(
                     format!("fresh environments are spawned, not forked: {why}"),
                     "nothing is lost but time; `--isolation spawn` says that you know",
@@ -182,6 +184,8 @@ struct Hunt<'a, 'j> {
     /// What one run of each test took alone, and one of the suite, in seconds.
     seconds_alone: Vec<f64>,
     seconds_in_order: f64,
+    /// What the adapter had to say before the first test ran.
+    first_notices: Vec<Notice>,
 }
 
 /// How far the stages are that a budget may cut short, and that are gone on with as long as there is some.
@@ -244,6 +248,15 @@ impl Hunt<'_, '_> {
         }
     }
 
+    /// What the adapter has to say only now.
+    fn add_late_notices(&mut self) {
+        for notice in self.scheduler.adapter.notices() {
+            if !self.first_notices.contains(&notice) {
+                self.ledger.remark(notice.what, &notice.next);
+            }
+        }
+    }
+
     fn end(mut self, stages: Result<(), Stop>) -> Result<Hunted> {
         let end = match stages {
             Ok(()) => HuntEnd::Finished,
@@ -262,6 +275,7 @@ impl Hunt<'_, '_> {
         self.name_the_disturbed();
         self.name_the_unclassified();
         self.name_the_inseparable();
+        self.add_late_notices();
         let (tests, notices) = (self.ledger.tests, self.ledger.notices);
         Ok(Hunted { tests, cost: self.scheduler.cost, end, hidden: self.hidden, notices })
     }
@@ -273,8 +287,28 @@ impl Hunt<'_, '_> {
         }
         let depends =
             |test: &HuntedTest| matches!(test.kind, Some(FlakyKind::Victim | FlakyKind::Brittle));
-        let mut tests = self.ledger.all(depends);
+        let is_guessing = self.is_guessing();
+        let mut tests = match is_guessing {
+            true => self.ledger.all(|test| test.kind.is_some()),
+            false => self.ledger.all(depends),
+        };
         tests.retain(|test| !self.confirmed.contains(test));
+        if is_guessing {
+            for test in &tests {
+                let known = self.ledger.test_mut(*test);
+                (known.kind, known.polluters, known.setters) = (None, Vec::new(), Vec::new());
+                known.cleaners.clear();
+                known.reproduction = None;
+                self.taken_back.insert(*test);
+            }
+            self.remark_on_some(
+                &tests,
+                "was seen to be flaky where environments share a process, and new ones were not asked \
+                 yet: it is not called flaky",
+                "go on with `--resume` to have it confirmed, or give a longer `--budget`",
+            );
+            return;
+        }
         self.remark_on_some(
             &tests,
             "was seen in copies of a process, and not yet in new ones",

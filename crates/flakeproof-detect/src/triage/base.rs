@@ -282,9 +282,10 @@ impl BaseStage<'_> {
 
     /// Until it fails there as it does here.
     fn try_often(&self, case: &Case, trials: &mut BaseTrials) -> Result<()> {
-        let (isolation, most) = match self.base.adapter.can().fork {
-            Ok(()) => (Isolation::Fork, RUNS_FOR_A_RATE),
-            Err(_) => (Isolation::Spawn, RUNS_IN_NEW_PROCESSES),
+        let isolation = self.base.adapter.can().judging(Isolation::Fork);
+        let most = match isolation {
+            Isolation::Fork => RUNS_FOR_A_RATE,
+            Isolation::Spawn | Isolation::Same => RUNS_IN_NEW_PROCESSES,
         };
         for number in 2..=most {
             if trials.alone.failed > 0 || self.is_over() {

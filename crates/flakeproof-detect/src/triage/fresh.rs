@@ -73,7 +73,7 @@ fn isolation_of_further_reruns(
     notices: &mut Vec<Notice>,
 ) -> Isolation {
     match (settings.isolation, adapter.can().fork) {
-        (Isolation::Fork, Ok(())) => Isolation::Fork,
+        (Isolation::Fork, Ok(())) => adapter.can().judging(Isolation::Fork),
         (Isolation::Fork, Err(why)) => {
             let notice = Notice {
                 what: format!("fresh environments are spawned, not forked: {why}"),

@@ -2,5 +2,6 @@
 
 mod finding;
 mod going_on;
+mod guessing;
 mod hunting;
 mod strategies;

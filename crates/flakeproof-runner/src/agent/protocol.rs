@@ -64,6 +64,8 @@ pub enum ToAgent {
     },
     /// Describe what tests can leave behind.
     Look,
+    /// End this environment, and begin another one in the same process.
+    Renew,
     /// Tear down and end.
     Bye,
 }
@@ -127,6 +129,15 @@ pub enum FromAgent {
     State {
         /// All of it.
         things: State,
+        /// What things that came to be since the beginning were then, where that is known.
+        #[serde(default)]
+        initial: State,
+    },
+    /// Another environment can begin in this process.
+    Renewed {
+        /// Why it would not be as in a new process, if so: then none begins.
+        #[serde(default)]
+        reason: Option<String>,
     },
     /// The framework ended the session, for example at `--maxfail`.
     Stopped {
@@ -405,7 +416,7 @@ mod tests {
     #[test]
     fn a_state_is_things_by_kind_and_name() {
         let line = br#"{"say":"state","things":{"variable":{"TOKEN":"\"abc\""},"thread":{}}}"#;
-        let FromAgent::State { things } = FromAgent::from_line(line).unwrap() else { panic!() };
+        let FromAgent::State { things, .. } = FromAgent::from_line(line).unwrap() else { panic!() };
         assert_eq!(things.get(LeftKind::Variable, "TOKEN"), Some("\"abc\""));
         assert_eq!(things.count(), 1);
     }

@@ -57,6 +57,7 @@ impl Adapter for Scripted {
         Capabilities {
             runner: "scripted".into(),
             fork: self.fork.clone(),
+            likeness: self.likeness,
             snapshot: true,
             orders: self.orders,
             dependencies: true,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use flakeproof_core::{Dependencies, Isolation, LeftKind, Outcome, Seed, TestId};
-use flakeproof_runner::{Cancel, Canceller, Granularity, Orders, Then};
+use flakeproof_runner::{Cancel, Canceller, Granularity, Likeness, Orders, Then};
 
 use super::environment::{Shared, locked};
 
@@ -14,6 +14,7 @@ pub struct Scripted {
     pub(super) scripts: BTreeMap<TestId, Arc<Script>>,
     pub(super) fork: std::result::Result<(), String>,
     pub(super) has_zygote: bool,
+    pub(super) likeness: Likeness,
     pub(super) room: Option<usize>,
     pub(super) orders: Orders,
     pub(super) state: Arc<Mutex<Shared>>,
@@ -29,6 +30,7 @@ pub fn suite<'a>(tests: impl IntoIterator<Item = &'a str>) -> Scripted {
         scripts: BTreeMap::new(),
         fork: Ok(()),
         has_zygote: true,
+        likeness: Likeness::Alike,
         room: None,
         orders: Orders::Any,
         state: Arc::default(),
@@ -332,6 +334,13 @@ impl Scripted {
     #[must_use]
     pub fn cannot_fork(mut self, why: &str) -> Self {
         self.fork = Err(why.to_owned());
+        self
+    }
+
+    /// Forked environments are nearly, and only nearly, like new processes.
+    #[must_use]
+    pub fn forks_nearly(mut self) -> Self {
+        self.likeness = Likeness::Nearly;
         self
     }
 

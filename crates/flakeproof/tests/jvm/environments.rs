@@ -1,7 +1,7 @@
 //! Orders of tests in live and in fresh JVMs.
 
 use flakeproof_core::{BlindSpot, Dependencies, Isolation};
-use flakeproof_runner::{Adapter, Error, Granularity, Probe, Then};
+use flakeproof_runner::{Granularity, Probe, Then};
 
 use crate::claims::Claim;
 use crate::scene::{MavenProject, Pom, Scene, Shared, told};
@@ -15,7 +15,6 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     a_new_jvm_knows_nothing_of_the_last_one,
     the_classes_that_a_test_loads_are_its_dependencies,
     many_fresh_jvms_get_an_archive_and_say_the_same,
-    a_jvm_is_not_copied_and_not_looked_into,
 ];
 
 /// Two classes whose set-ups count, a polluter and a victim.
@@ -124,17 +123,4 @@ fn many_fresh_jvms_get_an_archive_and_say_the_same() {
         let outcomes = scene.outcomes(&["ATest#once", "BTest#clean", "BTest#twice"]);
         assert_eq!(outcomes, ["once passed", "clean passed", "twice failed"], "JVM {number}");
     }
-}
-
-fn a_jvm_is_not_copied_and_not_looked_into() {
-    let scene = STATE.get(make_state);
-    let can = scene.adapter.can();
-    assert!(can.runner.starts_with("JUnit 4.13.2, Java "), "{}", can.runner);
-    assert!(!can.snapshot && can.fork.is_err() && !can.state && !can.features && can.dependencies);
-    assert!(matches!(scene.adapter.open(Isolation::Fork), Err(Error::NotPossible { .. })));
-    let mut environment = scene.open(Isolation::Spawn);
-    assert!(matches!(environment.snapshot(), Err(Error::NotPossible { .. })));
-    assert!(matches!(environment.look(), Err(Error::NotPossible { .. })));
-    let unknown = environment.expect(&["acme.ATest#gone".into()], Then::End);
-    assert!(matches!(unknown, Err(Error::UnknownTest { .. })));
 }

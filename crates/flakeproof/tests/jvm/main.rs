@@ -9,6 +9,7 @@ mod builds;
 mod environments;
 mod losses;
 mod scene;
+mod warm;
 
 use std::process::ExitCode;
 
@@ -18,9 +19,10 @@ fn main() -> ExitCode {
         flakeproof_testkit::skipped::note("the JVM's adapter", &format!("there is no {missing}"));
         return ExitCode::SUCCESS;
     }
-    let claims = [builds::CLAIMS, environments::CLAIMS, losses::CLAIMS];
+    let claims = [builds::CLAIMS, environments::CLAIMS, losses::CLAIMS, warm::CLAIMS];
     let end = claims::run(&claims.concat());
     environments::STATE.forget();
     losses::KILLERS.forget();
+    warm::HOSTILE.forget();
     end
 }

@@ -35,7 +35,11 @@ public final class Main {
                 link.trouble(drivers.trouble());
                 return;
             }
-            new Worker(link, output, settings, drivers).obey();
+            if (settings.isWarm()) {
+                Warm.obey(link, output, settings);
+            } else {
+                new Worker(link, output, settings, drivers, null).obey();
+            }
         } catch (Throwable fault) {
             link.trouble(Failures.text(fault));
         }

@@ -1,6 +1,7 @@
 package flakeproof.agent;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.Charset;
@@ -16,14 +17,23 @@ final class Output {
     private static final int CAP = 64 * 1024;
 
     private final byte[] ring = new byte[CAP];
+    private final InputStream in = System.in;
+    private final PrintStream out = System.out;
+    private final PrintStream err = System.err;
     private long written;
 
     /** Stands in for the standard streams. */
     static Output install() {
         Output output = new Output();
-        System.setOut(output.around(System.out, "stdout.encoding"));
-        System.setErr(output.around(System.err, "stderr.encoding"));
+        output.renew();
         return output;
+    }
+
+    /** Stands in for them again, whatever was put in its place, closed or broken. */
+    void renew() {
+        System.setIn(in);
+        System.setOut(around(out, "stdout.encoding"));
+        System.setErr(around(err, "stderr.encoding"));
     }
 
     /** Forgets what was printed so far. */

@@ -28,6 +28,12 @@ public final class Settings {
     /** The system property that counts the attempts. */
     final String attemptProperty;
 
+    /** What each environment of a warm JVM loads anew; empty where a JVM is one environment. */
+    final List<String> reloaded;
+
+    /** The class path that tests of a warm JVM see. */
+    final String shownPath;
+
     Settings(Map<String, Object> from) {
         framework = text(from, "framework", "platform");
         classes = texts(from.get("classes"));
@@ -35,10 +41,17 @@ public final class Settings {
         excludedGroups = text(from, "excluded_groups", "").trim();
         selection = new Selection(texts(from.get("methods")));
         attemptProperty = text(from, "attempt_property", "flakeproof.attempt");
+        reloaded = texts(from.get("reloaded"));
+        shownPath = text(from, "shown_path", "");
         Object given = from.get("parameters");
         if (given != null) {
             Json.object(given).forEach((key, value) -> parameters.put(key, String.valueOf(value)));
         }
+    }
+
+    /** Whether environments follow one another in this JVM. */
+    boolean isWarm() {
+        return !shownPath.isEmpty();
     }
 
     private static String text(Map<String, Object> from, String key, String otherwise) {

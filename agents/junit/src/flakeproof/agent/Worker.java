@@ -3,6 +3,7 @@ package flakeproof.agent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** Does what flakeproof asks for, one command after another. */
 final class Worker {
@@ -13,15 +14,24 @@ final class Worker {
     private Suite suite = new Suite();
     private List<Test> order = new ArrayList<>();
 
-    Worker(Link link, Output output, Settings settings, Drivers drivers) {
+    /** Looks at what tests left behind; null where that cannot be seen. */
+    private final Supplier<Map<String, Object>> look;
+
+    Worker(
+            Link link,
+            Output output,
+            Settings settings,
+            Drivers drivers,
+            Supplier<Map<String, Object>> look) {
+        this.look = look;
         this.link = link;
         this.output = output;
         this.settings = settings;
         this.drivers = drivers;
     }
 
-    /** Obeys until it is told to stop. */
-    void obey() throws InterruptedException {
+    /** Obeys until it is told to stop; true if another environment is to begin. */
+    boolean obey() throws InterruptedException {
         while (true) {
             Map<String, Object> command = link.receive();
             switch (String.valueOf(command.get("do"))) {
@@ -42,13 +52,29 @@ final class Worker {
                     runGroup(one);
                     pause();
                     break;
+                case "look":
+                    look();
+                    break;
+                case "renew":
+                    drivers.all().forEach(Driver::close);
+                    return true;
                 case "bye":
                     drivers.all().forEach(Driver::close);
-                    return;
+                    return false;
                 default:
                     link.trouble("the command " + command.get("do") + " is unknown");
             }
         }
+    }
+
+    private void look() {
+        if (look == null) {
+            link.trouble("what tests leave behind is seen in warm JVMs only");
+            return;
+        }
+        Map<String, Object> seen = look.get();
+        seen.put("say", "state");
+        link.send(seen);
     }
 
     private void collect(Object only) {

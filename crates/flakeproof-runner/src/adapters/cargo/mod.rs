@@ -28,7 +28,9 @@ use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
 use self::session::{CargoSession, locked};
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
+use crate::adapter::{
+    Adapter, Blame, Capabilities, Environment, Error, Likeness, Orders, Result, Then,
+};
 use crate::shell::shell;
 
 /// cargo in the list of adapters.
@@ -167,6 +169,7 @@ fn capabilities(runner: String, orders: Orders) -> Capabilities {
     Capabilities {
         runner,
         fork: Err(NO_FORK.to_owned()),
+        likeness: Likeness::Alike,
         snapshot: false,
         orders,
         dependencies: true,

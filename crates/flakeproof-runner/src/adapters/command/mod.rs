@@ -21,7 +21,7 @@ use self::launch::Asked;
 use self::ready::{READY, Ready};
 use super::{Known, RunRequest, node};
 use crate::adapter::{
-    Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
+    Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Likeness, Orders, Result, Then,
 };
 use crate::shell::shell;
 
@@ -235,6 +235,7 @@ fn capabilities(runner: String, profile: &Profile) -> Capabilities {
     Capabilities {
         runner,
         fork: Err(NO_FORK.to_owned()),
+        likeness: Likeness::Alike,
         snapshot: false,
         orders: if profile.keeps_order() { Orders::Any } else { Orders::Apart },
         dependencies: profile.coverage.is_some(),

@@ -23,7 +23,7 @@ use self::session::{GoSession, Shuffle};
 use super::command::{self, CommandAdapter};
 use super::{Known, RunRequest};
 use crate::adapter::{
-    Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Orders, Result, Then,
+    Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Likeness, Orders, Result, Then,
 };
 use crate::shell::shell;
 
@@ -165,6 +165,7 @@ fn capabilities(ordered: std::result::Result<(), String>) -> Capabilities {
         runner: RUNNER.to_owned(),
         orders: if ordered.is_ok() { Orders::Any } else { Orders::Apart },
         fork: ordered,
+        likeness: Likeness::Alike,
         snapshot: false,
         dependencies: true,
         features: cfg!(target_os = "linux"),

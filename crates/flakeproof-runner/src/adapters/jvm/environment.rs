@@ -9,6 +9,7 @@ use std::sync::Arc;
 use flakeproof_core::{Execution, Isolation, State, TestId};
 
 use super::JvmSession;
+use super::launch::Purpose;
 use super::live::{Heard, Jvm, is_measuring};
 use super::project::Sharing;
 use crate::adapter::{Environment, Error, Probe, Result, Then};
@@ -157,7 +158,7 @@ impl JvmEnvironment {
             && let Some(other) = self.jvms.remove(&module)
         {
             // Its tests are over; how it ends is the outcome of none of them.
-            let _ = other.jvm.close(self.isolation);
+            let _ = self.put_away(module, other.jvm);
         }
     }
 
@@ -165,9 +166,32 @@ impl JvmEnvironment {
     fn jvm(&mut self, module: usize, class: Option<String>, probe: Probe) -> Result<&mut Jvm> {
         let live = match self.jvms.remove(&module) {
             Some(live) => live,
-            None => LiveJvm { jvm: Jvm::start(&self.session, module, probe)?, class },
+            None => LiveJvm { jvm: self.new_jvm(module, probe)?, class },
         };
         Ok(&mut self.jvms.entry(module).or_insert(live).jvm)
+    }
+
+    fn new_jvm(&self, module: usize, probe: Probe) -> Result<Jvm> {
+        let (granularity, attempt) = (probe.dependencies, probe.attempt);
+        match self.isolation {
+            Isolation::Fork if !is_measuring(probe) && attempt == 1 => {
+                self.session.module(module)?.warmth.take(&self.session, module)
+            }
+            Isolation::Fork | Isolation::Spawn | Isolation::Same => {
+                Jvm::start(&self.session, module, Purpose::One { granularity, attempt })
+            }
+        }
+    }
+
+    /// End a JVM, or keep it for another environment.
+    fn put_away(&self, module: usize, jvm: Jvm) -> Result<()> {
+        match self.isolation {
+            Isolation::Fork if self.lost.is_none() => {
+                self.session.module(module)?.warmth.put_away(jvm);
+                Ok(())
+            }
+            Isolation::Fork | Isolation::Spawn | Isolation::Same => jvm.close(self.isolation),
+        }
     }
 
     /// Take in the next thing that happens in the JVM that runs the order.
@@ -257,16 +281,29 @@ impl Environment for JvmEnvironment {
     }
 
     fn look(&mut self) -> Result<State> {
-        Err(Error::NotPossible {
-            what: "a look at what tests leave behind".into(),
-            why: "the state of a JVM is not described".into(),
-        })
+        while self.running.is_some() {
+            self.listen()?;
+        }
+        self.check_alive()?;
+        match (self.isolation, self.jvms.values_mut().next()) {
+            (Isolation::Fork, Some(live)) => live.jvm.look(),
+            // What was at the beginning comes with the next picture.
+            (Isolation::Fork, None) => Ok(State::default()),
+            (Isolation::Spawn | Isolation::Same, _) => Err(Error::NotPossible {
+                what: "a look at what tests leave behind".into(),
+                why: "the worker sees it in a warm JVM only".into(),
+            }),
+        }
     }
 
-    fn close(self: Box<Self>) -> Result<()> {
+    fn close(mut self: Box<Self>) -> Result<()> {
+        // A warm JVM is put away only when its tests have ended.
+        while self.isolation == Isolation::Fork && self.running.is_some() {
+            self.listen()?;
+        }
         let mut ended = Ok(());
-        for live in self.jvms.into_values() {
-            let closed = live.jvm.close(self.isolation);
+        for (module, live) in std::mem::take(&mut self.jvms) {
+            let closed = self.put_away(module, live.jvm);
             ended = ended.and(closed);
         }
         ended

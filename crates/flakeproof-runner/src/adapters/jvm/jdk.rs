@@ -13,10 +13,10 @@ use std::time::Duration;
 use flakeproof_core::Outcome;
 
 use super::JvmSession;
-use super::launch::{self, ReadyModule, Started};
+use super::launch::{self, Purpose, ReadyModule, Started};
 use super::project::Module;
 use super::worker::{Worker, joined, run_tool};
-use crate::adapter::{Blame, Error, Granularity, Result};
+use crate::adapter::{Blame, Error, Result};
 use crate::agent::protocol::{FromAgent, ToAgent};
 use crate::folders::cache_folder;
 use crate::process::{Death, End};
@@ -48,6 +48,12 @@ impl Jdk {
         Self { feature: feature_of(&version), version, home }
     }
 
+    /// One of this version that is nowhere.
+    #[cfg(test)]
+    pub(super) fn of(version: &str) -> Self {
+        Self { feature: feature_of(version), version: version.to_owned(), home: PathBuf::new() }
+    }
+
     /// Its compiler.
     pub(super) fn javac(&self) -> Result<PathBuf> {
         let javac = self.home.join("bin/javac");
@@ -77,6 +83,11 @@ impl Jdk {
     /// Whether an archive of loaded classes can be made.
     pub(super) fn can_archive_classes(&self) -> bool {
         self.feature >= 11
+    }
+
+    /// Whether the worker can put back what tests change in it: its own state is known up to Java 25.
+    pub(super) fn can_be_warm(&self) -> bool {
+        (11..=25).contains(&self.feature)
     }
 
     /// Whether long command lines can be given in a file.
@@ -208,7 +219,7 @@ fn without_lambdas(list: &str) -> String {
 
 /// Run the sample tests in a JVM with these options, to its end.
 fn run_samples(session: &JvmSession, ready: &ReadyModule, options: Vec<String>) -> Result<()> {
-    let mut started = launch::start(session, &ready.of_samples(options), Granularity::Off, 1)?;
+    let mut started = launch::start(session, &ready.of_samples(options), Purpose::PLAIN)?;
     let collected = started.collect(session, None, Some(PATIENCE))?;
     let count = collected.tests.len();
     let passed = run_all(&mut started, count)?;

@@ -14,6 +14,7 @@ use super::jdk::{self, Jdk};
 use super::project::{Module, Project};
 use super::selection::Selection;
 use super::touched::{Compiled, Sources};
+use super::warm::Warmth;
 use super::worker::{self, Frameworks, Worker, joined};
 use crate::adapter::{Blame, Error, Granularity, Result};
 use crate::adapters::RunRequest;
@@ -44,27 +45,44 @@ pub(super) struct Started {
     pub(super) trace: Option<PathBuf>,
 }
 
+/// What a JVM is started for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose {
+    /// One environment.
+    One {
+        /// How closely to follow what it touches.
+        granularity: Granularity,
+        /// Counts the attempts at its tests from 1.
+        attempt: u32,
+    },
+    /// Environments one after another.
+    Many,
+}
+
+impl Purpose {
+    /// One environment in which nothing is measured.
+    pub(super) const PLAIN: Self = Self::One { granularity: Granularity::Off, attempt: 1 };
+}
+
 /// Start a JVM for a module. An archive of classes that does not suit it does no harm.
 pub(super) fn start(
     session: &JvmSession,
     module: &ReadyModule,
-    granularity: Granularity,
-    attempt: u32,
+    purpose: Purpose,
 ) -> Result<Started> {
-    match start_with(session, module, granularity, attempt) {
+    match start_with(session, module, purpose) {
         Err(Error::Explained { .. }) if module.forget_archive() => {
-            start_with(session, module, granularity, attempt)
+            start_with(session, module, purpose)
         }
         other => other,
     }
 }
 
-fn start_with(
-    session: &JvmSession,
-    module: &ReadyModule,
-    granularity: Granularity,
-    attempt: u32,
-) -> Result<Started> {
+fn start_with(session: &JvmSession, module: &ReadyModule, purpose: Purpose) -> Result<Started> {
+    let (granularity, attempt) = match purpose {
+        Purpose::One { granularity, attempt } => (granularity, attempt),
+        Purpose::Many => (Granularity::Off, 1),
+    };
     let name = session.next_name();
     let scratch = session.scratch.folder(&name)?;
     let class_log = (granularity != Granularity::Off && module.jdk.can_log_classes())
@@ -72,7 +90,7 @@ fn start_with(
     let trace = class_log.as_ref().filter(|_| session.can_see_opens());
     let trace = trace.map(|_| scratch.path().join("trace"));
     let mut words = trace.as_deref().map(opens::words_beside).unwrap_or_default();
-    words.extend(command(session, module, &name, &scratch, class_log.as_ref())?);
+    words.extend(command(session, module, purpose, &name, &scratch, class_log.as_ref())?);
     let guard_name = format!("guard-of-{name}");
     let arrival = session.hub.expect(&name);
     let guard_arrival = session.hub.expect(&guard_name);
@@ -197,12 +215,19 @@ pub(super) fn say_goodbye(connection: &mut Connection, patience: Duration) -> bo
 fn command(
     session: &JvmSession,
     module: &ReadyModule,
+    purpose: Purpose,
     name: &str,
     scratch: &Scratch,
     class_log: Option<&PathBuf>,
 ) -> Result<Vec<String>> {
     let settings = scratch.path().join("suite.json");
-    std::fs::write(&settings, module.module.settings().to_string())
+    let class_path = joined(&module.class_path());
+    let mut told = module.module.settings();
+    if let Purpose::Many = purpose {
+        told["reloaded"] = module.reloaded().iter().map(|it| it.to_string_lossy()).collect();
+        told["shown_path"] = class_path.as_str().into();
+    }
+    std::fs::write(&settings, told.to_string())
         .map_err(Error::io("write the worker's settings"))?;
     let mut arguments = module.module.options.clone();
     let properties = module.module.properties.iter();
@@ -215,8 +240,24 @@ fn command(
     if let Some(log) = class_log {
         arguments.push(format!("-Xlog:class+load=info:file={}:none:filecount=0", log.display()));
     }
-    arguments.extend(module.archive_options());
-    let class_path = joined(&module.class_path());
+    let class_path = match purpose {
+        Purpose::One { .. } => {
+            arguments.extend(module.archive_options());
+            class_path
+        }
+        Purpose::Many => {
+            let compilation =
+                ["-XX:TieredStopAtLevel", "-XX:-TieredCompilation", "-Xint", "-Xcomp"];
+            if !compilation.into_iter().any(has) {
+                // Classes live too short here for the second compiler to be worth its time.
+                arguments.push("-XX:TieredStopAtLevel=1".to_owned());
+            }
+            arguments.push(format!("-javaagent:{}", module.worker.place.display()));
+            let loader = "-Djava.system.class.loader=flakeproof.agent.warm.SystemLoader";
+            arguments.push(loader.to_owned());
+            joined(&module.shared())
+        }
+    };
     arguments.extend(["-cp".to_owned(), class_path, "flakeproof.agent.Main".to_owned()]);
     arguments.extend([session.port.to_string(), session.token.clone(), name.to_owned()]);
     arguments.push(settings.to_string_lossy().into_owned());
@@ -261,6 +302,10 @@ pub(super) struct ReadyModule {
     worker: Worker,
     /// Jars that stand in front of the rest of the class path.
     first: Vec<PathBuf>,
+    /// What of the frameworks is on the class path.
+    pub(super) frameworks: Frameworks,
+    /// What is known about its warm JVMs.
+    pub(super) warmth: Warmth,
     can_archive: bool,
     /// An archive of classes, with which a JVM starts faster.
     archive: Mutex<Option<PathBuf>>,
@@ -277,7 +322,9 @@ impl ReadyModule {
         let worker = worker::compiled(session, &jdk, &frameworks)?;
         let can_archive = jdk.can_archive_classes() && jdk::suits(&module, &worker);
         let ready = Self {
-            first: if can_archive { frameworks.movable } else { Vec::new() },
+            first: if can_archive { frameworks.movable.clone() } else { Vec::new() },
+            warmth: Warmth::of(&module, &jdk, &worker, &frameworks),
+            frameworks,
             module,
             jdk,
             worker,
@@ -310,6 +357,8 @@ impl ReadyModule {
             jdk: self.jdk.clone(),
             worker: self.worker.clone(),
             first: self.first.clone(),
+            frameworks: self.frameworks.clone(),
+            warmth: Warmth::cold("samples are run once"),
             can_archive: false,
             archive: Mutex::new(None),
             starts: AtomicU32::new(0),
@@ -330,6 +379,19 @@ impl ReadyModule {
         let mut entries = vec![self.worker.place.clone()];
         entries.extend(self.first.iter().cloned());
         entries
+    }
+
+    /// The class path of its warm JVMs: what all their environments share.
+    pub(super) fn shared(&self) -> Vec<PathBuf> {
+        let mut entries = vec![self.worker.place.clone()];
+        entries.extend(self.frameworks.movable.iter().cloned());
+        entries
+    }
+
+    /// The rest of the class path, which each environment of a warm JVM loads anew.
+    pub(super) fn reloaded(&self) -> Vec<PathBuf> {
+        let is_shared = |entry: &&PathBuf| self.frameworks.movable.contains(entry);
+        self.module.class_path.iter().filter(|entry| !is_shared(entry)).cloned().collect()
     }
 
     /// What its classes were compiled from, looked up when it is first needed.

@@ -4,9 +4,9 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{TryRecvError, at, select};
-use flakeproof_core::{BlindSpot, Dependencies, Execution, Isolation, Outcome, TestId};
+use flakeproof_core::{BlindSpot, Dependencies, Execution, Isolation, Outcome, State, TestId};
 
-use super::launch::{self, ReadyModule, Started, say_goodbye};
+use super::launch::{self, Purpose, ReadyModule, Started, say_goodbye};
 use super::messages::{self, execution};
 use super::project::Project;
 use super::touched::Compiled;
@@ -58,12 +58,14 @@ pub(super) enum Heard {
 
 impl Jvm {
     /// Start one for a module.
-    pub(super) fn start(session: &Arc<JvmSession>, module: usize, probe: Probe) -> Result<Self> {
-        let project = session.project()?;
-        let ready = project.modules.get(module);
-        let ready = ready.ok_or_else(|| Error::Agent("a module that is not there".into()))?;
+    pub(super) fn start(
+        session: &Arc<JvmSession>,
+        module: usize,
+        purpose: Purpose,
+    ) -> Result<Self> {
+        let ready = session.module(module)?;
         ready.count_start(session)?;
-        let started = launch::start(session, ready, probe.dependencies, probe.attempt)?;
+        let started = launch::start(session, ready, purpose)?;
         Ok(Self {
             session: Arc::clone(session),
             started,
@@ -74,6 +76,26 @@ impl Jvm {
             is_running: false,
             begun: None,
         })
+    }
+
+    /// End its environment and begin another one; why this JVM cannot be used any more, if so.
+    pub(super) fn renew(&mut self) -> Result<Option<String>> {
+        self.started.connection.send(&ToAgent::Renew)?;
+        let reason = match self.answer()? {
+            FromAgent::Renewed { reason } => reason,
+            other => return Err(unexpected(other)),
+        };
+        (self.known, self.order, self.results) = (Vec::new(), Vec::new(), 0);
+        Ok(reason)
+    }
+
+    /// What its tests left behind.
+    pub(super) fn look(&mut self) -> Result<State> {
+        self.started.connection.send(&ToAgent::Look)?;
+        match self.answer()? {
+            FromAgent::State { things, initial } => Ok(things.with_initial(initial)),
+            other => Err(unexpected(other)),
+        }
     }
 
     /// Whether tests run, or their end was not heard yet.

@@ -2,7 +2,8 @@
 //!
 //! The build tool compiles the project and tells, once, how it would run the tests. They then run
 //! in JVMs of ours, with a worker that is compiled against the project's own JUnit or TestNG: kept
-//! alive for the suite's own run and its reruns, started anew for fresh environments.
+//! alive for the suite's own run and its reruns, started anew for fresh environments. Where nothing
+//! but nearly fresh ones are asked for, many follow one another in a warm JVM.
 
 mod class_file;
 mod environment;
@@ -12,9 +13,11 @@ mod launch;
 mod live;
 mod maven;
 mod messages;
+mod nearly_fresh;
 mod project;
 mod selection;
 mod touched;
+mod warm;
 mod worker;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,18 +26,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use flakeproof_core::{Isolation, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
 
 use self::environment::JvmEnvironment;
+use self::launch::ReadyModule;
 use self::messages::Cases;
+use self::nearly_fresh::NearlyFresh;
 use self::project::Project;
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Blame, Capabilities, Environment, Error, Orders, Result, Then};
+use crate::adapter::{
+    Adapter, Blame, Capabilities, Environment, Error, Likeness, Orders, Result, Then,
+};
 use crate::agent::Hub;
 use crate::folders::Scratch;
 use crate::{opens, shell};
 
-/// Why there is nothing between the suite's own JVM and a new one.
+/// Why environments have no copies with their state.
 const NO_COPIES: &str = "a JVM cannot be copied";
 
 /// The least memory that a JVM is taken to need, in bytes.
@@ -135,6 +142,15 @@ impl JvmAdapter {
     }
 }
 
+impl Drop for JvmAdapter {
+    fn drop(&mut self) {
+        // Idle JVMs know the session that keeps them, and would live as long as it does.
+        if let Some(project) = self.session.project.get() {
+            project.modules.iter().for_each(|module| module.warmth.end());
+        }
+    }
+}
+
 impl Adapter for JvmAdapter {
     fn discover(&self) -> Result<Suite> {
         let session = &self.session;
@@ -154,9 +170,10 @@ impl Adapter for JvmAdapter {
                 self.session.project()?;
                 Ok(Box::new(JvmEnvironment::new(&self.session, how)))
             }
-            Isolation::Fork => {
-                Err(Error::NotPossible { what: "a fork".into(), why: NO_COPIES.into() })
-            }
+            Isolation::Fork => match warm::possible(self.session.project()?) {
+                Ok(()) => Ok(Box::new(NearlyFresh::new(&self.session))),
+                Err(why) => Err(Error::NotPossible { what: "a warm JVM".into(), why }),
+            },
         }
     }
 
@@ -174,7 +191,9 @@ impl Adapter for JvmAdapter {
         let runner = hello.map_or_else(String::new, |hello| {
             format!("{}, Java {}", hello.framework, hello.runtime)
         });
-        Capabilities { dependencies: measures, ..capabilities(runner) }
+        let fork = self.session.project.get().map_or(Ok(()), warm::possible);
+        let state = fork.is_ok();
+        Capabilities { fork, dependencies: measures, state, ..capabilities(runner) }
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -190,6 +209,10 @@ impl Adapter for JvmAdapter {
 
     fn own_failure(&self) -> Option<String> {
         self.session.own_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn notices(&self) -> Vec<Notice> {
+        self.session.project.get().map(warm::notices).unwrap_or_default()
     }
 
     fn output(&self) -> String {
@@ -228,6 +251,12 @@ impl JvmSession {
     /// What collection told.
     fn project(&self) -> Result<&Project> {
         self.project.get().ok_or_else(|| Error::Agent("nothing was collected yet".into()))
+    }
+
+    /// A module, by its number.
+    fn module(&self, number: usize) -> Result<&ReadyModule> {
+        let module = self.project()?.modules.get(number);
+        module.ok_or_else(|| Error::Agent("a module that is not there".into()))
     }
 
     fn keep_output(&self, output: &str) {
@@ -305,12 +334,13 @@ fn available_memory() -> Option<u64> {
 fn capabilities(runner: String) -> Capabilities {
     Capabilities {
         runner,
-        fork: Err(NO_COPIES.to_owned()),
+        fork: Ok(()),
+        likeness: Likeness::Nearly,
         snapshot: false,
         orders: Orders::Any,
         dependencies: true,
         features: false,
-        state: false,
+        state: true,
     }
 }
 

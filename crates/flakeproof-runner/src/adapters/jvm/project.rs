@@ -8,10 +8,10 @@ use flakeproof_core::{CollectionProblem, Location, Suite, SuiteTest, TestId};
 use serde_json::json;
 
 use super::JvmSession;
-use super::launch::{self, ReadyModule, peak_memory, say_goodbye};
+use super::launch::{self, Purpose, ReadyModule, peak_memory, say_goodbye};
 use super::selection::Selection;
 use super::touched::{Compiled, Sources, class_in};
-use crate::adapter::{Blame, Error, Granularity, Result};
+use crate::adapter::{Blame, Error, Result};
 use crate::agent::protocol::{Collected, Hello};
 use crate::process::{Death, End, Instructions, USUAL_CAP, run_to_end};
 
@@ -68,7 +68,7 @@ impl Project {
         let mut collections = Vec::new();
         for module in built.modules {
             let ready = ReadyModule::new(session, module)?;
-            let mut started = launch::start(session, &ready, Granularity::Off, 1)?;
+            let mut started = launch::start(session, &ready, Purpose::PLAIN)?;
             let mut collected = started.collect(session, None, None)?;
             collected.tests.retain(|test| ready.module.selection.holds(&test.id));
             let pid = started.connection.hello.pid;

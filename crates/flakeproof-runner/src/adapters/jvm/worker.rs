@@ -42,6 +42,7 @@ const SOURCES: &[AgentFile] = &sources![
     "Settings.java",
     "Suite.java",
     "Test.java",
+    "Warm.java",
     "Worker.java",
     "dynamic56/NoDynamicTestRuns.java",
     "dynamic58/NoDynamicTestRuns.java",
@@ -75,7 +76,25 @@ const SOURCES: &[AgentFile] = &sources![
     "testng/SilentRun.java",
     "testng/Suites.java",
     "testng/TestngDriver.java",
+    "warm/Agent.java",
+    "warm/EnvironmentLoader.java",
+    "warm/Environments.java",
+    "warm/JdkState.java",
+    "warm/ReloadedPath.java",
+    "warm/SystemLoader.java",
+    "warm/inside/Contents.java",
+    "warm/inside/Leftovers.java",
+    "warm/inside/Loggers.java",
+    "warm/inside/Natives.java",
+    "warm/inside/Picture.java",
+    "warm/inside/PutBack.java",
+    "warm/inside/StaticFields.java",
+    "warm/inside/Statics.java",
+    "warm/inside/Texts.java",
 ];
+
+/// What makes a jar of the worker an agent, too, which lets it put back the JDK's own state.
+const MANIFEST: &str = "Premain-Class: flakeproof.agent.warm.Agent\n";
 
 /// Tests for the archive of classes, and the part of the worker that they need.
 const SAMPLES: [(&str, &str, &str); 3] = [
@@ -142,7 +161,7 @@ fn compile(session: &JvmSession, jdk: &Jdk, frameworks: &Frameworks, folder: &Pa
     let sources = session.scratch.folder("worker-source")?;
     let classes = folder.join("classes");
     std::fs::create_dir_all(&classes).map_err(doing())?;
-    let files = write_sources(frameworks, sources.path()).map_err(doing())?;
+    let files = write_sources(jdk, frameworks, sources.path()).map_err(doing())?;
     let mut command = vec![jdk.javac()?.to_string_lossy().into_owned()];
     command.extend(["-encoding", "UTF-8", "-g", "-nowarn", "-proc:none", "-d"].map(str::to_owned));
     command.push(classes.to_string_lossy().into_owned());
@@ -159,8 +178,12 @@ fn compile(session: &JvmSession, jdk: &Jdk, frameworks: &Frameworks, folder: &Pa
 }
 
 /// Write the sources that are needed; give their paths.
-fn write_sources(frameworks: &Frameworks, folder: &Path) -> std::io::Result<Vec<String>> {
-    let own = SOURCES.iter().filter(|source| is_needed(source.path, frameworks));
+fn write_sources(
+    jdk: &Jdk,
+    frameworks: &Frameworks,
+    folder: &Path,
+) -> std::io::Result<Vec<String>> {
+    let own = SOURCES.iter().filter(|source| is_needed(source.path, jdk, frameworks));
     let own = own.map(|source| (source.path.to_owned(), source.content));
     let samples = samples_for(frameworks);
     let samples = samples.map(|(name, text)| (format!("flakeproof/samples/{name}.java"), text));
@@ -179,7 +202,11 @@ fn pack(session: &JvmSession, jdk: &Jdk, folder: &Path) {
     let Some(tool) = jdk.jar_tool() else { return };
     let text = |path: &Path| path.to_string_lossy().into_owned();
     let (made, classes) = (folder.join("packing.jar"), folder.join("classes"));
-    let mut command = vec![text(&tool), "cf".to_owned(), text(&made)];
+    let manifest = folder.join("manifest");
+    if std::fs::write(&manifest, MANIFEST).is_err() {
+        return;
+    }
+    let mut command = vec![text(&tool), "cfm".to_owned(), text(&made), text(&manifest)];
     command.extend(["-C".to_owned(), text(&classes), ".".to_owned()]);
     let ended = run_tool(session, command);
     // Without a jar, the folder does.
@@ -227,15 +254,18 @@ pub(super) fn joined(entries: &[PathBuf]) -> String {
 }
 
 /// Whether a source can be compiled with these frameworks.
-fn is_needed(path: &str, frameworks: &Frameworks) -> bool {
+fn is_needed(path: &str, jdk: &Jdk, frameworks: &Frameworks) -> bool {
     let below = path.strip_prefix("flakeproof/agent/").unwrap_or(path);
-    below.split_once('/').is_none_or(|(unit, _)| frameworks.units.contains(unit))
+    below.split_once('/').is_none_or(|(unit, _)| match unit {
+        "warm" => jdk.can_be_warm(),
+        other => frameworks.units.contains(other),
+    })
 }
 
 /// What the compiled worker depends on. The jars of a version never change.
 fn digest(jdk: &Jdk, frameworks: &Frameworks) -> String {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(jdk.version.as_bytes());
+    hasher.update(jdk.version.as_bytes()).update(MANIFEST.as_bytes());
     for source in SOURCES {
         hasher.update(source.path.as_bytes()).update(b"\0").update(source.content.as_bytes());
     }
@@ -384,9 +414,14 @@ mod tests {
     fn only_parts_whose_framework_is_there_are_compiled() {
         let mut frameworks = Frameworks::on(&[]);
         frameworks.units.insert("junit4");
-        assert!(is_needed("flakeproof/agent/Main.java", &frameworks));
-        assert!(is_needed("flakeproof/agent/junit4/Leaf.java", &frameworks));
-        assert!(!is_needed("flakeproof/agent/testng/Order.java", &frameworks));
+        let needed = |path: &str, version: &str| {
+            is_needed(&format!("flakeproof/agent/{path}"), &Jdk::of(version), &frameworks)
+        };
+        assert!(needed("Main.java", "17"));
+        assert!(needed("junit4/Leaf.java", "17"));
+        assert!(!needed("testng/Order.java", "17"));
+        assert!(needed("warm/Agent.java", "17.0.15"));
+        assert!(!needed("warm/Agent.java", "1.8.0_392"));
         assert_eq!(samples_for(&frameworks).count(), 1);
     }
 

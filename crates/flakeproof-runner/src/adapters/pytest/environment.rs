@@ -288,7 +288,7 @@ impl Environment for PytestEnvironment {
         self.check_idle()?;
         self.connection.send(&ToAgent::Look)?;
         match self.answer(LOOKING)? {
-            FromAgent::State { things } => Ok(things),
+            FromAgent::State { things, initial } => Ok(things.with_initial(initial)),
             other => Err(unexpected(other)),
         }
     }

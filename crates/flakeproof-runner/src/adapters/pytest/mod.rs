@@ -25,7 +25,9 @@ use self::environment::PytestEnvironment;
 use self::spawned::SpawnedEnvironment;
 use self::worker_number::{WorkerNumber, WorkerNumbers};
 use super::{Known, RunRequest};
-use crate::adapter::{Adapter, Capabilities, Environment, Error, Orders, Result, Then, Workers};
+use crate::adapter::{
+    Adapter, Capabilities, Environment, Error, Likeness, Orders, Result, Then, Workers,
+};
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
 use crate::folders::Scratch;
@@ -359,6 +361,7 @@ fn capabilities(runner: String, fork: std::result::Result<(), String>) -> Capabi
     Capabilities {
         runner,
         fork,
+        likeness: Likeness::Alike,
         snapshot,
         orders: Orders::Any,
         dependencies: true,

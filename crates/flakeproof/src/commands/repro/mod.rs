@@ -168,7 +168,7 @@ pub(super) fn isolation_of(
             }
             Isolation::Spawn
         }
-        (isolation, _) => isolation,
+        (isolation, _) => adapter.can().judging(isolation),
     }
 }
 

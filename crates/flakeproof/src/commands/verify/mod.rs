@@ -137,7 +137,7 @@ fn claim(
     Claim {
         orders: subject.orders.clone(),
         control: subject.control.clone(),
-        runs: FixTest::new(was.rate, typed.confidence.0, orders),
+        runs: FixTest::new(was.rate, typed.confidence.0, orders).failing_at_most(was.high()),
         isolation: isolation_of(typed.isolation, adapter, suite, &order, &mut subject.notices),
         budget: typed.budget.map(|time| time.0).filter(|time| !time.is_zero()),
     }

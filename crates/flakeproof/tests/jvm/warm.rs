@@ -1,0 +1,143 @@
+//! Environments that follow one another in a warm JVM.
+
+use flakeproof_core::{Isolation, State, TestId};
+use flakeproof_runner::{Adapter, Error, Probe, Then};
+
+use crate::claims::Claim;
+use crate::scene::{MavenProject, Pom, Scene, Shared, run, told};
+
+/// Built once for all claims.
+pub(crate) static HOSTILE: Shared = Shared::new();
+
+pub(crate) const CLAIMS: &[Claim] = claims![
+    tests_that_change_the_jdk_do_the_same_in_warm_and_in_new_jvms,
+    a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms,
+    what_a_polluter_leaves_behind_is_named,
+    a_property_that_is_read_at_the_start_keeps_jvms_new_and_is_named,
+    a_new_jvm_is_neither_copied_nor_looked_into,
+];
+
+/// Tests that fail if another environment ran before them in a JVM that nobody has cleaned.
+const CHANGES: &str = r#"
+    static int count;
+    static class Once { static { if (true) throw new IllegalStateException("once"); } static int x; }
+    @Test public void counts() { Assert.assertEquals(0, count++); }
+    @Test public void property() { Assert.assertNull(System.getProperty("p")); System.setProperty("p", "1"); }
+    @Test public void locale() {
+        Assert.assertNotEquals(java.util.Locale.JAPAN, java.util.Locale.getDefault());
+        java.util.Locale.setDefault(java.util.Locale.JAPAN);
+    }
+    @Test public void zone() {
+        Assert.assertNotEquals("Asia/Tokyo", java.util.TimeZone.getDefault().getID());
+        java.util.TimeZone.setDefault(java.util.TimeZone.getTimeZone("Asia/Tokyo"));
+    }
+    @Test public void output() { System.out.close(); System.setOut(null); System.setErr(null); }
+    @Test public void factory() { java.net.URL.setURLStreamHandlerFactory(protocol -> null); }
+    @Test public void logger() {
+        Assert.assertNull(java.util.logging.Logger.getLogger("l").getLevel());
+        java.util.logging.Logger.getLogger("l").setLevel(java.util.logging.Level.FINEST);
+    }
+    @Test public void stubborn() {
+        Thread thread = new Thread(() -> {
+            while (true) { try { Thread.sleep(60000); } catch (InterruptedException again) { } }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        Assert.assertEquals("Thread-0", thread.getName());
+    }
+    @Test public void exits() { System.exit(0); }
+    @Test public void initialisesOnce() {
+        try { Once.x++; Assert.fail(); } catch (ExceptionInInitializerError first) { }
+        try { Once.x++; Assert.fail(); } catch (NoClassDefFoundError second) { }
+    }
+    @Test public void hook() { Runtime.getRuntime().addShutdownHook(new Thread(() -> count++)); }
+    @Test public void systemLoader() throws Exception {
+        ClassLoader.getSystemClassLoader().loadClass(getClass().getName());
+    }
+    @Test public void fails() { Assert.fail("always"); }
+"#;
+
+fn make_hostile() -> Scene {
+    MavenProject::new(Pom::default()).test("ChangesTest", CHANGES).collect(&[])
+}
+
+fn tests_that_change_the_jdk_do_the_same_in_warm_and_in_new_jvms() {
+    let scene = HOSTILE.get(make_hostile);
+    let alone = |test: &TestId, how| {
+        let mut environment = scene.open(how);
+        let ended = run(&mut *environment, std::slice::from_ref(test)).expect("runs");
+        if !ended.iter().any(|it| it.outcome.ends_environment()) {
+            environment.close().expect("closes");
+        }
+        ended.iter().map(told).collect::<Vec<_>>()
+    };
+    // Twice: in the second round the JVMs are warm, and what the first left would show.
+    for test in scene.tests.iter().chain(&scene.tests) {
+        assert_eq!(alone(test, Isolation::Fork), alone(test, Isolation::Spawn), "{test}");
+    }
+    assert_eq!(scene.adapter.notices(), []);
+}
+
+fn a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms() {
+    let scene = MavenProject::new(Pom::default())
+        .test(
+            "ATest",
+            "@Test public void sees() {
+                 Assert.assertSame(Assert.class.getClassLoader(), getClass().getClassLoader());
+             }",
+        )
+        .collect(&[]);
+    let test = scene.id("ATest#sees");
+    for _ in 0..2 {
+        let mut environment = scene.open(Isolation::Fork);
+        environment.expect(std::slice::from_ref(&test), Then::End).expect("expects");
+        let execution = environment.run(&test, Probe::attempt(1)).expect("runs");
+        assert_eq!(told(&execution), "sees passed", "the new JVM's word counts");
+        environment.close().expect("closes");
+    }
+    let notices = scene.adapter.notices();
+    let wanted = "ATest#sees` fails in a warm JVM and passes in a new one";
+    assert!(notices.iter().any(|notice| notice.what.contains(wanted)), "{notices:?}");
+}
+
+fn what_a_polluter_leaves_behind_is_named() {
+    let scene = HOSTILE.get(make_hostile);
+    let polluters = ["ChangesTest#counts", "ChangesTest#property", "ChangesTest#zone"];
+    let polluters = polluters.map(|test| scene.id(test));
+    let mut environment = scene.open(Isolation::Fork);
+    let before = environment.look().expect("a picture");
+    environment.expect(&polluters, Then::Open).expect("expects");
+    for test in &polluters {
+        environment.run(test, Probe::attempt(1)).expect("runs");
+    }
+    let after = environment.look().expect("a picture");
+    let left = State::left_behind(&before, &after);
+    let texts: Vec<String> = left.iter().map(ToString::to_string).collect();
+    let has = |wanted: &str| texts.iter().any(|text| text.contains(wanted));
+    assert!(has("ChangesTest.count: 0 before, 1 after"), "{texts:?}");
+    assert!(has("system property p: unset before, \"1\" after"), "{texts:?}");
+    assert!(has("Asia/Tokyo after"), "{texts:?}");
+    environment.close().expect("closes");
+}
+
+fn a_property_that_is_read_at_the_start_keeps_jvms_new_and_is_named() {
+    let argument = "<argLine>-Djava.security.manager=allow</argLine>";
+    let scene = MavenProject::new(Pom { configuration: argument, ..Pom::default() })
+        .test("ATest", "@Test public void passes() { }")
+        .collect(&[]);
+    let why = scene.adapter.can().fork.expect_err("no warm JVM");
+    assert!(why.contains("java.security.manager"), "{why}");
+    assert!(matches!(scene.adapter.open(Isolation::Fork), Err(Error::NotPossible { .. })));
+}
+
+fn a_new_jvm_is_neither_copied_nor_looked_into() {
+    let scene = HOSTILE.get(make_hostile);
+    let can = scene.adapter.can();
+    assert!(can.runner.starts_with("JUnit 4.13.2, Java "), "{}", can.runner);
+    assert!(!can.snapshot && can.fork.is_ok() && can.state && !can.features && can.dependencies);
+    let mut environment = scene.open(Isolation::Spawn);
+    assert!(matches!(environment.snapshot(), Err(Error::NotPossible { .. })));
+    assert!(matches!(environment.look(), Err(Error::NotPossible { .. })));
+    let unknown = environment.expect(&["acme.ATest#gone".into()], Then::End);
+    assert!(matches!(unknown, Err(Error::UnknownTest { .. })));
+}
