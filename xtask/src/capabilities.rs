@@ -90,6 +90,8 @@ fn word(can: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use flakeproof_runner::Likeness;
+
     use super::*;
 
     #[test]
@@ -106,6 +108,7 @@ mod tests {
         let can = Capabilities {
             runner: "a runner".into(),
             fork: Err("it has threads".into()),
+            likeness: Likeness::Alike,
             snapshot: false,
             orders: Orders::Own,
             dependencies: true,

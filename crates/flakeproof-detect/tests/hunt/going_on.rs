@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Tally, TrialRecord};
+use flakeproof_core::{FlakyKind, HuntEnd, HuntedTest, Tally, TestId, TrialRecord};
 use flakeproof_detect::hunt::{HuntSettings, Hunted, Journal, Strategy, Workplace, hunt};
 use flakeproof_runner::{Adapter, Cancel};
 use flakeproof_testkit::scripted::{Scripted, suite};
@@ -111,7 +111,7 @@ fn a_budget_buys_a_cause_for_every_victim_before_a_second_one_for_any() {
     let (hunted, _) = within(&suite, 1_400, &settings);
     for (victim, polluter) in victims {
         let polluters = of(&hunted, victim).polluters.iter().flatten();
-        assert_eq!(polluters.map(|it| it.as_str()).collect::<Vec<_>>(), [polluter]);
+        assert_eq!(polluters.map(TestId::as_str).collect::<Vec<_>>(), [polluter]);
     }
 }
 
