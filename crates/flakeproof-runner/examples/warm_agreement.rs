@@ -30,6 +30,7 @@ fn main() -> std::result::Result<(), String> {
         profiles: Default::default(),
         seed: Seed(1),
         run: "agreement".into(),
+        is_whole_suite_next: false,
         cancel: Cancel::never(),
     };
     let adapter = adapters::open(request).map_err(|error| error.to_string())?;
