@@ -14,7 +14,11 @@ const ONE_OF_EACH: &str = "pytest/data-file-changed,cargo/regression,go/regressi
                            node/regression,jest/flaky-by-chance,vitest/unhandled-error";
 
 /// Why a test may be skipped in CI too, by what is said when it is.
-const MAY_BE_SKIPPED: [(&str, &str); 6] = [
+const MAY_BE_SKIPPED: [(&str, &str); 7] = [
+    (
+        "there is no `cargo-nextest`",
+        "it is only had by building it, which takes a quarter of an hour",
+    ),
     ("this user may read everything", "nothing is closed to root"),
     ("there is no python3.", "a bare machine has one Python"),
     ("there is no gradle", "Debian's Gradle does not run on a current JDK"),
