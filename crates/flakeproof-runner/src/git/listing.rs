@@ -1,11 +1,15 @@
 //! What differs from the revision checked out: `git status` and `git ls-files`, read.
 //!
 //! The second is asked because the first keeps quiet about files that the user told git to
-//! trust (`--assume-unchanged`, `--skip-worktree`). Edits there are edits all the same.
+//! trust (`--assume-unchanged`, `--skip-worktree`), and about files that were edited within a second
+//! after git saw them and had their time set back: it compares times by whole seconds, though it writes
+//! them down to the nanosecond. Edits there are edits all the same.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
+use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::change::NoChange;
@@ -23,7 +27,7 @@ pub(super) struct Listing {
     pub(super) edited: BTreeSet<RepositoryPath>,
     /// Files unknown to git and not ignored; a nested repository is one entry.
     pub(super) untracked: BTreeSet<RepositoryPath>,
-    /// Files that git was told not to look at.
+    /// Files that git was told not to look at, and those of whose edit it cannot know.
     pub(super) unwatched: BTreeSet<RepositoryPath>,
 }
 
@@ -43,10 +47,27 @@ impl Listing {
         ];
         let root = repository.root();
         let mut listing = parse_status(&ask(root, &status)?).ok_or(Failure::Unreadable)?;
-        let tags = ask(root, &["ls-files", "-v", "-z"])?;
-        for (path, distrust) in parse_tags(&tags).ok_or(Failure::Unreadable)? {
-            let is_there = || path.beneath(root).symlink_metadata().is_ok();
-            if !path.is_own() && (distrust == Distrust::AssumedUnchanged || is_there()) {
+        // What `--debug` prints may change at any time, and without it only the times are unknown.
+        let with_times = ask(root, &["ls-files", "-v", "-z", "--debug"]).ok();
+        let entries = match with_times.as_deref().and_then(parse_entries) {
+            Some(entries) => entries,
+            None => {
+                parse_tags(&ask(root, &["ls-files", "-v", "-z"])?).ok_or(Failure::Unreadable)?
+            }
+        };
+        for IndexEntry { path, distrust, changed } in entries {
+            if path.is_own() {
+                continue;
+            }
+            let is_unwatched = match (distrust, path.beneath(root).symlink_metadata()) {
+                (Some(Distrust::AssumedUnchanged), _) | (Some(Distrust::Skipped), Ok(_)) => true,
+                (Some(Distrust::Skipped), Err(_)) | (None, Err(_)) => false,
+                (None, Ok(now)) => {
+                    let is_known = listing.edited.contains(&path);
+                    !is_known && changed.is_some_and(|then| then.is_just_before(&now))
+                }
+            };
+            if is_unwatched {
                 listing.unwatched.insert(path);
             }
         }
@@ -127,19 +148,79 @@ fn after_fields(record: &[u8], fields: usize) -> Option<&[u8]> {
     (0..fields).try_fold(record, |rest, _| Some(split_at_space(rest)?.1))
 }
 
-/// Read `git ls-files -v -z`: the files that git does not look at.
-fn parse_tags(printed: &[u8]) -> Option<Vec<(RepositoryPath, Distrust)>> {
-    let mut distrusted = Vec::new();
-    for record in printed.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-        let [tag, b' ', path @ ..] = record else { return None };
-        let distrust = match tag {
-            b'S' | b's' => Distrust::Skipped,
-            tag if tag.is_ascii_lowercase() => Distrust::AssumedUnchanged,
-            _ => continue,
-        };
-        distrusted.push((RepositoryPath::new(path), distrust));
+/// A file of the index.
+#[derive(Debug, PartialEq, Eq)]
+struct IndexEntry {
+    path: RepositoryPath,
+    /// Why git does not look at it, if it does not.
+    distrust: Option<Distrust>,
+    /// When it was last changed, as git saw it.
+    changed: Option<ChangeTime>,
+}
+
+/// When the content or anything else of a file was changed, which nobody can set; and the time of its
+/// content, which everybody can.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ChangeTime {
+    seconds: i64,
+    nanoseconds: i64,
+    modified: i64,
+}
+
+impl ChangeTime {
+    /// Whether a file was changed after this within the same second, and its time was set back, which git
+    /// does not see. Where the time is that of the change, git looks into the file. Who wrote no nanoseconds
+    /// cannot tell.
+    fn is_just_before(self, now: &Metadata) -> bool {
+        self.nanoseconds != 0
+            && now.ctime() == self.seconds
+            && now.ctime_nsec() != self.nanoseconds
+            && now.mtime() == self.modified
+            && now.mtime() < now.ctime()
+            && now.is_file()
     }
-    Some(distrusted)
+}
+
+/// Read `git ls-files -v -z`; `None` if that is not what it is.
+fn parse_tags(printed: &[u8]) -> Option<Vec<IndexEntry>> {
+    let records = printed.split(|byte| *byte == 0).filter(|record| !record.is_empty());
+    records.map(|record| entry(record, None)).collect()
+}
+
+/// Read `git ls-files -v -z --debug`: after each path, five lines about its entry.
+fn parse_entries(printed: &[u8]) -> Option<Vec<IndexEntry>> {
+    let mut entries = Vec::new();
+    let mut rest = printed;
+    while !rest.is_empty() {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (record, after) = (&rest[..end], &rest[end + 1..]);
+        let mut lines = after.splitn(6, |byte| *byte == b'\n');
+        let mut time = |name: &str| {
+            let text = std::str::from_utf8(lines.next()?).ok()?.trim().strip_prefix(name)?;
+            let (seconds, nanoseconds) = text.split_once(':')?;
+            Some((seconds.parse::<i64>().ok()?, nanoseconds.parse::<i64>().ok()?))
+        };
+        let (seconds, nanoseconds) = time("ctime: ")?;
+        let (modified, _) = time("mtime: ")?;
+        let changed = ChangeTime { seconds, nanoseconds, modified };
+        entries.push(entry(record, Some(changed))?);
+        let last = lines.nth(2)?;
+        if !std::str::from_utf8(last).ok()?.contains("flags:") {
+            return None;
+        }
+        rest = lines.next()?;
+    }
+    Some(entries)
+}
+
+fn entry(record: &[u8], changed: Option<ChangeTime>) -> Option<IndexEntry> {
+    let [tag, b' ', path @ ..] = record else { return None };
+    let distrust = match tag {
+        b'S' | b's' => Some(Distrust::Skipped),
+        tag if tag.is_ascii_lowercase() => Some(Distrust::AssumedUnchanged),
+        _ => None,
+    };
+    Some(IndexEntry { path: RepositoryPath::new(path), distrust, changed })
 }
 
 impl Repository {
@@ -266,6 +347,18 @@ mod tests {
         assert_eq!(parse_tags(b"Hno-space\0"), None);
     }
 
+    #[test]
+    fn entries_have_the_time_of_their_last_change() {
+        let about = "  ctime: 17:5\n  mtime: 1:2\n  dev: 1\tino: 2\n  uid: 0\tgid: 0\n  size: 3\tflags: 0\n";
+        let printed = format!("H two\nlines.py\0{about}h b.py\0{about}");
+        let entries = parse_entries(printed.as_bytes()).unwrap();
+        let changed = Some(ChangeTime { seconds: 17, nanoseconds: 5, modified: 1 });
+        let path = RepositoryPath::from("two\nlines.py");
+        assert_eq!(entries[0], IndexEntry { path, distrust: None, changed });
+        assert_eq!(entries[1].distrust, Some(Distrust::AssumedUnchanged));
+        assert_eq!(parse_entries(b"H a.py\0  something else\n"), None);
+    }
+
     proptest! {
         #[test]
         fn no_output_makes_the_parsers_panic(
@@ -275,6 +368,7 @@ mod tests {
         ) {
             let _ = parse_status(&printed);
             let _ = parse_tags(&printed);
+            let _ = parse_entries(&printed);
         }
 
         #[test]

@@ -206,6 +206,24 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_was_edited_at_once_and_had_its_time_set_back_is_an_edit() {
+        let sandbox = Sandbox::empty();
+        let path = sandbox.path("tax.txt");
+        let long_ago = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_hours(24);
+        let put = |text: &str| {
+            sandbox.write("tax.txt", text);
+            let file = File::options().write(true).open(&path).expect("it is there");
+            file.set_modified(long_ago).expect("its own time");
+        };
+        put("07\n");
+        sandbox.git(&["add", "tax.txt"]);
+        sandbox.git(&["commit", "-m", "tax"]);
+        assert_eq!(edited(&sandbox), Vec::<String>::new());
+        put("19\n");
+        assert_eq!(edited(&sandbox), ["tax.txt"]);
+    }
+
+    #[test]
     fn a_file_that_a_sparse_checkout_leaves_out_is_no_edit() {
         let sandbox = Sandbox::with([("in/a.py", "1\n"), ("out/b.py", "1\n")]);
         sandbox.git(&["sparse-checkout", "set", "in"]);
