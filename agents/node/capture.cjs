@@ -30,16 +30,37 @@ function optionsOfNode(runner, script, words) {
   return [...(options['node-option'] ?? []).map((option) => `--${option}`), ...flags];
 }
 
-function write() {
-  const to = process.env.FLAKEPROOF_CAPTURE;
-  if (!to || process.argv[1] === undefined) return;
+// Node itself is the runner of `node --test`. Options about which tests run, and how they are told, are
+// not those of the processes that run them.
+function ofNode() {
+  const own = process.execArgv;
+  if (!own.includes('--test')) return undefined;
+  const isAboutTests = (option) => /^--(experimental-)?test(-|=|$)|^--watch/.test(option);
+  const withValue = /^--test-(name-pattern|skip-pattern|reporter|reporter-destination|concurrency|timeout|shard|isolation)$/;
+  const options = own.filter((option, at) => !isAboutTests(option) && !withValue.test(own[at - 1] ?? ''));
+  return { runner: 'node:test', options, script: '', words: [] };
+}
+
+// One of the programs that we know.
+function ofScript() {
+  if (process.argv[1] === undefined) return undefined;
   let script;
   try {
     script = fs.realpathSync(process.argv[1]);
   } catch {
-    return;
+    return undefined;
   }
   const found = RUNNERS.find(([, pattern]) => pattern.test(script));
+  if (found === undefined) return undefined;
+  const [runner] = found;
+  const words = process.argv.slice(2);
+  const options = [...process.execArgv, ...optionsOfNode(runner, script, words)];
+  return { runner, options, script, words };
+}
+
+function write() {
+  const to = process.env.FLAKEPROOF_CAPTURE;
+  const found = to ? ofNode() ?? ofScript() : undefined;
   if (found === undefined) return;
   const variables = { ...process.env };
   const own = `--require ${JSON.stringify(__filename)}`;
@@ -47,16 +68,7 @@ function write() {
   if (options === '') delete variables.NODE_OPTIONS;
   else variables.NODE_OPTIONS = options;
   delete variables.FLAKEPROOF_CAPTURE;
-  const words = process.argv.slice(2);
-  const record = {
-    runner: found[0],
-    node: process.execPath,
-    options: [...process.execArgv, ...optionsOfNode(found[0], script, words)],
-    script,
-    words,
-    folder: process.cwd(),
-    variables,
-  };
+  const record = { ...found, node: process.execPath, folder: process.cwd(), variables };
   fs.writeFileSync(`${to}.part`, JSON.stringify(record));
   fs.renameSync(`${to}.part`, to);
   process.exit(0);

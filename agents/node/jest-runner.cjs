@@ -75,7 +75,9 @@ module.exports = class {
       if (message.do === 'bye') return;
       if (message.do !== 'run_order') continue;
       const before = this.before ?? picture();
-      for (const part of parts(message.tests)) await this.runFile(byFile.get(part.file), part, watcher);
+      for (const part of parts(message.tests)) {
+        await this.runFile(byFile.get(part.file), { ...part, looks: message.looks }, watcher);
+      }
       shared.executions.tell();
       this.before = picture();
       const isSpent = differs(before, this.before);

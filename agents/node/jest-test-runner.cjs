@@ -5,6 +5,7 @@
 const { Console } = require('node:console');
 const { failureOf } = require('./line.cjs');
 const { arrange } = require('./order.cjs');
+const { picture } = require('./picture.cjs');
 
 const shared = globalThis[Symbol.for('flakeproof.jest')];
 const RETRY_TIMES = Symbol.for('RETRY_TIMES');
@@ -65,9 +66,22 @@ function errorOf(test) {
   return Object.assign(new Error(`thrown: ${String(error)}`), { stack });
 }
 
+// jest keeps its own books of the modules of a file.
+function* modulesOf(runtime) {
+  for (const [file, module] of runtime._moduleRegistry ?? []) yield [file, module.exports];
+  for (const [file, module] of runtime._esmoduleRegistry ?? []) {
+    if (module?.namespace) yield [file, module.namespace];
+  }
+}
+
+function pictureOf(config, environment, runtime) {
+  return picture({ folder: config.rootDir, modules: modulesOf(runtime), global: environment.global });
+}
+
 module.exports = async function run(globalConfig, config, environment, runtime, testPath, send) {
   const { current, executions } = shared;
   const positions = new Map();
+  let initial;
   const own = environment.handleTestEvent?.bind(environment);
   const begin = (position) => {
     const attempt = current.tests.find((test) => test.position === position)?.attempt ?? 1;
@@ -78,8 +92,10 @@ module.exports = async function run(globalConfig, config, environment, runtime, 
   };
   const heard = {
     run_start(event, state) {
+      if (Number(environment.global[RETRY_TIMES]) > 0) shared.line.say({ say: 'retries_off' });
       environment.global[RETRY_TIMES] = 0;
       rearrange(state.rootDescribeBlock, current, positions);
+      if (current.looks) initial = pictureOf(config, environment, runtime);
     },
     hook_start(event) {
       // What is set up for the next tests is a part of the first of them.
@@ -104,5 +120,9 @@ module.exports = async function run(globalConfig, config, environment, runtime, 
   };
   environment.global.console = new Console(process.stdout, process.stderr);
   const circus = shared.circus.default ?? shared.circus;
-  return circus(globalConfig, config, environment, runtime, testPath, send);
+  const result = await circus(globalConfig, config, environment, runtime, testPath, send);
+  if (current.looks && initial !== undefined) {
+    shared.line.say({ say: 'state', initial, things: pictureOf(config, environment, runtime) });
+  }
+  return result;
 };

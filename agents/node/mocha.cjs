@@ -8,6 +8,7 @@
 const path = require('node:path');
 const { Executions, captureOutput, connect, failureOf } = require('./line.cjs');
 const { arrange } = require('./order.cjs');
+const { picture, required } = require('./picture.cjs');
 
 // Options that select tests, or that would come between us and a single run of them.
 const LEFT_OUT = [
@@ -94,11 +95,13 @@ class OrderReporter {
       found.forEach((test) => {
         const copy = test.clone();
         copy.parent = test.parent;
+        if (test.retries() > 0) this.hasRetries = true;
         copy.retries(0);
         this.positions.set(copy, position);
         tests.push(copy);
       });
     });
+    if (this.hasRetries) OrderReporter.asked.line.say({ say: 'retries_off' });
     root.tests = [];
     root.suites = [];
     this.left = arrange(root, tests, {
@@ -110,6 +113,7 @@ class OrderReporter {
       },
       put,
     });
+    if (OrderReporter.asked.looks) this.initial = pictureOfAll();
   }
 
   begin(test) {
@@ -160,8 +164,14 @@ class OrderReporter {
 
   finish() {
     this.executions.tell();
-    OrderReporter.asked.line.say({ say: 'ended', exit: 0, besides_tests: false });
+    const { line, looks } = OrderReporter.asked;
+    if (looks) line.say({ say: 'state', initial: this.initial, things: pictureOfAll() });
+    line.say({ say: 'ended', exit: 0, besides_tests: false });
   }
+}
+
+function pictureOfAll() {
+  return picture({ folder: process.cwd(), modules: required(), global: globalThis });
 }
 
 // What mocha is to be told in place of what its command line says.
@@ -180,16 +190,18 @@ function loaded(script) {
   return { loadOptions, isNodeFlag, main, Suite };
 }
 
-function run({ mocha, words, order, line, output }) {
+function run({ mocha, words, order, looks, line, output }) {
   const { loadOptions, isNodeFlag, main, Suite } = mocha;
   const options = loadOptions(words);
   const isOurs = (name) => LEFT_OUT.includes(name) || name === 'node-option' || isNodeFlag(name);
+  const hasRetries = options.retries > 0;
   for (const name of Object.keys(options)) if (isOurs(name)) delete options[name];
   const files = [...new Set(order.map((wanted) => wanted.file))];
   Object.assign(options, { _: [], spec: files, reporter: __filename, retries: 0, sort: false });
+  if (hasRetries) line.say({ say: 'retries_off' });
 
   const executions = new Executions(line, output);
-  OrderReporter.asked = { order, executions, line };
+  OrderReporter.asked = { order, executions, looks, line };
   // Which file is being loaded, should it end the process.
   let loading;
   const emit = Suite.prototype.emit;
@@ -222,7 +234,7 @@ function start() {
     if (message.do === 'bye') process.exit(0);
     if (message.do !== 'run_order') return;
     line.unref();
-    run({ mocha, words, order: message.tests, line, output });
+    run({ mocha, words, order: message.tests, looks: message.looks, line, output });
   });
 }
 

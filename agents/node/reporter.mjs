@@ -5,6 +5,7 @@
 // of its tests does, as when a hook of it fails. A test within a test is a part of it: it is known
 // only once the other runs, and cannot be chosen alone in every version.
 
+import { resolve } from 'node:path';
 import { inspect } from 'node:util';
 
 const STATUS = { 'test:pass': 'passed', 'test:fail': 'failed' };
@@ -15,6 +16,11 @@ function failureOf(error) {
   const message = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   const kind = error?.failureType;
   return { message, trace: text, rawStatus: kind === 'testCodeFailure' ? '' : kind };
+}
+
+// From version 22 on it is called by its path from the working directory.
+function isFile({ name, file, nesting }) {
+  return nesting === 0 && file !== undefined && resolve(name) === file;
 }
 
 function resultOf(type, data, path) {
@@ -28,8 +34,8 @@ function resultOf(type, data, path) {
     duration: data.details?.duration_ms ?? 0,
     filePath: data.file,
     line: data.line,
-    // A file that dies, or that has no test, is reported in place of its tests.
-    ...(data.name === data.file ? { type: 'file' } : {}),
+    // A file that dies, or none of whose tests is chosen, is reported in place of its tests.
+    ...(isFile(data) ? { type: 'file' } : {}),
     ...(hasFailed ? failureOf(data.details?.error) : {}),
     ...(typeof reason === 'string' ? { message: reason } : {}),
   };

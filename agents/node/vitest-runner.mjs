@@ -8,6 +8,7 @@ const asked = JSON.parse(process.env.FLAKEPROOF_VITEST);
 const load = createRequire(asked.line);
 const { Executions, captureOutput, failureOf, writeAll } = load(asked.line);
 const { arrange } = load(asked.arrange);
+const { picture } = load(asked.picture);
 const { VitestTestRunner } = await import(asked.runners);
 const { getFn, getHooks, setFn, setHooks } = await import(asked.suite);
 
@@ -31,6 +32,13 @@ function declared(suite, titles, found) {
   return found;
 }
 
+// The modules that vitest has run in this worker, as its versions keep them.
+function* evaluated() {
+  const worker = globalThis.__vitest_worker__ ?? {};
+  const kept = worker.evaluatedModules?.idToModuleMap ?? worker.moduleCache ?? [];
+  for (const [file, module] of kept) if (module?.exports) yield [file, module.exports];
+}
+
 function copied(task) {
   return Object.defineProperties(
     Object.create(Object.getPrototypeOf(task)),
@@ -46,6 +54,7 @@ export default class extends VitestTestRunner {
     const fd = socket._handle.fd;
     const line = { say: (message) => writeAll(fd, JSON.stringify(message) + '\n') };
     this.flakeproof = {
+      line,
       socket,
       executions: new Executions(line, captureOutput()),
       positions: new Map(),
@@ -58,21 +67,32 @@ export default class extends VitestTestRunner {
   async onCollected(files) {
     await super.onCollected?.(files);
     const { order } = asked;
-    const parts = JSON.parse(fs.readFileSync(order, 'utf8'));
+    const { parts, looks } = JSON.parse(fs.readFileSync(order, 'utf8'));
     for (const file of files) {
       const part = parts.find((it) => it.file === file.filepath);
       if (part !== undefined) this.rearrange(file, part.tests);
     }
+    if (looks) this.flakeproof.initial = this.pictureOfAll();
+  }
+
+  pictureOfAll() {
+    return picture({
+      folder: this.config.root,
+      modules: evaluated(),
+      global: globalThis,
+      callsGetters: true,
+    });
   }
 
   rearrange(file, wanted) {
-    const { positions, attempts } = this.flakeproof;
+    const { positions, attempts, line } = this.flakeproof;
     const all = declared(file, [], new Map());
     const groups = new Map();
     const tests = [];
     for (const { id, position, attempt } of wanted) {
       attempts.set(position, attempt);
       for (const task of all.get(id) ?? []) {
+        if (Number(task.retry?.count ?? task.retry) > 0) line.say({ say: 'retries_off' });
         const test = positions.has(task) ? copied(task) : task;
         if (test !== task) setFn(test, getFn(task));
         groups.set(test, groupsAround(task));
@@ -155,7 +175,9 @@ export default class extends VitestTestRunner {
 
   async onAfterRunFiles(...rest) {
     await super.onAfterRunFiles?.(...rest);
-    this.flakeproof.executions.tell();
-    this.flakeproof.socket.end();
+    const { executions, initial, line, socket } = this.flakeproof;
+    executions.tell();
+    if (initial !== undefined) line.say({ say: 'state', initial, things: this.pictureOfAll() });
+    socket.end();
   }
 }

@@ -53,6 +53,8 @@ function hear(message) {
     begun = undefined;
     told.add(message.test);
     kept = message;
+  } else if (message.say === 'state' || message.say === 'retries_off') {
+    line.say(message);
   }
 }
 const ownSocket = path.join(scratch, `v-${process.pid}`);
@@ -121,7 +123,6 @@ async function start() {
     watch: false,
     ui: false,
     bail: 0,
-    retry: 0,
     update: false,
     reporters: [{}],
     coverage: { enabled: false },
@@ -130,11 +131,14 @@ async function start() {
     disableConsoleIntercept: true,
     '--': undefined,
   });
+  const repeats = (retry) => Number(retry?.count ?? retry) > 0;
+  let hasRetries = false;
   const isOther = (project) => project.config.runner;
   const other = vitest.projects.find(isOther);
   if (other !== undefined) throw new Error(`vitest's runner is ${other.config.runner}`);
   for (const { config } of [vitest, ...vitest.projects]) {
     config.runner = path.join(here, 'vitest-runner.mjs');
+    if (repeats(config.retry)) hasRetries = true;
     config.retry = 0;
     config.sequence = { ...config.sequence, shuffle: false, concurrent: false, sequencer: AsGiven };
     if (config.browser?.enabled) throw new Error('its tests run in a browser');
@@ -147,6 +151,7 @@ async function start() {
     suite: url('suite.js'),
     line: path.join(here, 'line.cjs'),
     arrange: path.join(here, 'order.cjs'),
+    picture: path.join(here, 'picture.cjs'),
   });
   const specs = new Map();
   const glob = vitest.globTestSpecifications ?? vitest.globTestFiles;
@@ -159,8 +164,9 @@ async function start() {
     vitest.runTestSpecifications ? vitest.runTestSpecifications(some, false) : vitest.runFiles(some, false);
   const isolates = (spec) => (spec.project ?? spec[0]).config.isolate !== false;
 
+  let looks;
   async function runParts(some) {
-    fs.writeFileSync(orderFile, JSON.stringify(some));
+    fs.writeFileSync(orderFile, JSON.stringify({ parts: some, looks }));
     const known = some.filter((part) => specs.has(part.file));
     if (known.length > 0) await run(known.map((part) => specs.get(part.file)));
     await untilWorkersAreSilent();
@@ -188,6 +194,8 @@ async function start() {
     const message = await next();
     if (message.do === 'bye') break;
     if (message.do !== 'run_order') continue;
+    looks = message.looks;
+    if (hasRetries) line.say({ say: 'retries_off' });
     told.clear();
     begun = undefined;
     const all = parts(message.tests);

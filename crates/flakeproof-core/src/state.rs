@@ -63,6 +63,10 @@ pub enum LeftKind {
     SystemProperty,
     /// What the runtime takes where nothing else is said: a locale, a time zone, a stream.
     RuntimeDefault,
+    /// Who waits for an event.
+    Listener,
+    /// Something that is open and keeps the process alive: a timer, a server, a socket.
+    Handle,
 }
 
 /// One thing that is not as it was before.
@@ -178,7 +182,9 @@ impl State {
             | LeftKind::ImportPath
             | LeftKind::StaticField
             | LeftKind::SystemProperty
-            | LeftKind::RuntimeDefault => false,
+            | LeftKind::RuntimeDefault
+            | LeftKind::Listener
+            | LeftKind::Handle => false,
         }
     }
 }
@@ -201,6 +207,8 @@ impl LeftKind {
             Self::StaticField => "static field",
             Self::SystemProperty => "system property",
             Self::RuntimeDefault => "default",
+            Self::Listener => "listeners",
+            Self::Handle => "open handle",
         }
     }
 }
@@ -232,6 +240,8 @@ impl fmt::Display for LeftBehind {
             | LeftKind::StaticField
             | LeftKind::SystemProperty
             | LeftKind::RuntimeDefault
+            | LeftKind::Listener
+            | LeftKind::Handle
             | LeftKind::Logger => {
                 let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "unset".into());
                 return write!(f, "{} before, {} after", text(before), text(after));

@@ -34,7 +34,8 @@ pub(crate) enum TestsBegin {
     AtOnce,
     /// In programs whose names end like this, and all that these start.
     InProgram(&'static str),
-    /// When this file is first read.
+    /// When this file is first read to be run. A runner that looks into every file of the project before
+    /// (jest does, for its map of modules) reads it three times: then, for its options, and to run it.
     WithFile(PathBuf),
 }
 
@@ -84,6 +85,10 @@ fn parse(text: &str, folder: &Path, begin: &TestsBegin, our_port: Option<u16>) -
     let mut log = Log::new(folder);
     log.own.extend(our_port.map(|port| format!("port {port}")));
     let mut has_begun = *begin == TestsBegin::AtOnce;
+    let mut is_looked_into = match begin {
+        TestsBegin::WithFile(file) => readings(text, file) >= 3,
+        TestsBegin::AtOnce | TestsBegin::InProgram(_) => false,
+    };
     for line in text.lines() {
         let Some((process, call)) = line.split_once(' ') else { continue };
         let call = call.trim_start();
@@ -92,11 +97,18 @@ fn parse(text: &str, folder: &Path, begin: &TestsBegin, our_port: Option<u16>) -
             && name(call).starts_with("open")
             && log.paths_of(call).iter().any(|path| Path::new(path) == file)
         {
-            has_begun = true;
+            has_begun = !std::mem::take(&mut is_looked_into);
         }
         log.take(process, call, has_begun || of_tests.contains(process));
     }
     (has_begun || !of_tests.is_empty()).then(|| log.ended())
+}
+
+/// How often a file was opened.
+fn readings(text: &str, file: &Path) -> usize {
+    let opened = format!("<{}>", file.display());
+    let is_opening = |line: &&str| line.contains("open") && line.ends_with(&opened);
+    text.lines().filter(is_opening).count()
 }
 
 /// The processes of programs whose names end so, their threads, and what they start.
@@ -372,6 +384,20 @@ mod tests {
         let opens = parsed(&lines, &TestsBegin::WithFile(PathBuf::from("/p/a.test.js")));
         assert_eq!(opens.prepared, set(&["/p/settings.json"]));
         assert_eq!(opens.opened, set(&["/p/a.test.js", "/p/asked.txt"]));
+    }
+
+    #[test]
+    fn a_look_into_every_file_of_a_project_is_none_of_the_test() {
+        let open = |path: &str| format!("1 openat(AT_FDCWD</p>, \"{path}\", O_RDONLY) = 3<{path}>");
+        let looked = ["/p/a.test.js", "/p/other.js"].map(open);
+        let ran = ["/p/a.test.js", "/p/setup.js", "/p/a.test.js", "/p/code.js"].map(open);
+        let begin = TestsBegin::WithFile(PathBuf::from("/p/a.test.js"));
+        let all: Vec<&str> = looked.iter().chain(&ran).map(String::as_str).collect();
+        let opens = parsed(&all, &begin);
+        assert_eq!(opens.opened, set(&["/p/a.test.js", "/p/code.js", "/p/setup.js"]));
+        assert_eq!(opens.prepared, set(&["/p/a.test.js", "/p/other.js"]));
+        let without: Vec<&str> = ran.iter().map(String::as_str).collect();
+        assert_eq!(parsed(&without, &begin).opened, opens.opened);
     }
 
     #[test]

@@ -9,6 +9,8 @@ use crate::python::{Lock, target};
 pub const JEST: &str = "jest@29.7.0";
 /// The version of mocha that tests run on.
 pub const MOCHA: &str = "mocha@11.8.0";
+/// The version of Playwright that tests run on, without a browser.
+pub const PLAYWRIGHT: &str = "@playwright/test@1.56.1";
 /// The version of vitest that tests run on.
 pub const VITEST: &str = "vitest@3.2.4";
 

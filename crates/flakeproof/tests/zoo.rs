@@ -1,8 +1,7 @@
 //! The flaky zoos, as `examples/flaky-zoo` drives them: every test gets its right verdict.
 //!
 //! `cargo xtask zoo 50` is the long form of this for pytest. Of the other zoos one is driven each day, and
-//! all with `FLAKEPROOF_WHOLE_CAMPAIGNS=1`. The zoo of jest is not here yet: its README says what does not
-//! hold. The zoos of mocha and vitest are also hunted in.
+//! all with `FLAKEPROOF_WHOLE_CAMPAIGNS=1`. The zoos of Node's runners, of Go and of cargo are also hunted in.
 
 use std::path::Path;
 use std::process::Command;
@@ -64,11 +63,19 @@ fn a_hunt_finds_who_makes_whom_fail_in_the_cargo_zoo() {
 
 /// Hunt in a part of a zoo, and compare polluters and state-setters with what is known.
 fn hunt_in(zoo: &str, flaky: usize, command: &[&str]) {
+    hunt_with(zoo, flaky, None, command);
+}
+
+/// The same, with a folder of packages.
+fn hunt_with(zoo: &str, flaky: usize, modules: Option<&str>, command: &[&str]) {
     let zoo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/flaky-zoo").join(zoo);
     let work = tempfile::tempdir().expect("a temporary folder");
     let project = work.path().join("project");
     let copied = Command::new("cp").arg("-r").arg(zoo.join("project")).arg(&project).status();
     assert!(copied.is_ok_and(|it| it.success()));
+    if let Some(modules) = modules {
+        std::os::unix::fs::symlink(modules, project.join("node_modules")).expect("a link");
+    }
     let report = work.path().join("report.json");
     let output = Command::new(env!("CARGO_BIN_EXE_flakeproof"))
         .args(["hunt", "--seed", "1", "--budget", "20m", "--reporter"])
@@ -115,6 +122,30 @@ fn every_animal_of_the_mocha_zoo_gets_its_right_verdict() {
 }
 
 #[test]
+fn every_animal_of_the_node_zoo_gets_its_right_verdict() {
+    if is_due("node") && has("node", &["node"]) {
+        drive_with("node", &["--runs", "1", "--hunt"], &["node", "--test"]);
+    }
+}
+
+#[test]
+fn every_animal_of_the_jest_zoo_gets_its_right_verdict() {
+    if is_due("jest")
+        && let Some(modules) = modules("jest", node::JEST)
+    {
+        drive_with("jest", &["--runs", "1", "--link", &modules], &["npx", "jest"]);
+    }
+}
+
+/// Those that end their process or fail by chance would cost minutes here, and are driven above.
+#[test]
+fn a_hunt_finds_who_makes_whom_fail_in_the_jest_zoo() {
+    if let Some(modules) = modules("jest", node::JEST) {
+        hunt_with("jest", 3, Some(&modules), &["npx", "jest", "tests/t10", "tests/t4"]);
+    }
+}
+
+#[test]
 fn every_animal_of_the_vitest_zoo_gets_its_right_verdict() {
     if is_due("vitest") {
         hunt_and_drive("vitest", node::VITEST, &["npx", "vitest", "run"]);
@@ -123,18 +154,25 @@ fn every_animal_of_the_vitest_zoo_gets_its_right_verdict() {
 
 /// Drive a zoo of Node, with a hunt.
 fn hunt_and_drive(zoo: &str, package: &str, command: &[&str]) {
+    if let Some(modules) = modules(zoo, package) {
+        drive_with(zoo, &["--runs", "1", "--hunt", "--link", &modules], command);
+    }
+}
+
+/// A folder with a zoo's runner; where there is none, that is noted.
+fn modules(zoo: &str, package: &str) -> Option<String> {
     match node::modules(&[package]) {
-        Ok(modules) => {
-            let modules = modules.to_string_lossy().into_owned();
-            drive_with(zoo, &["--runs", "1", "--hunt", "--link", &modules], command);
+        Ok(modules) => Some(modules.to_string_lossy().into_owned()),
+        Err(why) => {
+            skipped::note(&format!("the zoo of {zoo}"), &why);
+            None
         }
-        Err(why) => skipped::note(&format!("the zoo of {zoo}"), &why),
     }
 }
 
 /// Whether a zoo is one of those that are driven today.
 fn is_due(zoo: &str) -> bool {
-    const ZOOS: [&str; 6] = ["junit4", "cargo", "mocha", "junit5", "go", "vitest"];
+    const ZOOS: [&str; 8] = ["junit4", "cargo", "mocha", "jest", "junit5", "go", "vitest", "node"];
     campaign::today(ZOOS.len(), 1).into_iter().any(|at| ZOOS[at] == zoo)
 }
 

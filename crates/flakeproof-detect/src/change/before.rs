@@ -160,7 +160,18 @@ fn is_built_where_it_runs(command: &[String]) -> bool {
     let program = command.first().map(|word| word.rsplit('/').next().unwrap_or(word));
     matches!(
         program,
-        Some("go" | "cargo" | "node" | "npx" | "npm" | "pnpm" | "yarn" | "jest" | "vitest")
+        Some(
+            "go" | "cargo"
+                | "node"
+                | "npx"
+                | "npm"
+                | "pnpm"
+                | "yarn"
+                | "jest"
+                | "vitest"
+                | "mocha"
+                | "playwright"
+        )
     )
 }
 

@@ -61,6 +61,8 @@ pub enum ToAgent {
     RunOrder {
         /// The tests.
         tests: Vec<OrderedTest>,
+        /// Whether to describe, at its end, what tests can leave behind, and what that was before.
+        looks: bool,
     },
     /// Describe what tests can leave behind.
     Look,
@@ -158,6 +160,8 @@ pub enum FromAgent {
         /// Whether something else than a test made it fail: a coverage threshold, a plugin.
         besides_tests: bool,
     },
+    /// The project has the framework repeat tests that fail, and here it does not.
+    RetriesOff,
     /// A fault of the agent or of the framework itself.
     Trouble {
         /// All that is known about it.

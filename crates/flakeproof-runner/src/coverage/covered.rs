@@ -133,6 +133,8 @@ pub enum CoverageFormat {
     Jacoco,
     /// A profile of `go test -coverprofile`.
     Go,
+    /// The folder of `NODE_V8_COVERAGE`.
+    V8,
 }
 
 /// Why a report tells nothing.
@@ -177,7 +179,12 @@ pub fn read(
     folder: &Path,
     extent: Extent,
 ) -> Result<Dependencies, Error> {
-    files(format, path, folder, extent).map(dependencies)
+    let mut files = files(format, path, folder, extent)?;
+    if format == CoverageFormat::V8 {
+        // A script can be loaded twice, and a function run in one of them only: files are told.
+        files.values_mut().for_each(|file| file.is_ambiguous = true);
+    }
+    Ok(dependencies(files))
 }
 
 /// The lines of the project that ran, by the coverage report of a run in this folder.
@@ -206,13 +213,14 @@ fn files(
     folder: &Path,
     extent: Extent,
 ) -> Result<Files, Error> {
-    let input = BufReader::with_capacity(128 * 1024, File::open(path)?);
+    let input = || File::open(path).map(|it| BufReader::with_capacity(128 * 1024, it));
     let folder = folder.canonicalize()?;
     let files = match format {
-        CoverageFormat::Lcov => lines::read_lcov(input, &folder)?,
-        CoverageFormat::Cobertura => xml::read_cobertura(input, &folder)?,
-        CoverageFormat::Jacoco => xml::read_jacoco(input, &folder)?,
-        CoverageFormat::Go => lines::read_go(input, &folder, extent)?,
+        CoverageFormat::Lcov => lines::read_lcov(input()?, &folder)?,
+        CoverageFormat::Cobertura => xml::read_cobertura(input()?, &folder)?,
+        CoverageFormat::Jacoco => xml::read_jacoco(input()?, &folder)?,
+        CoverageFormat::Go => lines::read_go(input()?, &folder, extent)?,
+        CoverageFormat::V8 => v8::read_v8(path, &folder)?,
     };
     if files.is_empty() {
         return Err(Error::at(0, "it has no file of the project"));

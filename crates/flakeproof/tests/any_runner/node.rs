@@ -1,10 +1,11 @@
-//! node:test, jest and vitest.
+//! node:test, jest, vitest and Playwright.
 
 use std::process::Command;
 
-use flakeproof_testkit::{Project, skipped};
+use flakeproof_testkit::{Project, node, skipped};
 
-use crate::{has, project, run};
+use crate::node_orders::with;
+use crate::{flakeproof, has, project, run};
 
 #[test]
 fn node_test_with_suites_subtests_and_a_broken_file() {
@@ -33,6 +34,34 @@ fn node_test_with_suites_subtests_and_a_broken_file() {
     assert_eq!(ran.outcome("b.test.js::other"), "skipped");
     assert_eq!(ran.verdict("suite > fails (1 + 1)"), "unknown", "{}", ran.text());
     assert_eq!(ran.verdict("a.test.js::flaky"), "flaky", "{}", ran.text());
+}
+
+#[test]
+fn playwright_runs_without_a_description() {
+    let test = "playwright_runs_without_a_description";
+    let Some(project) = with(&[node::PLAYWRIGHT], test) else { return };
+    let config = "module.exports = { testDir: './specs', retries: 2, workers: 1,\n  \
+                  use: { trace: 'retain-on-failure' }, projects: [{ name: 'small' }] };\n";
+    let body = "const { test, expect } = require('@playwright/test');\nconst fs = require('fs');\n\
+                test.describe('money', () => {\n  \
+                test('adds (1)', { tag: '@quick' }, () => { expect(1 + 1).toBe(2); });\n  \
+                test('fails', () => { expect(1).toBe(2); });\n});\n\
+                test('adds (1)', () => {});\n\
+                test('is not mended', () => { test.fail(); expect(1).toBe(2); });\n\
+                test('flaky', ({}, info) => {\n  const seen = `seen-${info.project.name}`;\n  \
+                if (!fs.existsSync(seen)) { fs.writeFileSync(seen, ''); throw new Error('once'); }\n});\n\
+                test.skip('later', () => {});\n";
+    let project = project.file("playwright.config.js", config).file("specs/a.spec.js", body);
+    let patient = ["--evidence-budget", "10m"];
+    let ran = flakeproof(&project, "run", &patient, &["npx", "playwright", "test"]);
+    let id = |test: &str| format!("small > a.spec.js > {test}");
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert_eq!(ran.outcome(&id("money > adds (1)")), "passed", "{}", ran.text());
+    assert_eq!(ran.outcome(&id("is not mended")), "passed", "{}", ran.text());
+    assert_eq!(ran.outcome(&id("later")), "skipped", "{}", ran.text());
+    assert_eq!(ran.verdict(&id("money > fails")), "unknown", "{}", ran.text());
+    assert_eq!(ran.verdict(&id("flaky")), "flaky", "{}", ran.text());
+    assert!(ran.text().contains("trace.zip"), "{}", ran.text());
 }
 
 #[test]

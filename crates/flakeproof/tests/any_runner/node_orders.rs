@@ -1,4 +1,4 @@
-//! Orders of tests in mocha, jest and vitest, and tests that make it hard.
+//! Orders of tests in mocha, jest, vitest and node:test, and tests that make it hard.
 
 use flakeproof_testkit::{Project, Ran, node, skipped};
 
@@ -92,6 +92,7 @@ fn a_hunt_in_jest_finds_victims_and_brittle_tests() {
         let project = project.file("a.test.js", &shared("jest.retryTimes(3);", "beforeAll"));
         let ran = hunt(&project, &["npx", "jest"]);
         assert_found(&ran, "a.test.js");
+        assert!(ran.text().contains("retries of jest are off"), "{}", ran.text());
     }
 }
 
@@ -105,6 +106,120 @@ fn a_hunt_in_vitest_finds_victims_and_brittle_tests() {
         let ran = hunt(&project, &["npx", "vitest", "run"]);
         assert_found(&ran, "a.test.ts");
     }
+}
+
+/// A polluter that leaves something behind in every way that can be seen, for each runner.
+#[test]
+fn a_hunt_tells_what_a_polluter_leaves_behind() {
+    let test = "a_hunt_tells_what_a_polluter_leaves_behind";
+    let (common, esm) =
+        ("const shop = require('./shop.js');", "import * as shop from './shop.js';");
+    let by_node = format!("const {{ it }} = require('node:test');\n{common}");
+    let by_vitest = format!("import {{ it }} from 'vitest';\n{esm}");
+    for (package, command, file, imports) in [
+        (node::MOCHA, &["npx", "mocha", "a.test.js"][..], "a.test.js", common),
+        (node::JEST, &["npx", "jest"], "a.test.js", common),
+        (node::MOCHA, &["node", "--test"], "a.test.js", &by_node),
+        (node::VITEST, &["npx", "vitest", "run"], "a.test.mjs", &by_vitest),
+        ("vitest@4", &["npx", "vitest", "run"], "a.test.mjs", &by_vitest),
+    ] {
+        let Some(project) = with(&[package], test) else { return };
+        let body = format!(
+            "{imports}\nit('victim', () => {{ if (shop.cart().length > 0) throw new Error('full'); }});\n\
+             it('polluter', () => {{ shop.cart().push('apple'); shop.settings.open = true;\n  \
+             globalThis.customer = 'ada'; process.env.CURRENCY = 'USD';\n  \
+             process.on('SIGUSR2', () => {{}}); }});\n"
+        );
+        let shop = "const items = [];\nconst settings = { open: false };\n";
+        let shop = match file.ends_with("mjs") {
+            true => format!("{shop}export const cart = () => items;\nexport {{ settings }};\n"),
+            false => format!("{shop}exports.cart = () => items;\nexports.settings = settings;\n"),
+        };
+        let project = project.file(file, &body).file("shop.js", &shop);
+        let ran = hunt(&project, command);
+        let id = format!("{file}::victim");
+        let tests = ran.json["tests"].as_array().expect("a report");
+        let victim = tests.iter().find(|it| it["id"] == id.as_str()).expect("the victim");
+        let left: Vec<String> = victim["left_behind"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|it| format!("{} {}", it["kind"].as_str().unwrap(), it["name"].as_str().unwrap()))
+            .collect();
+        let wanted = [
+            "attribute globalThis.customer",
+            "attribute shop.js.settings",
+            "variable CURRENCY",
+            "listener of process for SIGUSR2",
+        ];
+        assert_eq!(left, wanted, "{command:?}: {}", ran.text());
+    }
+}
+
+/// The Node of this machine, and those of these versions that npm has.
+fn nodes(versions: &[&str]) -> Vec<String> {
+    let fetched = versions.iter().filter_map(|version| {
+        let modules = node::modules(&[&format!("node@{version}")]).ok()?;
+        Some(modules.join("node/bin/node").to_string_lossy().into_owned())
+    });
+    ["node".to_owned()].into_iter().chain(fetched).collect()
+}
+
+#[test]
+fn a_hunt_in_node_test_finds_victims_and_brittle_tests() {
+    let (by_require, by_import) = (
+        "const { before, describe, it } = require('node:test');",
+        "import { before, describe, it } from 'node:test';",
+    );
+    for node in nodes(&["22", "24"]) {
+        for (file, imports) in [("a.test.js", by_require), ("a.test.mjs", by_import)] {
+            let project = project().file(file, &shared(imports, "before"));
+            let ran = hunt(&project, &[&node, "--test"]);
+            assert_found(&ran, file);
+        }
+    }
+}
+
+/// Groups in groups, a suite that is made later, a test with parts and one with a callback, the default
+/// export, and hooks that fail.
+const DECLARED: &str = "import test, { after, before, describe, it } from 'node:test';\n\
+    let state = 'clean';\n\
+    before(() => {});\n\
+    describe('outer', async () => {\n  \
+    await new Promise((resolve) => setTimeout(resolve, 1));\n  \
+    describe('inner', () => {\n    \
+    it('victim', (t, done) => { done(state === 'clean' ? null : new Error(state)); });\n  });\n});\n\
+    describe('leaves', () => {\n  after(() => { state = 'spoilt'; });\n  \
+    it('polluter by its group', () => {});\n});\n\
+    test('with parts', async (t) => { await t.test('part', () => {}); });\n\
+    test('later', { todo: 'some day' }, () => { throw new Error('not yet'); });\n\
+    describe('broken', () => {\n  before(() => { throw new Error('no set-up'); });\n  \
+    it('never runs', () => {});\n});\n";
+
+#[test]
+fn whatever_node_test_declares_can_be_put_in_order() {
+    for node in nodes(&["24"]) {
+        let project = project().file("a.test.mjs", DECLARED);
+        let ran = hunt(&project, &[&node, "--test"]);
+        let id = |test: &str| format!("a.test.mjs::{test}");
+        let polluter = id("leaves > polluter by its group");
+        let found = kind(&ran, &id("outer > inner > victim"));
+        assert_eq!(found, ("victim", vec![polluter.as_str()]), "{}", ran.text());
+        for steady in ["leaves > polluter by its group", "with parts", "broken > never runs"] {
+            assert_eq!(kind(&ran, &id(steady)).0, "none", "{steady}: {}", ran.text());
+        }
+    }
+}
+
+#[test]
+fn a_file_that_waits_for_its_tests_is_left_as_it_is() {
+    let body = "import test from 'node:test';\nlet state = 'clean';\n\
+                await test('victim', () => { if (state !== 'clean') throw new Error(state); });\n\
+                await test('polluter', () => { state = 'spoilt'; });\n";
+    let project = project().file("a.test.mjs", body);
+    let ran = hunt(&project, &["node", "--test"]);
+    assert_eq!(kind(&ran, "a.test.mjs::victim").0, "none", "{}", ran.text());
+    assert!(ran.text().contains("waits for a test while it is loaded"), "{}", ran.text());
 }
 
 /// Tests that end their process, never end, change the folder, leave something open and print a lot.
@@ -122,9 +237,14 @@ fn what_tests_do_to_their_process_is_their_own_outcome() {
     for (package, command, file) in [
         (node::MOCHA, &["npx", "mocha"][..], "test/a.js"),
         (node::JEST, &["npx", "jest"], "a.test.js"),
+        (node::JEST, &["node", "--test"], "b.test.js"),
     ] {
         let Some(project) = with(&[package], test) else { return };
-        let project = project.file(file, HARD).file("flakeproof.toml", "timeout = \"3s\"\n");
+        let imports =
+            if command[0] == "node" { "const { it } = require('node:test');\n" } else { "" };
+        let project = project
+            .file(file, &format!("{imports}{HARD}"))
+            .file("flakeproof.toml", "timeout = \"3s\"\n");
         let few = ["--seed", "3", "--steer", "off", "--runs", "1", "--orders", "1"];
         let ran =
             flakeproof(&project, "hunt", &[&few[..], &["--max-reruns", "1"]].concat(), command);

@@ -22,11 +22,12 @@ use flakeproof_testkit::{campaign, node, python, skipped};
 use scene::Tools;
 
 /// The runners whose cases are heard, and the language of their projects.
-const RUNNERS: [(&str, &str); 7] = [
+const RUNNERS: [(&str, &str); 8] = [
     ("cargo", "Rust"),
     ("go", "Go"),
     ("jest", "JavaScript"),
     ("maven", "Java"),
+    ("mocha", "JavaScript"),
     ("node", "JavaScript"),
     ("pytest", "Python"),
     ("vitest", "JavaScript"),
@@ -71,6 +72,11 @@ fn node_test_gets_the_verdicts_it_must() {
 #[test]
 fn jest_gets_the_verdicts_it_must() {
     hear("jest", || with_modules(node::JEST));
+}
+
+#[test]
+fn mocha_gets_the_verdicts_it_must() {
+    hear("mocha", || with_modules(node::MOCHA));
 }
 
 #[test]

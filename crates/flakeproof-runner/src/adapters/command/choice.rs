@@ -7,9 +7,9 @@ use crate::adapters::RunRequest;
 
 /// A runner, and the command that the user typed for it.
 #[derive(Debug)]
-pub(super) struct Runner {
+pub(in crate::adapters) struct Runner {
     /// What people call it.
-    pub(super) name: String,
+    pub(in crate::adapters) name: String,
     pub(super) profile: Profile,
     pub(super) typed: TypedWords,
 }

@@ -334,10 +334,14 @@ fn with_opens(covered: Dependencies, opens: Opens, begin: &TestsBegin) -> Depend
     Dependencies { opened, listed, prepared, blind_spots, ..covered }
 }
 
+/// Whether it is a file that stands in a report in place of its tests.
+pub(super) fn is_file(test: &ReportedTest) -> bool {
+    test.properties.iter().any(|(name, kind)| name == "type" && kind == "file")
+}
+
 /// A file that stands in a report in place of its tests: nothing where it is fine.
 fn file_trouble(test: &ReportedTest) -> Option<std::result::Result<(), ReportIssue>> {
-    let is_file = test.properties.iter().any(|(name, kind)| name == "type" && kind == "file");
-    is_file.then(|| match test.outcome.is_failure() {
+    is_file(test).then(|| match test.outcome.is_failure() {
         false => Ok(()),
         true => Err(ReportIssue {
             severity: Severity::Serious,

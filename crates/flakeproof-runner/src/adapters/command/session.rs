@@ -14,7 +14,7 @@ use flakeproof_core::{
 use serde::Deserialize;
 
 use super::choice::Runner;
-use super::launch::{Asked, Besides, Ran};
+use super::launch::{Asked, Besides, Ran, is_file};
 use super::profile::{CommandText, Fields, ListFormat, Profile, Values};
 use crate::adapter::{Blame, Error, Probe, Result};
 use crate::adapters::RunRequest;
@@ -28,11 +28,14 @@ const NODE_REPORTER: &str =
 const MOCHA_REPORTER: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/mocha-reporter.cjs"));
 
+const PLAYWRIGHT_REPORTER: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/playwright-reporter.cjs"));
+
 /// What the environments of one adapter share.
 #[derive(Debug)]
 pub(in crate::adapters) struct CommandSession {
     pub(in crate::adapters) settings: RunRequest,
-    pub(super) runner: Runner,
+    pub(in crate::adapters) runner: Runner,
     pub(in crate::adapters) hub: Hub,
     scratch: tempfile::TempDir,
     started: AtomicU32,
@@ -73,9 +76,11 @@ impl CommandSession {
             .tempdir()
             .map_err(Error::io("make a temporary folder"))?;
         let hub = Hub::start(scratch.path())?;
-        for (name, text) in
-            [("reporter.mjs", NODE_REPORTER), ("mocha-reporter.cjs", MOCHA_REPORTER)]
-        {
+        for (name, text) in [
+            ("reporter.mjs", NODE_REPORTER),
+            ("mocha-reporter.cjs", MOCHA_REPORTER),
+            ("playwright-reporter.cjs", PLAYWRIGHT_REPORTER),
+        ] {
             std::fs::write(scratch.path().join(name), text)
                 .map_err(Error::io("write the reporters of Node"))?;
         }
@@ -175,6 +180,7 @@ impl CommandSession {
             .with("tail", typed.tail.clone())
             .with("reporter", own("reporter.mjs"))
             .with("mocha-reporter", own("mocha-reporter.cjs"))
+            .with("playwright-reporter", own("playwright-reporter.cjs"))
             .with("result", text("result"))
             .with("coverage", text("coverage"));
         match asked {
@@ -334,6 +340,9 @@ impl CommandSession {
     fn of_report(&self, printed: &[u8]) -> Result<Vec<(SuiteTest, Fields)>> {
         let mut tests = Vec::new();
         let mut sink = |test: reports::ReportedTest| {
+            if is_file(&test) {
+                return;
+            }
             let fields = Fields::read(&test, self.profile(), self.folder());
             let id = TestId::from(fields.test_id(&self.profile().id));
             let location = (!fields.file.is_empty())

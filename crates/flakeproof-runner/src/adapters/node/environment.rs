@@ -42,6 +42,8 @@ pub(super) struct NodeEnvironment {
     lost: Option<String>,
     /// Whether the plain runner goes on.
     is_given_up: bool,
+    /// Whether somebody wants to know what tests leave behind here.
+    is_looked_at: bool,
 }
 
 /// An order in its worker.
@@ -60,6 +62,8 @@ struct RunningOrder {
     has_ended: bool,
     /// Whether its tests left something in the process that the next would meet.
     is_spent: bool,
+    /// What is there at the end of the order, and what that was before.
+    state: Option<State>,
 }
 
 impl NodeEnvironment {
@@ -77,6 +81,7 @@ impl NodeEnvironment {
             running: None,
             lost: None,
             is_given_up: false,
+            is_looked_at: false,
         }
     }
 
@@ -87,7 +92,9 @@ impl NodeEnvironment {
         let is_measured = probe.dependencies != Granularity::Off || probe.features == Measuring::On;
         self.is_given_up
             || self.session.obstacle().is_some()
-            || (is_alone && (is_measured || self.isolation == Isolation::Spawn))
+            || (is_alone
+                && !self.is_looked_at
+                && (is_measured || self.isolation == Isolation::Spawn))
     }
 
     /// Give a worker everything up to this test once more, and all that is to come after it.
@@ -99,9 +106,9 @@ impl NodeEnvironment {
             Isolation::Fork => self.session.warm_worker()?,
             Isolation::Same | Isolation::Spawn => self.session.new_worker()?,
         };
-        let running =
-            RunningOrder::begin(&self.session, worker, order, self.history.len(), attempt)?;
-        self.running = Some(running);
+        let again = (self.history.len(), attempt);
+        let looks = self.is_looked_at;
+        self.running = Some(RunningOrder::begin(&self.session, worker, order, again, looks)?);
         Ok(())
     }
 
@@ -143,8 +150,8 @@ impl RunningOrder {
         session: &NodeSession,
         mut worker: NodeWorker,
         order: Vec<TestId>,
-        at: usize,
-        attempt: u32,
+        (at, attempt): (usize, u32),
+        looks: bool,
     ) -> Result<Self> {
         let mut places: Vec<usize> = (0..order.len()).collect();
         if session.kind().orders() == Orders::ByFile {
@@ -164,7 +171,7 @@ impl RunningOrder {
         });
         let tests = tests.collect::<Result<Vec<_>>>()?;
         worker.orders += 1;
-        worker.connection.send(&ToAgent::RunOrder { tests })?;
+        worker.connection.send(&ToAgent::RunOrder { tests, looks })?;
         let (executions, begun) = (HashMap::new(), None);
         Ok(Self {
             worker,
@@ -175,6 +182,7 @@ impl RunningOrder {
             has_spoken: false,
             has_ended: false,
             is_spent: false,
+            state: None,
         })
     }
 
@@ -205,6 +213,10 @@ impl RunningOrder {
                     self.has_ended = true;
                     self.is_spent = besides_tests;
                 }
+                Ok(FromAgent::State { things, initial }) => {
+                    self.state = Some(things.with_initial(initial));
+                }
+                Ok(FromAgent::RetriesOff) => session.note_retries(),
                 Ok(FromAgent::Trouble { text }) => {
                     session.give_up_orders(text.clone());
                     return Err(Error::NotPossible { what: "this order".to_owned(), why: text });
@@ -356,9 +368,21 @@ impl Environment for NodeEnvironment {
     }
 
     fn look(&mut self) -> Result<State> {
-        Err(Error::NotPossible {
+        self.is_looked_at = true;
+        // What was at the beginning comes with the picture of the end.
+        if self.history.is_empty() {
+            return Ok(State::default());
+        }
+        while let (Some(running), None) = (&mut self.running, &self.lost)
+            && !running.has_ended
+            && self.upcoming.is_empty()
+        {
+            self.lost = running.listen(&self.session, self.history.len() - 1)?;
+        }
+        let state = self.running.as_ref().and_then(|running| running.state.clone());
+        state.ok_or_else(|| Error::NotPossible {
             what: "a look at what tests leave behind".into(),
-            why: "the state of a process of Node is not described".into(),
+            why: "the runner's process said nothing about it".into(),
         })
     }
 

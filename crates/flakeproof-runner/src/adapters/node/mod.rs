@@ -1,4 +1,4 @@
-//! Runners of JavaScript and TypeScript whose tests share a process: mocha, jest, vitest.
+//! Runners of JavaScript and TypeScript whose tests share a process: mocha, jest, vitest, node:test.
 //!
 //! The user's own run, a test alone in a new process and what a test touches are the plain runner's
 //! word, as the `command` adapter has it. What is added are environments that run any order of tests
@@ -6,7 +6,7 @@
 //! extension points, and tells of each over a socket.
 //!
 //! A worker has loaded the runner and no test when it is asked ([`Isolation::Fork`]: cheap and nearly
-//! new; jest and vitest give each file a world of its own, mocha a process). What is found there is
+//! new; jest and vitest give each file a world of its own, mocha and node:test a process). What is found there is
 //! confirmed in processes that are new from their very start ([`Isolation::Spawn`]).
 
 mod environment;
@@ -49,6 +49,8 @@ pub(super) enum RunnerKind {
     Jest,
     /// Each file in a worker of its own, as a rule.
     Vitest,
+    /// Each file in a process of its own.
+    NodeTest,
 }
 
 impl RunnerKind {
@@ -58,6 +60,7 @@ impl RunnerKind {
             Self::Mocha => "mocha.cjs",
             Self::Jest => "jest.cjs",
             Self::Vitest => "vitest.mjs",
+            Self::NodeTest => "node-test.cjs",
         }
     }
 
@@ -65,7 +68,7 @@ impl RunnerKind {
     fn orders(self) -> Orders {
         match self {
             Self::Mocha => Orders::AnyFresh,
-            Self::Jest | Self::Vitest => Orders::ByFile,
+            Self::Jest | Self::Vitest | Self::NodeTest => Orders::ByFile,
         }
     }
 
@@ -76,6 +79,8 @@ impl RunnerKind {
             Self::Mocha => 1,
             Self::Jest => 40,
             Self::Vitest => 200,
+            // Its files have processes of their own anyway.
+            Self::NodeTest => 1_000,
         }
     }
 }
@@ -86,6 +91,7 @@ pub(super) fn kind_of(name: &str) -> Option<RunnerKind> {
         "mocha" => Some(RunnerKind::Mocha),
         "jest" => Some(RunnerKind::Jest),
         "vitest" => Some(RunnerKind::Vitest),
+        "node:test" => Some(RunnerKind::NodeTest),
         _ => None,
     }
 }
@@ -93,6 +99,7 @@ pub(super) fn kind_of(name: &str) -> Option<RunnerKind> {
 fn refine(can: &mut Capabilities, kind: RunnerKind) {
     can.orders = kind.orders();
     can.fork = Ok(());
+    can.state = true;
 }
 
 /// Runs the tests of a runner of Node.
@@ -148,6 +155,12 @@ impl Adapter for NodeAdapter {
             refine(&mut can, session.kind());
         }
         can
+    }
+
+    /// Any order is there without asking; what was seen in workers is told.
+    fn find_orders(&self) -> Result<Vec<Notice>> {
+        let seen = self.session.as_ref().and_then(|session| session.notice_of_retries());
+        Ok(seen.into_iter().collect())
     }
 
     fn surroundings(&self) -> Surroundings {

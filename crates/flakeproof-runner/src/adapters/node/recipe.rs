@@ -35,7 +35,11 @@ const FILES: &[AgentFile] = agent_files![
     "jest-test-runner.cjs",
     "line.cjs",
     "mocha.cjs",
+    "node-test.cjs",
+    "node-test-file.cjs",
+    "node-test-loader.mjs",
     "order.cjs",
+    "picture.cjs",
     "vitest.mjs",
     "vitest-runner.mjs",
 ];

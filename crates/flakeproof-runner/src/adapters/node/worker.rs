@@ -3,7 +3,7 @@
 //! A worker is started before it is needed: while one runs its order, the next one loads the runner.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,6 +43,8 @@ pub(super) struct NodeSession {
     obstacle: OnceLock<String>,
     /// Workers that died before they ran a test.
     silent_deaths: AtomicU32,
+    /// Whether the project has its runner repeat tests that fail.
+    has_retries: AtomicBool,
 }
 
 impl NodeSession {
@@ -56,6 +58,7 @@ impl NodeSession {
             reserve: Mutex::default(),
             obstacle: OnceLock::new(),
             silent_deaths: AtomicU32::new(0),
+            has_retries: AtomicBool::new(false),
         }
     }
 
@@ -97,6 +100,23 @@ impl NodeSession {
                 why.lines().next().unwrap_or_default()
             ),
             next: "put the runner's own command after the dashes, with its usual configuration"
+                .to_owned(),
+        })
+    }
+
+    /// The runner would repeat tests that fail, and does not in workers.
+    pub(super) fn note_retries(&self) {
+        self.has_retries.store(true, Ordering::Relaxed);
+    }
+
+    /// What the reader should know about repetitions.
+    pub(super) fn notice_of_retries(&self) -> Option<Notice> {
+        self.has_retries.load(Ordering::Relaxed).then(|| Notice {
+            what: format!(
+                "retries of {} are off where tests run in other orders",
+                self.plain.runner.name
+            ),
+            next: "they would hide what is looked for; in your own run they stay as they are"
                 .to_owned(),
         })
     }

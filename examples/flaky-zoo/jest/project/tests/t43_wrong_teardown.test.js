@@ -4,6 +4,12 @@
 
 const discount = require("../zoo/discount.js");
 
+describe("a plain day", () => {
+  test("victim of the wrong teardown", () => {
+    expect(discount.reduced(1000)).toBe(1000);
+  });
+});
+
 describe("happy hour", () => {
   afterAll(() => {
     discount.percent = 10;
@@ -13,8 +19,4 @@ describe("happy hour", () => {
     discount.percent = 20;
     expect(discount.reduced(1000)).toBe(800);
   });
-});
-
-test("victim of the wrong teardown", () => {
-  expect(discount.reduced(1000)).toBe(1000);
 });

@@ -1,8 +1,8 @@
 //! mocha.
 
 use super::super::choice::Grammar;
-use super::super::profile::{Escape, ListFormat, Profile};
-use super::{Ready, words};
+use super::super::profile::{Beginning, Escape, ListFormat, Profile};
+use super::{Ready, by_v8, words};
 use crate::reports::Format;
 
 pub(super) const MOCHA: Ready = Ready {
@@ -101,6 +101,11 @@ pub(super) const MOCHA: Ready = Ready {
         format: "{full}".to_owned(),
         escape: Escape::Regex,
         separator: Some("|".to_owned()),
+        coverage: Some(by_v8(
+            "{options} --reporter={mocha-reporter} --reporter-option=output={result} --no-bail \
+             --grep=^({tests})$ {files}",
+        )),
+        tests_begin: Some(Beginning::WithTheirFile),
         command_for: Some(words("{options} --grep=^({tests})$ {files}")),
         ..Profile::default()
     },

@@ -1,7 +1,7 @@
 //! Runners that need no description: each is data, chosen by the user's command.
 //!
 //! Nothing is installed into the user's project: every runner reports in a format that it has
-//! built in, and node:test through a reporter of ours that lies outside of the project.
+//! built in, or (mocha, node:test, Playwright) through a reporter of ours that lies outside of the project.
 
 mod ctest;
 mod dotnet;
@@ -10,6 +10,7 @@ mod jest;
 mod mocha;
 mod node_test;
 mod phpunit;
+mod playwright;
 mod rspec;
 mod vitest;
 
@@ -22,10 +23,12 @@ use self::jest::JEST;
 use self::mocha::MOCHA;
 use self::node_test::NODE;
 use self::phpunit::PHPUNIT;
+use self::playwright::PLAYWRIGHT;
 use self::rspec::RSPEC;
 use self::vitest::VITEST;
 use super::choice::{Grammar, TypedWords, program_end};
-use super::profile::{CommandText, Profile};
+use super::profile::{CommandText, Coverage, Profile};
+use crate::coverage::CoverageFormat;
 
 /// A runner that is known.
 pub(super) struct Ready {
@@ -44,7 +47,8 @@ pub(super) struct Ready {
 }
 
 /// Every runner that is known, in the order in which a folder is looked at.
-pub(super) const READY: [Ready; 9] = [GO, VITEST, JEST, MOCHA, NODE, RSPEC, PHPUNIT, CTEST, DOTNET];
+pub(super) const READY: [Ready; 10] =
+    [GO, VITEST, JEST, MOCHA, NODE, PLAYWRIGHT, RSPEC, PHPUNIT, CTEST, DOTNET];
 
 /// The runner of a command, and the command taken apart.
 pub(super) fn of_command(command: &[String]) -> Option<(&'static Ready, TypedWords)> {
@@ -81,6 +85,16 @@ pub(super) fn words(text: &str) -> CommandText {
     CommandText::Words(text.split_whitespace().map(str::to_owned).collect())
 }
 
+/// Measures which scripts a command of Node loads, by V8 itself.
+fn by_v8(run: &str) -> Coverage {
+    Coverage {
+        format: CoverageFormat::V8,
+        path: Some("{coverage}".to_owned()),
+        is_complete: false,
+        run: Some(words(&format!("env NODE_V8_COVERAGE={{coverage}} {run}"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +114,8 @@ mod tests {
             ("npx mocha --exit", Some("mocha")),
             ("npx vitest run", Some("vitest")),
             ("npx vitest", None),
+            ("npx playwright test --project=a", Some("playwright")),
+            ("npx playwright show-report", None),
             ("node --test", Some("node:test")),
             ("node --test jest", Some("node:test")),
             ("npx jest go test", Some("jest")),

@@ -1,8 +1,8 @@
 //! node:test.
 
 use super::super::choice::Grammar;
-use super::super::profile::{Escape, ListFormat, Profile};
-use super::{Ready, words};
+use super::super::profile::{Beginning, Escape, ListFormat, Profile};
+use super::{Ready, by_v8, words};
 use crate::reports::Format;
 
 pub(super) const NODE: Ready = Ready {
@@ -51,6 +51,11 @@ pub(super) const NODE: Ready = Ready {
         older_format: Some("{levels}".to_owned()),
         escape: Escape::Regex,
         separator: Some("|".to_owned()),
+        coverage: Some(by_v8(
+            "{options} --test-reporter={reporter} --test-reporter-destination={result} \
+             --test-name-pattern=^({tests})$ {files}",
+        )),
+        tests_begin: Some(Beginning::WithTheirFile),
         command_for: Some(words("{options} --test-name-pattern=^({tests})$ {files}")),
         ..Profile::default()
     },
