@@ -94,8 +94,8 @@ function modulesBelow(folder, modules) {
 }
 
 // `modules` are pairs of a file and what it exports, `global` is the object that its code calls so. A
-// runner may have a `process` of its own in there.
-function picture({ folder, modules, global, callsGetters = false }) {
+// runner may have a `process` of its own in there, and handles of the kinds `runners`.
+function picture({ folder, modules, global, callsGetters = false, runners = [] }) {
   const own = global.process ?? process;
   const things = { attribute: {}, module: {}, variable: {}, file: {}, listener: {}, handle: {} };
   for (const [name, exported] of modulesBelow(folder, modules)) {
@@ -118,7 +118,7 @@ function picture({ folder, modules, global, callsGetters = false }) {
     things.listener[`of process for ${String(event)}`] = String(own.listenerCount(event));
   }
   for (const kind of process.getActiveResourcesInfo?.() ?? []) {
-    if (!OWN_HANDLE.test(kind)) things.handle[kind] = String(Number(things.handle[kind] ?? 0) + 1);
+    if (!OWN_HANDLE.test(kind) && !runners.includes(kind)) things.handle[kind] = String(Number(things.handle[kind] ?? 0) + 1);
   }
   for (const name of filesBelow(folder)) {
     const { size, mtimeMs } = fs.statSync(path.join(folder, name), { throwIfNoEntry: false }) ?? {};

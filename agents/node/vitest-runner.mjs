@@ -81,6 +81,7 @@ export default class extends VitestTestRunner {
       modules: evaluated(),
       global: globalThis,
       callsGetters: true,
+      runners: ['Timeout'],
     });
   }
 

@@ -37,7 +37,7 @@ struct Range {
     count: u64,
 }
 
-/// The scripts of the project that the processes of one run loaded.
+/// The scripts that the processes of one run loaded, wherever they lie.
 pub(super) fn read_v8(reports: &Path, folder: &Path) -> Result<Files, Error> {
     let mut files = Files::new();
     for entry in std::fs::read_dir(reports)? {
@@ -49,16 +49,23 @@ pub(super) fn read_v8(reports: &Path, folder: &Path) -> Result<Files, Error> {
             else {
                 continue;
             };
-            let is_own = Path::new(&path).strip_prefix(folder).is_ok_and(|inside| {
-                !inside.components().any(|part| part.as_os_str() == "node_modules")
-            });
-            if is_own {
-                let text = std::fs::read_to_string(&path).unwrap_or_default();
-                script.add_to(files.entry(path).or_default(), &text);
+            let covered = files.entry(path.clone()).or_default();
+            match is_own(&path, folder) {
+                true => {
+                    script.add_to(covered, &std::fs::read_to_string(&path).unwrap_or_default());
+                }
+                // Nobody asks which lines of a package ran.
+                false => covered.is_ambiguous = true,
             }
         }
     }
     Ok(files)
+}
+
+/// Whether a file is one of the project's own.
+fn is_own(path: &str, folder: &Path) -> bool {
+    let is_package = |inside: &Path| inside.components().any(|it| it.as_os_str() == "node_modules");
+    Path::new(path).strip_prefix(folder).is_ok_and(|inside| !is_package(inside))
 }
 
 impl Script {

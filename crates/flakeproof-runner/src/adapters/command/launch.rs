@@ -1,7 +1,7 @@
 //! One process of the runner and what its report says, and the three ways to give tests to such
 //! processes: what one that ends badly says about each of its tests.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -14,7 +14,7 @@ use super::environment;
 use super::profile::{Beginning, CommandText, Fields, Values};
 use super::session::{CommandSession, ending};
 use crate::adapter::{Error, Granularity, Measuring, Probe, Result};
-use crate::coverage::{self, Extent};
+use crate::coverage::{self, CoverageFormat, Extent};
 use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{
     Death, End, Ended, Instructions, Peak, USUAL_CAP, Usage, run_to_end, run_watched,
@@ -131,7 +131,14 @@ impl CommandSession {
             let opens =
                 trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin, None));
             Some(match opens {
-                Some(opens) => with_opens(covered.ok()?, opens, begin.as_ref()?),
+                Some(opens) if coverage.format == CoverageFormat::V8 => {
+                    with_opens(covered.ok()?, opens)
+                }
+                Some(opens) => {
+                    let covered = covered.ok()?;
+                    let opens = without_code(opens, &covered.followed, begin.as_ref()?);
+                    with_opens(covered, opens)
+                }
                 None => covered.ok()?,
             })
         });
@@ -321,17 +328,22 @@ pub(in crate::adapters) fn measured(
 }
 
 /// What a test touched, by the code that ran and the files that were opened.
-fn with_opens(covered: Dependencies, opens: Opens, begin: &TestsBegin) -> Dependencies {
-    let is_code = |path: &String| covered.followed.iter().any(|it| path.ends_with(it.as_str()));
-    let Opens { mut opened, listed, mut prepared, teller, .. } = opens;
-    // Which code runs the coverage says: a runner or a compiler reads more than that.
-    prepared.retain(|path| !is_code(path));
-    if let TestsBegin::WithFile(_) = begin {
-        opened.retain(|path| !is_code(path));
-    }
+fn with_opens(covered: Dependencies, opens: Opens) -> Dependencies {
+    let Opens { opened, listed, prepared, teller, .. } = opens;
     let mut blind_spots = vec![BlindSpot::Caches];
     blind_spots.extend(teller.map(|program| BlindSpot::Process { program }));
     Dependencies { opened, listed, prepared, blind_spots, ..covered }
+}
+
+/// Without files of code, where a runner or a compiler reads more of them than run: which run, the
+/// coverage says.
+fn without_code(mut opens: Opens, followed: &BTreeSet<String>, begin: &TestsBegin) -> Opens {
+    let is_code = |path: &String| followed.iter().any(|it| path.ends_with(it.as_str()));
+    opens.prepared.retain(|path| !is_code(path));
+    if let TestsBegin::WithFile(_) = begin {
+        opens.opened.retain(|path| !is_code(path));
+    }
+    opens
 }
 
 /// Whether it is a file that stands in a report in place of its tests.
