@@ -140,7 +140,7 @@ impl Hunt<'_, '_> {
             None if search == PolluterSearch::All && !known.alone.is_inconsistent() => {
                 (known.alone.runs > 0).then_some(known.alone.failures > 0)
             }
-            Some(FlakyKind::Nod) | None => None,
+            Some(FlakyKind::Nod | FlakyKind::Id) | None => None,
         }
     }
 
@@ -254,7 +254,7 @@ impl Hunt<'_, '_> {
         let known = self.ledger.test_mut(test);
         let sets = match known.kind {
             Some(FlakyKind::Brittle) => &mut known.setters,
-            Some(FlakyKind::Victim | FlakyKind::Nod) | None => &mut known.polluters,
+            Some(FlakyKind::Victim | FlakyKind::Nod | FlakyKind::Id) | None => &mut known.polluters,
         };
         if sets.contains(&ids) {
             return;
@@ -653,6 +653,8 @@ impl Hunt<'_, '_> {
         for test in self.ledger.all(|test| test.kind.is_some()) {
             let known = self.ledger.test(test);
             let order = match known.kind {
+                // It was written down with the seed that shows it.
+                Some(FlakyKind::Id) => continue,
                 Some(FlakyKind::Brittle) => vec![test],
                 Some(FlakyKind::Victim) => self
                     .influenced(test)
