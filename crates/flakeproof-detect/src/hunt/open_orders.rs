@@ -28,8 +28,8 @@ use super::trial_scheduler::{Stop, failed, last_failed};
 const TURNS: u32 = 5;
 /// So many processes may be started to find the calls that one test relies on.
 const MOST_TRIES: u32 = 60;
-/// So often the calls that were found have to show the failure.
-const CONFIRMATIONS: u32 = 2;
+/// So often the calls that were found have to show the failure once more.
+const CONFIRMATIONS: u32 = 1;
 
 /// Who decides the orders: a seed, or the runtime as usual.
 type Decider = Option<Shuffle>;
@@ -291,18 +291,11 @@ impl CallSearch<'_, '_, '_> {
         all: Vec<String>,
         known: &BTreeSet<Vec<String>>,
     ) -> Result<Vec<String>, Stop> {
-        if all.is_empty() || !self.fails_with(&all)? {
-            return Ok(Vec::new());
-        }
-        let mut left = all;
-        // What explains another test often explains this one.
-        let set = known.iter().filter(|set| set.iter().all(|call| left.contains(call)));
-        for set in set.cloned().collect::<Vec<_>>() {
-            if set.len() < left.len() && self.fails_with(&set)? {
-                left = set;
-                break;
-            }
-        }
+        let mut left = match self.known(&all, known)? {
+            Some(set) => set,
+            None if all.is_empty() || !self.fails_with(&all)? => return Ok(Vec::new()),
+            None => all,
+        };
         let mut parts = 2;
         while left.len() > 1 && self.tries < MOST_TRIES {
             let size = left.len().div_ceil(parts);
@@ -316,6 +309,20 @@ impl CallSearch<'_, '_, '_> {
             }
         }
         self.is_confirmed(&left).map(|is_confirmed| if is_confirmed { left } else { Vec::new() })
+    }
+
+    /// A set that explains another test, and this one, too, as is often so.
+    fn known(
+        &mut self,
+        all: &[String],
+        known: &BTreeSet<Vec<String>>,
+    ) -> Result<Option<Vec<String>>, Stop> {
+        for set in known.iter().filter(|set| set.iter().all(|call| all.contains(call))) {
+            if self.fails_with(set)? {
+                return Ok(Some(set.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// One part of the calls that does it alone, or all but one part.

@@ -220,7 +220,7 @@ mod tests {
     fn the_schema_requires_every_member_of_a_test() {
         let schema: Value = serde_json::from_str(&hunt_schema()).unwrap();
         let required = schema["$defs"]["HuntedTestReport"]["required"].as_array().unwrap();
-        assert_eq!(required.len(), 14, "{required:?}");
+        assert_eq!(required.len(), 15, "{required:?}");
         assert_eq!(schema["properties"]["schema"]["const"], 1);
     }
 }
