@@ -24,8 +24,9 @@ pub(super) const MOST_PAIRS: usize = 250_000;
 const MOST_KNOWN_SETS: usize = 3;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
-/// So many of those found are asked about in new processes, where forked environments only guess.
-const MOST_CLEANERS_SHOWN: usize = 10;
+/// So many of those found are asked about in new processes, where forked environments only guess: as many
+/// as start at the same time.
+const MOST_CLEANERS_SHOWN: usize = AT_ONCE;
 /// So many tests are tried one by one before a single victim: those of its class, and, if a walk past
 /// all tests does not show who makes it fail, those nearest to it.
 const MOST_SIBLINGS: usize = 50;

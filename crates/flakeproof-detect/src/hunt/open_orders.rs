@@ -245,8 +245,12 @@ impl Hunt<'_, '_> {
         self.scheduler.begin(HuntStage::Calls, tests.len());
         let mut known: BTreeSet<Vec<String>> = BTreeSet::new();
         for test in tests {
-            let Some(shuffle) =
-                self.ledger.test(*test).implementation.as_ref().map(|it| it.shuffle())
+            let Some(shuffle) = self
+                .ledger
+                .test(*test)
+                .implementation
+                .as_ref()
+                .map(ImplementationDependence::shuffle)
             else {
                 continue;
             };

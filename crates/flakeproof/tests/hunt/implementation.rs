@@ -42,7 +42,8 @@ fn a_test_that_relies_on_the_order_of_a_set_is_found_listed_explained_and_shown_
 
     let flakeproof = |words: &[&str]| finish(&mut project.flakeproof(words));
     let shown = flakeproof(&["repro", "test_first", "--runs", "2"]);
-    assert_says(&shown, 1, &["failed 2 of 2", "it is not the first"]);
+    let with = format!("in the order of seed {}", seen["fails_with"]);
+    assert_says(&shown, 1, &["failed 2 of 2", "it is not the first", &with]);
     assert_says(&flakeproof(&["list"]), 0, &["ID", "test_sets.py::test_first"]);
     let sentence = "relies on an order that the language leaves open";
     assert_says(&flakeproof(&["explain", "test_first"]), 0, &[sentence]);

@@ -92,6 +92,7 @@ const SOURCES: &[AgentFile] = &sources![
     "warm/JdkState.java",
     "warm/ReloadedPath.java",
     "warm/SystemLoader.java",
+    "warm/inside/CommonPool.java",
     "warm/inside/Contents.java",
     "warm/inside/Leftovers.java",
     "warm/inside/Loggers.java",

@@ -41,6 +41,7 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
     let mut replays = Replays::new(&case.test, &case.order, isolation, is_stdout_taken);
     replays.failure = case.failure.clone();
+    replays.shuffle.clone_from(&case.shuffle);
     replays.command = case.shell_command.clone();
     view::replay_begins(&replays, typed.runs);
     let mut is_interrupted = false;

@@ -21,12 +21,16 @@ import java.util.stream.Stream;
  * be a fault of another program.
  */
 final class Calls {
-    /** What runs the tests; its assertions are the project's own. */
+    /** What runs the tests. */
     private static final String[] RUNNERS = {
-        "flakeproof.agent.", "org.junit.internal.", "org.junit.jupiter.engine.", "org.junit.platform.",
-        "org.junit.runner.", "org.junit.runners.", "org.junit.validator.", "org.junit.vintage.",
-        "junit.runner.", "org.testng.internal.", "org.testng.TestNG", "org.testng.TestRunner",
-        "org.testng.SuiteRunner",
+        "flakeproof.agent.", "org.junit.", "junit.extensions.", "junit.framework.", "junit.runner.",
+        "org.testng.", "com.beust.jcommander.",
+    };
+
+    /** What of it looks at the project's own things, and in its name. */
+    private static final String[] ASSERTIONS = {
+        "org.junit.Assert", "org.junit.jupiter.api.", "junit.framework.Assert", "org.testng.Assert",
+        "org.testng.asserts.",
     };
 
     private static final ThreadLocal<Boolean> BUSY = new ThreadLocal<>();
@@ -101,7 +105,11 @@ final class Calls {
     }
 
     private static boolean isRunner(String type) {
-        for (String beginning : RUNNERS) {
+        return beginsLikeOne(type, RUNNERS) && !beginsLikeOne(type, ASSERTIONS);
+    }
+
+    private static boolean beginsLikeOne(String type, String[] beginnings) {
+        for (String beginning : beginnings) {
             if (type.startsWith(beginning)) {
                 return true;
             }
