@@ -174,7 +174,9 @@ impl FormerRate {
                 vec![other, seen(test.baseline, WhereSeen::OwnOrder), decided]
             }
             Some(FlakyKind::Brittle) => vec![other, seen(test.alone, WhereSeen::Alone), decided],
-            Some(FlakyKind::Nod) | None => vec![seen(test.telling(), WhereSeen::Anywhere)],
+            Some(FlakyKind::Nod | FlakyKind::Id) | None => {
+                vec![seen(test.telling(), WhereSeen::Anywhere)]
+            }
         };
         let best = candidates.into_iter().max_by(|one, other| one.rate.total_cmp(&other.rate));
         best.filter(|it| it.rate > 0.0)

@@ -6,7 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::{Rate, failure_rate, poisson_quantile};
-use crate::{ExitCode, Failure, Isolation, LeftBehind, Location, Notice, RunFacts, Tally, TestId};
+use crate::{
+    ExitCode, Failure, ImplementationDependence, Isolation, LeftBehind, Location, Notice, RunFacts,
+    Tally, TestId,
+};
 
 /// How a test is flaky (CANNIER, section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,11 +24,14 @@ pub enum FlakyKind {
     /// It fails alone and passes after a state-setter.
     #[serde(rename = "brittle")]
     Brittle,
+    /// It relies on an order that the language leaves open: implementation-dependent.
+    #[serde(rename = "ID")]
+    Id,
 }
 
 impl FlakyKind {
     /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Nod, Self::Victim, Self::Brittle];
+    pub const ALL: [Self; 4] = [Self::Nod, Self::Victim, Self::Brittle, Self::Id];
 
     /// The kind as its stable word.
     #[must_use]
@@ -34,6 +40,7 @@ impl FlakyKind {
             Self::Nod => "NOD",
             Self::Victim => "victim",
             Self::Brittle => "brittle",
+            Self::Id => "ID",
         }
     }
 
@@ -129,6 +136,9 @@ pub struct HuntedTest {
     /// What its first polluters leave behind, as far as it can be told.
     #[serde(default)]
     pub left_behind: Vec<LeftBehind>,
+    /// How it relies on an order that the language leaves open, if it does.
+    #[serde(default)]
+    pub implementation: Option<ImplementationDependence>,
     /// Its first failure.
     pub failure: Option<Failure>,
     /// How to see it fail.
@@ -150,6 +160,7 @@ impl HuntedTest {
             setters: Vec::new(),
             cleaners: Vec::new(),
             left_behind: Vec::new(),
+            implementation: None,
             failure: None,
             reproduction: None,
         }
@@ -168,11 +179,15 @@ impl HuntedTest {
         all.runs > 0 && all.always_fails()
     }
 
-    /// The executions that tell how often it fails: in other orders if it depends on them, else all.
+    /// The executions that tell how often it fails: in other orders if it depends on them, with the seed
+    /// that shows it if it relies on an order that is left open, else all.
     #[must_use]
     pub fn telling(&self) -> Tally {
         match self.kind {
             Some(FlakyKind::Victim | FlakyKind::Brittle) => self.shuffled,
+            Some(FlakyKind::Id) => {
+                self.implementation.as_ref().map(|it| it.failing).unwrap_or_default()
+            }
             Some(FlakyKind::Nod) | None => self.all(),
         }
     }

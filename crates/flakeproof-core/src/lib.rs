@@ -23,6 +23,7 @@ mod hunt;
 mod id_rules;
 mod judged_marks;
 mod measured;
+mod open_orders;
 mod orders;
 mod overview;
 mod prediction;
@@ -62,6 +63,7 @@ pub use hunt::{
 };
 pub use id_rules::{IdRule, IdRules};
 pub use measured::{Covered, Lines, Measured};
+pub use open_orders::{ImplementationDependence, Shuffle};
 pub use orders::{OrderBlocks, OrderKind, Seed, SuiteOrders};
 pub use overview::{
     FrontPoint, HuntOverview, HuntSummary, Overview, PastFailure, PastFinding, TestDetail,

@@ -9,7 +9,8 @@
 use std::time::Duration;
 
 use flakeproof_core::{
-    ALWAYS, Execution, Failure, FixEnd, FixTest, FixVerdict, Isolation, Outcome, Tally, TestId,
+    ALWAYS, Execution, Failure, FixEnd, FixTest, FixVerdict, Isolation, Outcome, Shuffle, Tally,
+    TestId,
 };
 use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
@@ -25,6 +26,8 @@ pub struct Claim {
     pub orders: Vec<Vec<TestId>>,
     /// An order in which it used to pass, if the order is what made it fail.
     pub control: Option<Vec<TestId>>,
+    /// What decided the orders that the language leaves open where it failed, if not the runtime.
+    pub shuffle: Option<Shuffle>,
     /// The rate to test against, and how sure to be.
     pub runs: FixTest,
     /// How fresh environments are made.
@@ -189,11 +192,13 @@ impl Proof<'_> {
     ) -> Result<(bool, Option<Failure>), Stop> {
         for _ in 0..MOST_SILENT {
             self.may_go_on()?;
-            let Replay { executions, last, ended_by } = replay(self.adapter, order, isolation)
-                .map_err(|error| match error {
-                    Error::Cancelled => Stop::Early(FixEnd::Interrupted),
-                    error => Stop::Trouble(error),
-                })?;
+            let Replay { executions, last, ended_by } =
+                replay(self.adapter, order, isolation, self.claim.shuffle.as_ref()).map_err(
+                    |error| match error {
+                        Error::Cancelled => Stop::Early(FixEnd::Interrupted),
+                        error => Stop::Trouble(error),
+                    },
+                )?;
             self.verified.executions += u64::from(executions);
             self.verified.ended_by = ended_by;
             match last.map(|it| (it.outcome, it.failure)) {
@@ -230,12 +235,20 @@ pub struct Replay {
 ///
 /// # Errors
 /// When the runner itself breaks.
-pub fn replay(adapter: &dyn Adapter, order: &[TestId], isolation: Isolation) -> Result<Replay> {
-    let mut environment = match isolation {
+pub fn replay(
+    adapter: &dyn Adapter,
+    order: &[TestId],
+    isolation: Isolation,
+    shuffle: Option<&Shuffle>,
+) -> Result<Replay> {
+    let mut environment = match (isolation, shuffle) {
+        (_, Some(shuffle)) => expecting(adapter.open_shuffled(shuffle)?, order)?,
         // A single test is alone only in a process of its own.
-        Isolation::Same if order.len() > 1 => adapter.reopen(order, Then::End)?,
-        Isolation::Same | Isolation::Spawn => expecting(adapter.open(Isolation::Spawn)?, order)?,
-        Isolation::Fork => expecting(adapter.open(Isolation::Fork)?, order)?,
+        (Isolation::Same, None) if order.len() > 1 => adapter.reopen(order, Then::End)?,
+        (Isolation::Same | Isolation::Spawn, None) => {
+            expecting(adapter.open(Isolation::Spawn)?, order)?
+        }
+        (Isolation::Fork, None) => expecting(adapter.open(Isolation::Fork)?, order)?,
     };
     let mut executions = 0;
     let mut last = None;

@@ -18,6 +18,7 @@ fn alone() -> Claim {
     Claim {
         orders: vec![order(&["v"])],
         control: None,
+        shuffle: None,
         runs: FixTest::new(0.5, 0.95, 1),
         isolation: Isolation::Fork,
         budget: None,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use flakeproof_core::{
-    CollectionProblem, Execution, Isolation, Notice, State, Suite, Surroundings, TestId,
+    CollectionProblem, Execution, Isolation, Notice, Shuffle, State, Suite, Surroundings, TestId,
 };
 
 /// The most characters of a command that is shown to people.
@@ -36,6 +36,35 @@ pub trait Adapter: Sync {
     /// # Errors
     /// When it cannot be opened, or finds other tests than before.
     fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>>;
+
+    /// Who decides the orders that the language leaves open, such as that of a hash table.
+    fn open_orders(&self) -> OpenOrders {
+        OpenOrders::Fixed("this runner has no way to choose them".into())
+    }
+
+    /// Open a fresh environment in a new process, in which a seed decides those orders.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or the orders cannot be chosen, see [`open_orders`](Self::open_orders).
+    fn open_shuffled(&self, _shuffle: &Shuffle) -> Result<Box<dyn Environment>> {
+        let why = "this runner has no way to choose them".into();
+        Err(Error::NotPossible { what: "another order of hash tables".into(), why })
+    }
+
+    /// The calls, of the project or a library, that get something in such an order while a test runs
+    /// alone, in the order in which they first do. None where the adapter cannot tell.
+    ///
+    /// # Errors
+    /// When the environment for it cannot be opened.
+    fn calls_shuffled(&self, _test: &TestId, _shuffle: &Shuffle) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// A command that runs this test alone with the orders of a seed, as the user would type it; `None`
+    /// where there is none.
+    fn command_shuffled(&self, _test: &TestId, _shuffle: &Shuffle) -> Option<String> {
+        None
+    }
 
     /// What this adapter can do, known after [`discover`](Self::discover).
     fn can(&self) -> Capabilities;
@@ -264,6 +293,17 @@ pub enum Orders {
     /// In any, but each in a process of its own: they share only what lies outside of it, such as
     /// files and ports.
     Apart,
+}
+
+/// Who decides the orders that a language leaves open, such as that of a hash table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenOrders {
+    /// The runtime alone; why nobody else can.
+    Fixed(String),
+    /// The runtime, in the same way each time, unless a seed does.
+    Usual,
+    /// Chance, in every process, unless a seed does.
+    Drawn,
 }
 
 /// What to do and measure besides running the test.

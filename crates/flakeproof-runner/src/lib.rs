@@ -20,7 +20,7 @@ mod watched;
 
 pub use adapter::{
     Adapter, Blame, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Likeness,
-    Measuring, Orders, Probe, Result, Then, Workers,
+    Measuring, OpenOrders, Orders, Probe, Result, Then, Workers,
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};

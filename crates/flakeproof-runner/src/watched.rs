@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{Execution, Isolation, Notice, State, Suite, Surroundings, TestId};
+use flakeproof_core::{Execution, Isolation, Notice, Shuffle, State, Suite, Surroundings, TestId};
 
-use crate::adapter::{Adapter, Capabilities, Environment, Error, Probe, Result, Then, Workers};
+use crate::adapter::{
+    Adapter, Capabilities, Environment, Error, OpenOrders, Probe, Result, Then, Workers,
+};
 
 /// The tests whose outcome somebody waits for at this moment.
 #[derive(Debug, Clone, Default)]
@@ -81,6 +83,22 @@ impl Adapter for Watched {
 
     fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
         Ok(self.watch(self.adapter.reopen(order, then)?))
+    }
+
+    fn open_orders(&self) -> OpenOrders {
+        self.adapter.open_orders()
+    }
+
+    fn open_shuffled(&self, shuffle: &Shuffle) -> Result<Box<dyn Environment>> {
+        Ok(self.watch(self.adapter.open_shuffled(shuffle)?))
+    }
+
+    fn calls_shuffled(&self, test: &TestId, shuffle: &Shuffle) -> Result<Vec<String>> {
+        self.adapter.calls_shuffled(test, shuffle)
+    }
+
+    fn command_shuffled(&self, test: &TestId, shuffle: &Shuffle) -> Option<String> {
+        self.adapter.command_shuffled(test, shuffle)
     }
 
     fn can(&self) -> Capabilities {

@@ -24,8 +24,9 @@ pub(super) const MOST_PAIRS: usize = 250_000;
 const MOST_KNOWN_SETS: usize = 3;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
-/// So many of those found are asked about in new processes, where forked environments only guess.
-const MOST_CLEANERS_SHOWN: usize = 10;
+/// So many of those found are asked about in new processes, where forked environments only guess: as many
+/// as start at the same time.
+const MOST_CLEANERS_SHOWN: usize = AT_ONCE;
 /// So many tests are tried one by one before a single victim: those of its class, and, if a walk past
 /// all tests does not show who makes it fail, those nearest to it.
 const MOST_SIBLINGS: usize = 50;
@@ -140,7 +141,7 @@ impl Hunt<'_, '_> {
             None if search == PolluterSearch::All && !known.alone.is_inconsistent() => {
                 (known.alone.runs > 0).then_some(known.alone.failures > 0)
             }
-            Some(FlakyKind::Nod) | None => None,
+            Some(FlakyKind::Nod | FlakyKind::Id) | None => None,
         }
     }
 
@@ -254,7 +255,7 @@ impl Hunt<'_, '_> {
         let known = self.ledger.test_mut(test);
         let sets = match known.kind {
             Some(FlakyKind::Brittle) => &mut known.setters,
-            Some(FlakyKind::Victim | FlakyKind::Nod) | None => &mut known.polluters,
+            Some(FlakyKind::Victim | FlakyKind::Nod | FlakyKind::Id) | None => &mut known.polluters,
         };
         if sets.contains(&ids) {
             return;
@@ -653,6 +654,8 @@ impl Hunt<'_, '_> {
         for test in self.ledger.all(|test| test.kind.is_some()) {
             let known = self.ledger.test(test);
             let order = match known.kind {
+                // It was written down with the seed that shows it.
+                Some(FlakyKind::Id) => continue,
                 Some(FlakyKind::Brittle) => vec![test],
                 Some(FlakyKind::Victim) => self
                     .influenced(test)

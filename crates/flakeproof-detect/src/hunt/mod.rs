@@ -13,6 +13,7 @@ mod classify;
 mod for_good;
 mod influence;
 mod ledger;
+mod open_orders;
 mod planned;
 mod settings;
 mod stages;
@@ -35,7 +36,7 @@ use crate::side_by_side;
 
 pub use settings::{Candidates, Forecast, Strategy};
 pub use settings::{
-    HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Workplace,
+    HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Sought, Workplace,
 };
 
 /// Find the flaky tests of a suite.
@@ -103,12 +104,18 @@ pub fn hunt(
             "a test that only another order makes fail is not found",
         );
     }
-    let stages = match &settings.victim {
-        Some(victim) => hunt.one_victim(position(&tests, victim)?),
+    let victim = settings.victim.as_ref().map(|victim| position(&tests, victim)).transpose()?;
+    let usual = |hunt: &mut Hunt<'_, '_>| match victim {
+        Some(victim) => hunt.one_victim(victim),
         None => match &settings.strategy {
             Strategy::Plan(forecast) => hunt.planned_stages(forecast),
             Strategy::Off | Strategy::Cannier(_) => hunt.stages(),
         },
+    };
+    let stages = match settings.sought {
+        Sought::Usual => usual(&mut hunt),
+        Sought::ImplementationDependent => hunt.find_implementation_dependent(),
+        Sought::All => usual(&mut hunt).and_then(|()| hunt.find_implementation_dependent()),
     };
     hunt.end(stages)
 }

@@ -236,7 +236,8 @@ impl Hunt<'_, '_> {
             .iter()
             .flat_map(|pick| (0..pick.runs).map(move |_| Step::Branch(vec![pick.test])));
         let (name, isolation) = (format!("plan/{round}"), self.scheduler.isolation());
-        let trial = Trial { name, steps: runs.collect(), isolation, until: Until::Done };
+        let trial =
+            Trial { name, steps: runs.collect(), isolation, until: Until::Done, shuffle: None };
         let ledger = &mut self.ledger;
         let mut seen = vec![Tally::default(); picks.len()];
         self.scheduler.one_by_one(std::iter::once(trial), &mut |trial, record| {

@@ -35,6 +35,10 @@ pub struct HuntSettings {
     pub polluters: PolluterSearch,
     /// Look only at this test: who makes it fail?
     pub victim: Option<TestId>,
+    /// What to look for.
+    pub sought: Sought,
+    /// Runs with other orders where the language leaves them open.
+    pub shuffles: u32,
     /// Where to spend the time.
     pub strategy: Strategy,
 }
@@ -53,9 +57,22 @@ impl Default for HuntSettings {
             budget: None,
             polluters: PolluterSearch::Pairs,
             victim: None,
+            sought: Sought::Usual,
+            shuffles: 5,
             strategy: Strategy::Off,
         }
     }
+}
+
+/// Which kinds of flaky tests are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sought {
+    /// Those that fail by chance, and those that depend on other tests.
+    Usual,
+    /// Those that rely on an order that the language leaves open.
+    ImplementationDependent,
+    /// All of them.
+    All,
 }
 
 /// How to look for polluters and state-setters.
@@ -90,6 +107,10 @@ pub enum HuntStage {
     Cleaning,
     /// What was found in copies, once more in new processes.
     Confirmation,
+    /// Runs with other orders where the language leaves them open.
+    OpenOrders,
+    /// Which calls give those orders.
+    Calls,
 }
 
 impl HuntStage {
@@ -105,6 +126,8 @@ impl HuntStage {
             Self::Pollution => "polluters",
             Self::Cleaning => "cleaners",
             Self::Confirmation => "confirmation in new processes",
+            Self::OpenOrders => "other orders of hash tables",
+            Self::Calls => "calls whose order matters",
         }
     }
 }

@@ -131,6 +131,7 @@ impl Hunt<'_, '_> {
             steps: tests.iter().map(|test| Step::Branch(vec![*test])).collect(),
             isolation,
             until: Until::Done,
+            shuffle: None,
         });
         let (ledger, seconds) = (&mut self.ledger, &mut self.seconds_alone);
         self.scheduler.each(trials, &mut |trial, record| {

@@ -6,7 +6,9 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use flakeproof_core::{Execution, Isolation, Outcome, Seed, TestId, TrialFailure, TrialRecord};
+use flakeproof_core::{
+    Execution, Isolation, Outcome, Seed, Shuffle, TestId, TrialFailure, TrialRecord,
+};
 use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then};
 
 use super::settings::Workplace;
@@ -171,7 +173,7 @@ impl TrialRunner<'_> {
         while outcomes.len() < order.len() {
             let rest = &order[outcomes.len()..];
             let place = self.branch_place(record, outcomes.len(), before.len());
-            let ran = match self.open_for(rest, trial.isolation)? {
+            let ran = match self.open_for(rest, trial)? {
                 Some(environment) => self.run_expected(environment, rest, place, record)?,
                 None => Vec::new(),
             };
@@ -222,17 +224,16 @@ impl TrialRunner<'_> {
 
     /// An environment that expects these tests: a fresh one, or the suite's own once more. `None` if the
     /// tests themselves stand in its way.
-    fn open_for(
-        &self,
-        tests: &[u32],
-        isolation: Isolation,
-    ) -> Result<Option<Box<dyn Environment>>> {
-        match isolation {
+    fn open_for(&self, tests: &[u32], trial: &Trial) -> Result<Option<Box<dyn Environment>>> {
+        if let Some(shuffle) = &trial.shuffle {
+            return self.announce(self.adapter.open_shuffled(shuffle)?, tests);
+        }
+        match trial.isolation {
             Isolation::Same => match self.adapter.reopen(&self.ids(tests), Then::End) {
                 Err(error) if is_the_tests_own(&error) => Ok(None),
                 opened => opened.map(Some),
             },
-            Isolation::Fork | Isolation::Spawn => self.announce(self.open(isolation)?, tests),
+            Isolation::Fork | Isolation::Spawn => self.announce(self.open(trial.isolation)?, tests),
         }
     }
 
@@ -385,6 +386,8 @@ pub(crate) struct Trial {
     pub(crate) steps: Vec<Step>,
     pub(crate) isolation: Isolation,
     pub(crate) until: Until,
+    /// What decides the orders that the language leaves open, if not the runtime.
+    pub(crate) shuffle: Option<Shuffle>,
 }
 
 /// A step of a trial.
@@ -411,7 +414,13 @@ pub(crate) enum Until {
 impl Trial {
     /// Run tests one after the other in a fresh environment.
     pub(crate) fn order(name: String, order: Vec<u32>, isolation: Isolation) -> Self {
-        Self { name, steps: vec![Step::Branch(order)], isolation, until: Until::Done }
+        let (steps, until) = (vec![Step::Branch(order)], Until::Done);
+        Self { name, steps, isolation, until, shuffle: None }
+    }
+
+    /// The same in a new process, in which this decides the orders that the language leaves open.
+    pub(crate) fn shuffled(name: String, order: Vec<u32>, shuffle: Option<Shuffle>) -> Self {
+        Self { shuffle, ..Self::order(name, order, Isolation::Spawn) }
     }
 
     /// The continuations, in order.
@@ -427,6 +436,9 @@ impl Trial {
         use std::fmt::Write as _;
 
         let mut text = self.isolation.word().to_owned();
+        if let Some(Shuffle { seed, only }) = &self.shuffle {
+            let _ = write!(text, " shuffled {seed} {only:?}");
+        }
         for step in &self.steps {
             let (word, tests) = match step {
                 Step::Run(tests) => ("run", tests),
@@ -453,5 +465,8 @@ mod tests {
         assert_ne!(trial(&[1, 2]).key(), trial(&[12]).key());
         let spawned = Trial { isolation: Isolation::Spawn, ..trial(&[1, 2]) };
         assert_ne!(trial(&[1, 2]).key(), spawned.key());
+        let shuffled = |seed| Trial { shuffle: Some(Shuffle::all(seed)), ..spawned.clone() };
+        assert_ne!(shuffled(1).key(), spawned.key());
+        assert_ne!(shuffled(1).key(), shuffled(2).key());
     }
 }

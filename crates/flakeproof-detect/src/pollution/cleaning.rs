@@ -24,7 +24,7 @@ pub(crate) fn cleaners(
     let trials = candidates.chunks(TOGETHER).map(|some| {
         let mut steps = vec![Step::Run(polluters.to_vec())];
         steps.extend(some.iter().map(|candidate| Step::Branch(vec![*candidate, victim])));
-        Trial { name: "clean".into(), steps, isolation, until: Until::Done }
+        Trial { name: "clean".into(), steps, isolation, until: Until::Done, shuffle: None }
     });
     let mut found = Vec::new();
     scheduler.each(trials, &mut |trial, record| {

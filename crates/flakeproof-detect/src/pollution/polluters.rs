@@ -186,7 +186,8 @@ fn walk(
         steps.extend([Step::Run(list[part.clone()].to_vec()), Step::Try(vec![test])]);
     }
     let isolation = scheduler.isolation();
-    let trial = Trial { name: "walk".into(), steps, isolation, until: Until::Failure };
+    let trial =
+        Trial { name: "walk".into(), steps, isolation, until: Until::Failure, shuffle: None };
     let mut found = None;
     scheduler.each(std::iter::once(trial), &mut |_, record| {
         let has_failed =
@@ -352,7 +353,7 @@ pub(crate) fn surprising_pairs(
 fn trial_after(first: u32, targets: &[u32], isolation: Isolation) -> Trial {
     let mut steps = vec![Step::Run(vec![first])];
     steps.extend(targets.iter().map(|target| Step::Branch(vec![*target])));
-    Trial { name: "pairs".into(), steps, isolation, until: Until::Done }
+    Trial { name: "pairs".into(), steps, isolation, until: Until::Done, shuffle: None }
 }
 
 #[cfg(test)]

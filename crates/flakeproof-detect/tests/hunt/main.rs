@@ -4,4 +4,5 @@ mod finding;
 mod going_on;
 mod guessing;
 mod hunting;
+mod open_orders;
 mod strategies;

@@ -158,6 +158,9 @@ fn hunt_row(test: &HuntedTest) -> String {
         Some(FlakyKind::Victim | FlakyKind::Nod) | None => {
             test.polluters.iter().map(|set| set_of(set)).collect()
         }
+        Some(FlakyKind::Id) => {
+            test.implementation.iter().flat_map(|it| &it.calls).map(|call| code(call)).collect()
+        }
     };
     let causes = match test.kind {
         Some(FlakyKind::Brittle) if !causes.is_empty() => {

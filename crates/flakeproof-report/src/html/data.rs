@@ -272,6 +272,7 @@ struct Hunted<'a> {
     setters: Shown<&'a [TestId]>,
     cleaners: Shown<&'a TestId>,
     left: Shown<String>,
+    calls: Shown<String>,
     failure: Option<String>,
 }
 
@@ -358,6 +359,9 @@ impl<'a> Hunted<'a> {
             setters: Shown::new(&test.setters, Vec::as_slice),
             cleaners: Shown::new(&test.cleaners, |test| test),
             left: Shown::new(&test.left_behind, |left| words::excerpt(&left.to_string())),
+            calls: Shown::new(test.implementation.as_ref().map_or(&[], |it| &it.calls), |call| {
+                words::excerpt(call)
+            }),
             failure: test.failure.as_ref().map(|failure| words::excerpt(&failure.message)),
         }
     }

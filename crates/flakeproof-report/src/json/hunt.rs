@@ -5,8 +5,8 @@
 
 use flakeproof_core::statistics::Rate;
 use flakeproof_core::{
-    FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntedTest, LeftBehind, Location, Pair,
-    Seed, StageCost, Tally, TestId,
+    FlakyKind, Hidden, HuntCost, HuntEnd, HuntFindings, HuntedTest, ImplementationDependence,
+    LeftBehind, Location, Pair, Seed, StageCost, Tally, TestId,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +76,8 @@ pub(super) struct HuntedTestReport<'a> {
     /// How it fared alone in a fresh environment.
     alone: Tally,
     /// How often it fails, with the interval that holds the rate with 95 %: in the suite's order and
-    /// alone if it is `NOD`, in other orders if it is a victim or brittle, else over all executions.
+    /// alone if it is `NOD`, in other orders if it is a victim or brittle, with the seed that shows it
+    /// if it is `ID`, else over all executions.
     rate: Rate,
     /// The failure rate that its executions do not rule out, with 95 %; `null` if it failed.
     missed: Option<f64>,
@@ -88,6 +89,8 @@ pub(super) struct HuntedTestReport<'a> {
     cleaners: &'a [TestId],
     /// What its first polluters, or its first state-setters, leave behind.
     left_behind: &'a [LeftBehind],
+    /// How it relies on an order that the language leaves open, if it is `ID`.
+    implementation: Option<&'a ImplementationDependence>,
     /// Its first failure in one line.
     failure: Option<&'a str>,
     /// A command that shows the failure again.
@@ -152,6 +155,7 @@ impl<'a> HuntedTestReport<'a> {
             setters: &test.setters,
             cleaners: &test.cleaners,
             left_behind: &test.left_behind,
+            implementation: test.implementation.as_ref(),
             failure: test.failure.as_ref().map(|failure| failure.message.as_str()),
             reproduce: test.reproduction.as_ref().map(|it| it.command.as_str()),
         }
@@ -216,7 +220,7 @@ mod tests {
     fn the_schema_requires_every_member_of_a_test() {
         let schema: Value = serde_json::from_str(&hunt_schema()).unwrap();
         let required = schema["$defs"]["HuntedTestReport"]["required"].as_array().unwrap();
-        assert_eq!(required.len(), 14, "{required:?}");
+        assert_eq!(required.len(), 15, "{required:?}");
         assert_eq!(schema["properties"]["schema"]["const"], 1);
     }
 }

@@ -13,6 +13,7 @@ pub fn flaky_kind(kind: FlakyKind) -> &'static str {
         FlakyKind::Nod => "NOD: passes and fails in the same order of tests",
         FlakyKind::Victim => "victim: passes alone and fails after other tests",
         FlakyKind::Brittle => "brittle: fails alone and passes after other tests",
+        FlakyKind::Id => "ID: relies on an order that the language leaves open",
     }
 }
 
@@ -42,6 +43,7 @@ pub fn fared(test: &HuntedTest) -> String {
     let (first, rest) = match test.kind {
         Some(FlakyKind::Victim) => (Some(other), vec![own, alone]),
         Some(FlakyKind::Brittle) => (Some(alone), vec![other, own]),
+        Some(FlakyKind::Id) => return fared_with_seeds(test),
         // Wherever it ran, that is one rate.
         Some(FlakyKind::Nod) | None => (None, vec![own, alone, other]),
     };
@@ -55,6 +57,24 @@ pub fn fared(test: &HuntedTest) -> String {
     let ran = rest.into_iter().filter(|(tally, _)| tally.runs > 0);
     parts.extend(ran.map(|(tally, place)| format!("{} of {} {place}", tally.failures, tally.runs)));
     parts.join(", ")
+}
+
+/// How a test fared that relies on an order that the language leaves open.
+fn fared_with_seeds(test: &HuntedTest) -> String {
+    let Some(seen) = &test.implementation else { return "did not run".to_owned() };
+    let passes = match seen.passes_with {
+        Some(seed) => format!("with seed {seed}"),
+        None => "in the usual order".to_owned(),
+    };
+    format!(
+        "failed {} of {} with seed {} ({}), {} of {} {passes}",
+        seen.failing.failures,
+        seen.failing.runs,
+        seen.fails_with,
+        interval(failure_rate(seen.failing)),
+        seen.passing.failures,
+        seen.passing.runs,
+    )
 }
 
 /// The failure rate that a test's executions do not rule out; `None` if it failed.
@@ -156,7 +176,9 @@ pub fn flaky_tests(findings: &HuntFindings) -> String {
     let of_kind = |kind| findings.flaky().filter(|test| test.kind == Some(kind)).count();
     let named = |kind: FlakyKind| match kind {
         FlakyKind::Victim => counted(of_kind(kind), "victim"),
-        FlakyKind::Nod | FlakyKind::Brittle => format!("{} {kind}", of_kind(kind)),
+        FlakyKind::Nod | FlakyKind::Brittle | FlakyKind::Id => {
+            format!("{} {kind}", of_kind(kind))
+        }
     };
     let kinds = FlakyKind::ALL.into_iter().filter(|kind| of_kind(*kind) > 0);
     let kinds = kinds.map(named).collect::<Vec<_>>().join(", ");

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Signature, State, Suite,
-    SuiteTest, Surroundings, TestId,
+    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Shuffle, Signature,
+    State, Suite, SuiteTest, Surroundings, TestId,
 };
 use flakeproof_runner::{
-    Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Orders, Probe, Result,
-    Then,
+    Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, OpenOrders, Orders,
+    Probe, Result, Then,
 };
 
 use super::script::{Call, Moment, Script, Scripted, ScriptedRun, Trouble};
@@ -31,20 +31,19 @@ impl Adapter for Scripted {
             let (what, why) = ("a fork".into(), "the script says so".into());
             return Err(Error::NotPossible { what, why });
         }
-        Ok(Box::new(ScriptedEnvironment {
-            number: locked(&self.state).open(how),
-            isolation: how,
-            tests: self.tests.clone(),
-            scripts: self.scripts.clone(),
-            state: Arc::clone(&self.state),
-            orders: self.orders,
-            order: Vec::new(),
-            next: 0,
-            is_running_ahead: false,
-            is_gone: false,
-            before: Vec::new(),
-            failed: HashSet::new(),
-        }))
+        Ok(Box::new(self.environment(how, None)))
+    }
+
+    fn open_orders(&self) -> OpenOrders {
+        self.open_orders.clone()
+    }
+
+    fn open_shuffled(&self, shuffle: &Shuffle) -> Result<Box<dyn Environment>> {
+        Ok(Box::new(self.environment(Isolation::Spawn, Some(shuffle.clone()))))
+    }
+
+    fn calls_shuffled(&self, test: &TestId, _shuffle: &Shuffle) -> Result<Vec<String>> {
+        Ok(self.scripts.get(test).map(|it| it.shuffled_calls.clone()).unwrap_or_default())
     }
 
     fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
@@ -97,6 +96,26 @@ impl Adapter for Scripted {
     }
 }
 
+impl Scripted {
+    fn environment(&self, how: Isolation, shuffle: Option<Shuffle>) -> ScriptedEnvironment {
+        ScriptedEnvironment {
+            number: locked(&self.state).open(how),
+            isolation: how,
+            tests: self.tests.clone(),
+            scripts: self.scripts.clone(),
+            state: Arc::clone(&self.state),
+            orders: self.orders,
+            order: Vec::new(),
+            next: 0,
+            is_running_ahead: false,
+            is_gone: false,
+            before: Vec::new(),
+            failed: HashSet::new(),
+            shuffle,
+        }
+    }
+}
+
 /// An environment of a [`Scripted`] adapter.
 #[derive(Clone)]
 struct ScriptedEnvironment {
@@ -112,6 +131,7 @@ struct ScriptedEnvironment {
     is_gone: bool,
     before: Vec<TestId>,
     failed: HashSet<TestId>,
+    shuffle: Option<Shuffle>,
 }
 
 impl ScriptedEnvironment {
@@ -154,6 +174,7 @@ impl ScriptedEnvironment {
             times: state.times.get(test).copied().unwrap_or_default(),
             clock: state.clock,
             is_at_the_end: last.is_some_and(|last| state.times.contains_key(last)),
+            shuffle: self.shuffle.as_ref(),
         };
         let mut outcomes = script.behaviours.iter().map(|behaviour| behaviour(&moment));
         outcomes.find(|outcome| *outcome != Outcome::Passed).unwrap_or(Outcome::Passed)

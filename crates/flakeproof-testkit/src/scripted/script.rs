@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
-use flakeproof_core::{Dependencies, Isolation, LeftKind, Outcome, Seed, TestId};
-use flakeproof_runner::{Cancel, Canceller, Granularity, Likeness, Orders, Then};
+use flakeproof_core::{Dependencies, Isolation, LeftKind, Outcome, Seed, Shuffle, TestId};
+use flakeproof_runner::{Cancel, Canceller, Granularity, Likeness, OpenOrders, Orders, Then};
 
 use super::environment::{Shared, locked};
 
@@ -17,6 +17,7 @@ pub struct Scripted {
     pub(super) likeness: Likeness,
     pub(super) room: Option<usize>,
     pub(super) orders: Orders,
+    pub(super) open_orders: OpenOrders,
     pub(super) state: Arc<Mutex<Shared>>,
 }
 
@@ -33,6 +34,7 @@ pub fn suite<'a>(tests: impl IntoIterator<Item = &'a str>) -> Scripted {
         likeness: Likeness::Alike,
         room: None,
         orders: Orders::Any,
+        open_orders: OpenOrders::Fixed("the script says so".into()),
         state: Arc::default(),
     }
 }
@@ -52,6 +54,8 @@ pub struct Moment<'a> {
     pub clock: u32,
     /// Whether the last test of the suite has run.
     pub is_at_the_end: bool,
+    /// What decides the orders that the language leaves open, if not the runtime.
+    pub shuffle: Option<&'a Shuffle>,
 }
 
 pub(super) type Behaviour = Box<dyn Fn(&Moment<'_>) -> Outcome + Send + Sync>;
@@ -66,6 +70,8 @@ pub(super) struct Script {
     pub(super) has_no_failure_text: bool,
     pub(super) dependencies: Option<Dependencies>,
     pub(super) is_unmeasured: bool,
+    /// Calls that get a shuffled order while it runs.
+    pub(super) shuffled_calls: Vec<String>,
     /// What it leaves behind.
     pub(super) traces: Vec<(LeftKind, String, String)>,
     /// Trouble instead of an execution, by kind of environment and number of the execution.
@@ -125,6 +131,22 @@ pub struct ScriptedRun {
     pub dependencies: Granularity,
     /// How it ended; `None` if there was trouble.
     pub outcome: Option<Outcome>,
+}
+
+/// Who decides the orders that the language leaves open.
+impl Scripted {
+    /// These decide them.
+    #[must_use]
+    pub fn with_open_orders(self, open_orders: OpenOrders) -> Self {
+        Self { open_orders, ..self }
+    }
+
+    /// A test gets a shuffled order in these calls.
+    #[must_use]
+    pub fn with_shuffled_calls(mut self, test: &str, calls: &[&str]) -> Self {
+        self.script(test).shuffled_calls = calls.iter().map(|&call| call.to_owned()).collect();
+        self
+    }
 }
 
 /// How a test behaves.

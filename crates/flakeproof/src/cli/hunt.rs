@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use flakeproof_core::{Isolation, OrderKind, Seed, Suite, SuiteOrders};
-use flakeproof_detect::hunt::{self, PolluterSearch};
+use flakeproof_detect::hunt::{self, PolluterSearch, Sought};
 use flakeproof_runner::adapters::command::Profiles;
 use flakeproof_runner::adapters::usual_command;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::problem::Problem;
 use crate::settings::{
     ConfigurationFile, FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings,
-    Reporter, ReporterKind, Share, Store, StrategyName, StrategyOptions, if_any,
+    Reporter, ReporterKind, Share, SoughtKind, Store, StrategyName, StrategyOptions, if_any,
 };
 
 /// Find the flaky tests of a suite, their kinds, and who makes whom fail.
@@ -53,6 +53,15 @@ pub(crate) struct HuntArguments {
     /// Only find out who makes this test fail; its id, or the end of it.
     #[arg(long, value_name = "TEST", help_heading = HUNT)]
     pub(crate) victim: Option<String>,
+    /// Which kinds to look for: tests that fail by chance or depend on others (`usual`), or that rely on
+    /// an order that the language leaves open, such as that of a hash table (`id`) [default: usual].
+    #[arg(long, value_name = "KIND", env = "FLAKEPROOF_KINDS", help_heading = HUNT,
+          value_delimiter = ',', conflicts_with_all = ["victim", "diff"])]
+    pub(crate) kinds: Vec<SoughtKind>,
+    /// With `--kinds id`: how many other orders to try [default: 5].
+    #[arg(long, value_name = "N", env = "FLAKEPROOF_SHUFFLES", help_heading = HUNT,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) shuffles: Option<u32>,
     /// After every environment, remove new files that git neither tracks nor ignores. Do not work in
     /// the folder meanwhile.
     #[arg(long, help_heading = HUNT)]
@@ -198,6 +207,12 @@ pub(crate) struct Asked {
     pub(crate) victim: Option<String>,
     pub(crate) isolation: Isolation,
     pub(crate) timeout: Option<Duration>,
+    /// The kinds that are looked for; none for the usual ones.
+    #[serde(default)]
+    pub(crate) sought: Vec<SoughtKind>,
+    /// How many other orders are tried where the language leaves them open.
+    #[serde(default)]
+    pub(crate) shuffles: Option<u32>,
     /// Whether what tests leave on disk is removed.
     #[serde(default)]
     pub(crate) tidy: bool,
@@ -285,6 +300,8 @@ impl Asked {
             victim: typed.victim.clone(),
             isolation: settings.isolation.map_or(default.isolation, Isolate::isolation),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
+            sought: typed.kinds.clone(),
+            shuffles: typed.shuffles,
             tidy: typed.tidy,
             strategy,
             diff: typed.diff.clone(),
@@ -300,6 +317,16 @@ impl Asked {
             let all = all.fold(0_usize, usize::saturating_add);
             if all == usize::MAX { usual } else { u32::try_from(all).unwrap_or(u32::MAX) }
         })
+    }
+
+    /// Which kinds are looked for.
+    pub(crate) fn sought(&self) -> Sought {
+        let has = |kind| self.sought.contains(&kind);
+        match (has(SoughtKind::Usual), has(SoughtKind::Id)) {
+            (_, false) => Sought::Usual,
+            (false, true) => Sought::ImplementationDependent,
+            (true, true) => Sought::All,
+        }
     }
 
     /// How to look for polluters.
@@ -327,6 +354,8 @@ impl Asked {
             ("--polluters", typed.polluters.is_some_and(|it| it != self.polluters)),
             ("--victim", typed.victim.as_ref().is_some_and(is_other_victim)),
             ("--isolation", typed.isolation.is_some_and(|it| it.isolation() != self.isolation)),
+            ("--kinds", !typed.kinds.is_empty() && typed.kinds != self.sought),
+            ("--shuffles", typed.shuffles.is_some() && typed.shuffles != self.shuffles),
             ("--tidy", typed.tidy && !self.tidy),
             ("--timeout", typed.timeout.is_some_and(|it| Some(it.0) != self.timeout)),
             ("--diff", typed.diff.is_some() && typed.diff != self.diff),
@@ -400,6 +429,15 @@ mod tests {
         assert_eq!(contradiction("--isolation spawn"), Some("--isolation"));
         assert_eq!(contradiction("--steer plan"), Some("--steer"));
         assert_eq!(contradiction("--diff main"), Some("--diff"));
+        assert_eq!(contradiction("--kinds id"), Some("--kinds"));
+    }
+
+    #[test]
+    fn kinds_are_the_usual_ones_unless_others_are_named() {
+        let sought = |words: &str| resolved(words).asked.sought();
+        assert_eq!(sought(""), Sought::Usual);
+        assert_eq!(sought("--kinds id"), Sought::ImplementationDependent);
+        assert_eq!(sought("--kinds usual,id"), Sought::All);
     }
 
     fn refused(words: &str) -> String {

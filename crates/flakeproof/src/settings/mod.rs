@@ -11,5 +11,5 @@ pub(crate) use file::{ConfigurationFile, RawSettings, Store, if_any};
 pub(crate) use strategy::{BALANCED_RERUN, StrategyName, StrategyOptions};
 pub(crate) use values::{
     Confidence, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern,
-    Polluters, Reporter, ReporterKind, Share, Was,
+    Polluters, Reporter, ReporterKind, Share, SoughtKind, Was,
 };

@@ -242,6 +242,16 @@ impl Isolate {
     }
 }
 
+/// Which kinds of flaky tests to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SoughtKind {
+    /// By chance, or for what other tests leave behind.
+    Usual,
+    /// For an order that the language leaves open.
+    Id,
+}
+
 /// How to look for the tests that make others fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -338,7 +338,8 @@ mod tests {
     fn a_plan_says_how_many_runs_and_why() {
         let runs = FixTest::new(0.29, 0.95, 2);
         let isolation = Isolation::Fork;
-        let claim = Claim { orders: orders(), control: None, runs, isolation, budget: None };
+        let (orders, control, budget) = (orders(), None, None);
+        let claim = Claim { orders, control, shuffle: None, runs, isolation, budget };
         insta::assert_snapshot!(plain(&planned(&VICTIM.into(), &claim, was(), 0.95)));
     }
 

@@ -255,13 +255,14 @@ pub(super) fn day(known: &KnownFlaky) -> String {
 /// One flaky test, with what was found out about it, at most so many things of a kind.
 pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool, most: usize) {
     let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", test.id.shown());
-    if test.all().runs > 0 {
+    if test.all().runs > 0 || test.implementation.is_some() {
         line(text, &words::fared(test));
     }
     let sets = |sets: &[Vec<TestId>]| sets.iter().map(|set| words::together(set)).collect();
     let cleaners: Vec<String> = test.cleaners.iter().map(ToString::to_string).collect();
     let causes: Vec<String> = match test.kind {
         Some(FlakyKind::Brittle) => sets(&test.setters),
+        Some(FlakyKind::Id) => test.implementation.iter().flat_map(|it| it.calls.clone()).collect(),
         Some(FlakyKind::Victim | FlakyKind::Nod) | None => sets(&test.polluters),
     };
     match test.kind {
@@ -272,6 +273,7 @@ pub(super) fn flaky(text: &mut String, test: &HuntedTest, is_cause_sought: bool,
             line(text, "no test was found that makes it pass each time");
         }
         Some(FlakyKind::Brittle) => named(text, "passes after", &causes, most),
+        Some(FlakyKind::Id) => named(text, "relies on", &causes, most),
         Some(FlakyKind::Victim | FlakyKind::Nod) | None => {
             named(text, "fails after", &causes, most);
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::statistics::failure_rate;
-use flakeproof_core::{Failure, Isolation, Tally, TestId};
+use flakeproof_core::{Failure, Isolation, Shuffle, Tally, TestId};
 use flakeproof_detect::verify::Replay;
 use flakeproof_report::words;
 
@@ -22,6 +22,8 @@ pub(crate) struct Replays {
     pub(crate) failure: Option<Failure>,
     /// The command that shows it without flakeproof.
     pub(crate) command: Option<String>,
+    /// What decides the orders that the language leaves open, if not the runtime.
+    pub(crate) shuffle: Option<Shuffle>,
     /// How long it all took.
     pub(crate) time: Duration,
     all: Vec<Replay>,
@@ -42,6 +44,7 @@ impl Replays {
             is_stdout_taken,
             failure: None,
             command: None,
+            shuffle: None,
             time: Duration::ZERO,
             all: Vec::new(),
         }
@@ -94,7 +97,12 @@ pub(crate) fn replay_begins(replays: &Replays, runs: u32) {
     };
     let times = if runs == 1 { "once" } else { &format!("{runs} times") };
     let test = replays.test.shown();
-    replays.print(&format!("{STRONG}{test}{STRONG:#} {before}, {times}, each in {place}\n"));
+    let with = replays
+        .shuffle
+        .as_ref()
+        .map(|it| format!(" with hash tables in the order of seed {}", it.seed));
+    let with = with.unwrap_or_default();
+    replays.print(&format!("{STRONG}{test}{STRONG:#} {before}, {times}, each in {place}{with}\n"));
 }
 
 /// Say how one replay ended.

@@ -4,6 +4,7 @@ mod bad_input;
 mod diff;
 mod finding;
 mod going_on;
+mod implementation;
 mod known;
 mod strategies;
 mod verify;

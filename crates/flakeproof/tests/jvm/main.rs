@@ -8,6 +8,7 @@ mod claims;
 mod builds;
 mod environments;
 mod losses;
+mod orders;
 mod scene;
 mod warm;
 
@@ -19,7 +20,8 @@ fn main() -> ExitCode {
         flakeproof_testkit::skipped::note("the JVM's adapter", &format!("there is no {missing}"));
         return ExitCode::SUCCESS;
     }
-    let claims = [builds::CLAIMS, environments::CLAIMS, losses::CLAIMS, warm::CLAIMS];
+    let claims =
+        [builds::CLAIMS, environments::CLAIMS, losses::CLAIMS, orders::CLAIMS, warm::CLAIMS];
     let end = claims::run(&claims.concat());
     environments::STATE.forget();
     losses::KILLERS.forget();

@@ -4,13 +4,16 @@ use flakeproof_core::{Isolation, State, TestId};
 use flakeproof_runner::{Adapter, Error, Probe, Then};
 
 use crate::claims::Claim;
-use crate::scene::{MavenProject, Pom, Scene, Shared, run, told};
+use crate::scene::{JUNIT4, JUPITER, MavenProject, Pom, Scene, Shared, TESTNG, run, told};
 
 /// Built once for all claims.
 pub(crate) static HOSTILE: Shared = Shared::new();
 
 pub(crate) const CLAIMS: &[Claim] = claims![
     tests_that_change_the_jdk_do_the_same_in_warm_and_in_new_jvms,
+    so_do_those_of_jupiter,
+    so_do_those_of_testng,
+    a_victim_of_each_framework_is_seen_in_warm_jvms_with_what_is_left_behind,
     a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms,
     what_a_polluter_leaves_behind_is_named,
     a_property_that_is_read_at_the_start_keeps_jvms_new_and_is_named,
@@ -45,6 +48,14 @@ const CHANGES: &str = r#"
         thread.start();
         Assert.assertEquals("Thread-0", thread.getName());
     }
+    static final ThreadLocal<Integer> LOCAL = new ThreadLocal<>();
+    @Test public void pool() throws Exception {
+        Assert.assertNull(java.util.concurrent.CompletableFuture.supplyAsync(() -> {
+            Integer before = LOCAL.get();
+            LOCAL.set(1);
+            return before;
+        }).get());
+    }
     @Test public void exits() { System.exit(0); }
     @Test public void initialisesOnce() {
         try { Once.x++; Assert.fail(); } catch (ExceptionInInitializerError first) { }
@@ -54,15 +65,44 @@ const CHANGES: &str = r#"
     @Test public void systemLoader() throws Exception {
         ClassLoader.getSystemClassLoader().loadClass(getClass().getName());
     }
+    @Test public void library() { System.load(System.getProperty("java.home") + "/lib/libprefs.so"); }
     @Test public void fails() { Assert.fail("always"); }
 "#;
+
+/// The imports of each framework, and its assertions under one name.
+const FRAMEWORKS: [(&str, &str); 3] = [
+    (JUNIT4, "import org.junit.*;"),
+    (JUPITER, "import org.junit.jupiter.api.*; class Assert extends Assertions { }"),
+    (TESTNG, "import org.testng.Assert; import org.testng.annotations.*;"),
+];
 
 fn make_hostile() -> Scene {
     MavenProject::new(Pom::default()).test("ChangesTest", CHANGES).collect(&[])
 }
 
+/// A class of tests for a framework.
+fn of_framework((dependencies, imports): (&str, &str), name: &str, body: &str) -> Scene {
+    let text = format!("{imports}\npublic class {name} {{\n{body}\n}}\n");
+    MavenProject::new(Pom { dependencies, ..Pom::default() })
+        .class(&format!("src/test/java/acme/{name}"), &text)
+        .collect(&[])
+}
+
 fn tests_that_change_the_jdk_do_the_same_in_warm_and_in_new_jvms() {
-    let scene = HOSTILE.get(make_hostile);
+    assert_alike(&HOSTILE.get(make_hostile));
+}
+
+fn so_do_those_of_jupiter() {
+    assert_alike(&of_framework(FRAMEWORKS[1], "ChangesTest", CHANGES));
+}
+
+fn so_do_those_of_testng() {
+    assert_alike(&of_framework(FRAMEWORKS[2], "ChangesTest", CHANGES));
+}
+
+/// Every test does the same in both kinds of JVM, and none of them is given up.
+fn assert_alike(scene: &Scene) {
+    scene.adapter.can().fork.expect("warm JVMs");
     let alone = |test: &TestId, how| {
         let mut environment = scene.open(how);
         let ended = run(&mut *environment, std::slice::from_ref(test)).expect("runs");
@@ -75,7 +115,45 @@ fn tests_that_change_the_jdk_do_the_same_in_warm_and_in_new_jvms() {
     for test in scene.tests.iter().chain(&scene.tests) {
         assert_eq!(alone(test, Isolation::Fork), alone(test, Isolation::Spawn), "{test}");
     }
-    assert_eq!(scene.adapter.notices(), []);
+    assert_not_given_up(scene);
+}
+
+/// Both kinds of JVM do the same. How much faster the one is on a busy machine is another matter.
+fn assert_not_given_up(scene: &Scene) {
+    let mut notices = scene.adapter.notices();
+    notices.retain(|notice| !notice.what.contains("is not much faster"));
+    assert_eq!(notices, []);
+}
+
+fn a_victim_of_each_framework_is_seen_in_warm_jvms_with_what_is_left_behind() {
+    let body = "static int count;
+        @Test public void pollutes() { count = 7; }
+        @Test public void suffers() { Assert.assertEquals(count, 0); }";
+    for framework in FRAMEWORKS {
+        let scene = of_framework(framework, "PairTest", body);
+        let pair = [scene.id("#pollutes"), scene.id("#suffers")];
+        let outcomes = |order: &[TestId], how| {
+            let mut environment = scene.open(how);
+            let ended = run(&mut *environment, order).expect("runs");
+            environment.close().expect("closes");
+            ended.iter().map(told).collect::<Vec<_>>()
+        };
+        // So often that warm JVMs are trusted, and beyond.
+        for _ in 0..8 {
+            assert_eq!(outcomes(&pair, Isolation::Fork), ["pollutes passed", "suffers failed"]);
+            assert_eq!(outcomes(&pair[1..], Isolation::Fork), ["suffers passed"]);
+        }
+        let mut environment = scene.open(Isolation::Fork);
+        let before = environment.look().expect("a picture");
+        environment.expect(&pair[..1], Then::Open).expect("expects");
+        environment.run(&pair[0], Probe::attempt(1)).expect("runs");
+        let left = State::left_behind(&before, &environment.look().expect("a picture"));
+        let texts: Vec<String> = left.iter().map(ToString::to_string).collect();
+        let is_named = |text: &String| text.contains("PairTest.count: 0 before, 7 after");
+        assert!(texts.iter().any(is_named), "{texts:?}");
+        environment.close().expect("closes");
+        assert_not_given_up(&scene);
+    }
 }
 
 fn a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms() {

@@ -88,6 +88,11 @@ function hunted(hunt) {
       make('h4', {}, 'What is left behind'),
       some(hunt.left, (left) => foreign(left)),
     );
+  if (hunt.calls.items.length)
+    parts.push(
+      make('h4', {}, 'Relies on'),
+      some(hunt.calls, (call) => foreign(call)),
+    );
   if (hunt.failure) parts.push(make('h4', {}, 'Its first failure'), foreign(hunt.failure, 'pre'));
   return section('What the hunt found', ...parts);
 }

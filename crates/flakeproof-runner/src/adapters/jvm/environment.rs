@@ -12,6 +12,7 @@ use super::JvmSession;
 use super::launch::Purpose;
 use super::live::{Heard, Jvm, is_measuring};
 use super::project::Sharing;
+use super::shuffling::Shuffling;
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 
 /// JVMs that start when they are needed, and live until the end.
@@ -31,6 +32,8 @@ pub(super) struct JvmEnvironment {
     running: Option<usize>,
     /// Why the environment is gone.
     lost: Option<String>,
+    /// What decides the orders that are left open, if not the JDK.
+    shuffling: Option<Shuffling>,
 }
 
 #[derive(Debug)]
@@ -52,7 +55,18 @@ impl JvmEnvironment {
             jvms: BTreeMap::new(),
             running: None,
             lost: None,
+            shuffling: None,
         }
+    }
+
+    /// The same in new JVMs with other orders where they are left open.
+    pub(super) fn shuffled(session: &Arc<JvmSession>, shuffling: Shuffling) -> Self {
+        Self { shuffling: Some(shuffling), ..Self::new(session, Isolation::Spawn) }
+    }
+
+    /// What its JVMs wrote down of the calls that got a shuffled order.
+    pub(super) fn shuffled_calls(&self) -> Vec<String> {
+        self.jvms.values().flat_map(|live| live.jvm.shuffled_calls()).collect()
     }
 
     /// Run the next test of the order.
@@ -178,7 +192,8 @@ impl JvmEnvironment {
                 self.session.module(module)?.warmth.take(&self.session, module)
             }
             Isolation::Fork | Isolation::Spawn | Isolation::Same => {
-                Jvm::start(&self.session, module, Purpose::One { granularity, attempt })
+                let shuffle = self.shuffling.as_ref();
+                Jvm::start(&self.session, module, Purpose::One { granularity, attempt, shuffle })
             }
         }
     }

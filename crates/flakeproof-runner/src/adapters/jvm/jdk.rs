@@ -90,6 +90,11 @@ impl Jdk {
         (11..=25).contains(&self.feature)
     }
 
+    /// Whether an agent can shuffle the orders that the specification leaves open.
+    pub(super) fn can_be_shuffled(&self) -> bool {
+        self.feature >= 9
+    }
+
     /// Whether long command lines can be given in a file.
     pub(super) fn can_read_arguments(&self) -> bool {
         self.feature >= 9

@@ -13,6 +13,7 @@ use super::JvmSession;
 use super::jdk::{self, Jdk};
 use super::project::{Module, Project};
 use super::selection::Selection;
+use super::shuffling::Shuffling;
 use super::touched::{Compiled, Sources};
 use super::warm::Warmth;
 use super::worker::{self, Frameworks, Worker, joined};
@@ -47,28 +48,31 @@ pub(super) struct Started {
 
 /// What a JVM is started for.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Purpose {
+pub(super) enum Purpose<'a> {
     /// One environment.
     One {
         /// How closely to follow what it touches.
         granularity: Granularity,
         /// Counts the attempts at its tests from 1.
         attempt: u32,
+        /// What decides the orders that are left open, if not the JDK.
+        shuffle: Option<&'a Shuffling>,
     },
     /// Environments one after another.
     Many,
 }
 
-impl Purpose {
+impl Purpose<'_> {
     /// One environment in which nothing is measured.
-    pub(super) const PLAIN: Self = Self::One { granularity: Granularity::Off, attempt: 1 };
+    pub(super) const PLAIN: Self =
+        Self::One { granularity: Granularity::Off, attempt: 1, shuffle: None };
 }
 
 /// Start a JVM for a module. An archive of classes that does not suit it does no harm.
 pub(super) fn start(
     session: &JvmSession,
     module: &ReadyModule,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
 ) -> Result<Started> {
     match start_with(session, module, purpose) {
         Err(Error::Explained { .. }) if module.forget_archive() => {
@@ -78,9 +82,9 @@ pub(super) fn start(
     }
 }
 
-fn start_with(session: &JvmSession, module: &ReadyModule, purpose: Purpose) -> Result<Started> {
+fn start_with(session: &JvmSession, module: &ReadyModule, purpose: Purpose<'_>) -> Result<Started> {
     let (granularity, attempt) = match purpose {
-        Purpose::One { granularity, attempt } => (granularity, attempt),
+        Purpose::One { granularity, attempt, .. } => (granularity, attempt),
         Purpose::Many => (Granularity::Off, 1),
     };
     let name = session.next_name();
@@ -215,7 +219,7 @@ pub(super) fn say_goodbye(connection: &mut Connection, patience: Duration) -> bo
 fn command(
     session: &JvmSession,
     module: &ReadyModule,
-    purpose: Purpose,
+    purpose: Purpose<'_>,
     name: &str,
     scratch: &Scratch,
     class_log: Option<&PathBuf>,
@@ -241,8 +245,11 @@ fn command(
         arguments.push(format!("-Xlog:class+load=info:file={}:none:filecount=0", log.display()));
     }
     let class_path = match purpose {
-        Purpose::One { .. } => {
+        Purpose::One { shuffle, .. } => {
             arguments.extend(module.archive_options());
+            if let Some(shuffling) = shuffle {
+                arguments.push(shuffling.option(&module.worker, scratch)?);
+            }
             class_path
         }
         Purpose::Many => {
@@ -364,6 +371,11 @@ impl ReadyModule {
             starts: AtomicU32::new(0),
             compiled: OnceLock::new(),
         }
+    }
+
+    /// The jar of the agent that shuffles orders, if there is one.
+    pub(super) fn shuffler(&self) -> Option<PathBuf> {
+        self.worker.shuffler()
     }
 
     /// The class path of its JVMs: the worker, the frameworks where they can be archived, the rest.

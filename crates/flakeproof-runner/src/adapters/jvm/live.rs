@@ -10,7 +10,7 @@ use super::launch::{self, Purpose, ReadyModule, Started, say_goodbye};
 use super::messages::{self, execution};
 use super::project::Project;
 use super::touched::Compiled;
-use super::{JvmSession, jdk};
+use super::{JvmSession, jdk, shuffling};
 use crate::adapter::{Error, Granularity, Probe, Result, Then};
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent, Wanted};
 use crate::opens::{self, Opens, TestsBegin};
@@ -61,7 +61,7 @@ impl Jvm {
     pub(super) fn start(
         session: &Arc<JvmSession>,
         module: usize,
-        purpose: Purpose,
+        purpose: Purpose<'_>,
     ) -> Result<Self> {
         let ready = session.module(module)?;
         ready.count_start(session)?;
@@ -87,6 +87,11 @@ impl Jvm {
         };
         (self.known, self.order, self.results) = (Vec::new(), Vec::new(), 0);
         Ok(reason)
+    }
+
+    /// What it wrote down of the calls that got a shuffled order.
+    pub(super) fn shuffled_calls(&self) -> Vec<String> {
+        shuffling::calls_in(&self.started.scratch)
     }
 
     /// What its tests left behind.

@@ -16,6 +16,7 @@ mod messages;
 mod nearly_fresh;
 mod project;
 mod selection;
+mod shuffling;
 mod touched;
 mod warm;
 mod worker;
@@ -26,16 +27,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, Notice, Shuffle, Suite, Surroundings, TestId};
 
 use self::environment::JvmEnvironment;
 use self::launch::ReadyModule;
 use self::messages::Cases;
 use self::nearly_fresh::NearlyFresh;
 use self::project::Project;
+use self::shuffling::Shuffling;
 use super::{Known, RunRequest};
 use crate::adapter::{
-    Adapter, Blame, Capabilities, Environment, Error, Likeness, Orders, Result, Then,
+    Adapter, Blame, Capabilities, Environment, Error, Likeness, OpenOrders, Orders, Probe, Result,
+    Then,
 };
 use crate::agent::Hub;
 use crate::folders::Scratch;
@@ -181,6 +184,30 @@ impl Adapter for JvmAdapter {
         let mut environment = self.open(Isolation::Same)?;
         environment.expect(order, then)?;
         Ok(environment)
+    }
+
+    fn open_orders(&self) -> OpenOrders {
+        let Some(project) = self.session.project.get() else { return OpenOrders::Usual };
+        match shuffling::obstacle(project) {
+            Some(why) => OpenOrders::Fixed(why),
+            None => OpenOrders::Usual,
+        }
+    }
+
+    fn open_shuffled(&self, shuffle: &Shuffle) -> Result<Box<dyn Environment>> {
+        let shuffling = Shuffling::new(self.session.project()?, shuffle.clone())?;
+        Ok(Box::new(JvmEnvironment::shuffled(&self.session, shuffling)))
+    }
+
+    fn calls_shuffled(&self, test: &TestId, shuffle: &Shuffle) -> Result<Vec<String>> {
+        let shuffling = Shuffling::new(self.session.project()?, shuffle.clone())?.told();
+        let mut environment = JvmEnvironment::shuffled(&self.session, shuffling);
+        environment.expect(std::slice::from_ref(test), Then::End)?;
+        environment.run(test, Probe::attempt(1))?;
+        let calls = environment.shuffled_calls();
+        // How it ends is no test's outcome.
+        let _ = Box::new(environment).close();
+        Ok(calls)
     }
 
     fn can(&self) -> Capabilities {

@@ -15,7 +15,7 @@ use super::JvmSession;
 use super::jdk::Jdk;
 use super::launch::Purpose;
 use super::live::Jvm;
-use super::project::{Framework, Module, Project};
+use super::project::{Module, Project};
 use super::worker::{Frameworks, Worker};
 use crate::adapter::Result;
 
@@ -155,9 +155,6 @@ fn obstacle(
     };
     if let Some(name) = READ_ONCE.iter().find(set) {
         return Some(format!("`{name}` is read only when a JVM starts"));
-    }
-    if module.framework != Framework::Junit4 {
-        return Some("only JUnit 4 runs in a warm JVM".into());
     }
     (frameworks.jars != frameworks.movable)
         .then(|| "the test framework shares a jar or a package with other classes".into())

@@ -54,6 +54,16 @@ const SOURCES: &[AgentFile] = &sources![
     "junit4/Phases.java",
     "junit4/TestClasses.java",
     "jupiter/NoTestRuns.java",
+    "orders/Agent.java",
+    "orders/Calls.java",
+    "orders/ClassEditor.java",
+    "orders/ConcurrentIterator.java",
+    "orders/Edits.java",
+    "orders/HashMapIterator.java",
+    "orders/Inside.java",
+    "orders/LateSpliterator.java",
+    "orders/Orders.java",
+    "orders/Permutation.java",
     "platform/Expansion.java",
     "platform/ExtensionLoader.java",
     "platform/Listener.java",
@@ -82,6 +92,7 @@ const SOURCES: &[AgentFile] = &sources![
     "warm/JdkState.java",
     "warm/ReloadedPath.java",
     "warm/SystemLoader.java",
+    "warm/inside/CommonPool.java",
     "warm/inside/Contents.java",
     "warm/inside/Leftovers.java",
     "warm/inside/Loggers.java",
@@ -95,6 +106,13 @@ const SOURCES: &[AgentFile] = &sources![
 
 /// What makes a jar of the worker an agent, too, which lets it put back the JDK's own state.
 const MANIFEST: &str = "Premain-Class: flakeproof.agent.warm.Agent\n";
+
+/// The jar of the agent that shuffles orders, what makes it one, and its classes.
+const SHUFFLER: &str = "shuffler.jar";
+const SHUFFLER_MANIFEST: &str = "Premain-Class: flakeproof.agent.orders.Agent\n\
+                                 Can-Retransform-Classes: true\n\
+                                 Boot-Class-Path: shuffler.jar\n";
+const SHUFFLER_CLASSES: &str = "flakeproof/agent/orders";
 
 /// Tests for the archive of classes, and the part of the worker that they need.
 const SAMPLES: [(&str, &str, &str); 3] = [
@@ -110,6 +128,14 @@ pub(super) struct Worker {
     pub(super) place: PathBuf,
     /// Classes with sample tests that it holds.
     pub(super) samples: Vec<String>,
+}
+
+impl Worker {
+    /// The jar of the agent that shuffles orders, if it could be made.
+    pub(super) fn shuffler(&self) -> Option<PathBuf> {
+        let jar = self.place.parent()?.join(SHUFFLER);
+        jar.is_file().then_some(jar)
+    }
 }
 
 /// The worker for some frameworks.
@@ -213,6 +239,24 @@ fn pack(session: &JvmSession, jdk: &Jdk, folder: &Path) {
     if ended.is_ok_and(|ended| ended.how == End::Died(Death::Exit(0))) {
         let _ = std::fs::rename(made, folder.join("worker.jar"));
     }
+    if jdk.can_be_shuffled() {
+        pack_shuffler(session, &tool, folder);
+    }
+}
+
+/// The agent that shuffles orders, in a jar of its own: the JDK's loader finds it there, and nothing else
+/// of the worker. Where it cannot be made, no order is shuffled.
+fn pack_shuffler(session: &JvmSession, tool: &Path, folder: &Path) {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let (manifest, jar) = (folder.join("shuffler-manifest"), folder.join(SHUFFLER));
+    if std::fs::write(&manifest, SHUFFLER_MANIFEST).is_err() {
+        return;
+    }
+    let mut command = vec![text(tool), "cfm".to_owned(), text(&jar), text(&manifest)];
+    command.extend(["-C".to_owned(), text(&folder.join("classes")), SHUFFLER_CLASSES.to_owned()]);
+    if run_tool(session, command).is_err() {
+        let _ = std::fs::remove_file(jar);
+    }
 }
 
 /// Run a program of the JDK to its end.
@@ -257,6 +301,7 @@ pub(super) fn joined(entries: &[PathBuf]) -> String {
 fn is_needed(path: &str, jdk: &Jdk, frameworks: &Frameworks) -> bool {
     let below = path.strip_prefix("flakeproof/agent/").unwrap_or(path);
     below.split_once('/').is_none_or(|(unit, _)| match unit {
+        "orders" => jdk.can_be_shuffled(),
         "warm" => jdk.can_be_warm(),
         other => frameworks.units.contains(other),
     })
@@ -266,6 +311,7 @@ fn is_needed(path: &str, jdk: &Jdk, frameworks: &Frameworks) -> bool {
 fn digest(jdk: &Jdk, frameworks: &Frameworks) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(jdk.version.as_bytes()).update(MANIFEST.as_bytes());
+    hasher.update(SHUFFLER_MANIFEST.as_bytes());
     for source in SOURCES {
         hasher.update(source.path.as_bytes()).update(b"\0").update(source.content.as_bytes());
     }

@@ -20,6 +20,14 @@ pub(super) fn for_one(session: &Session, test: &TestId) -> String {
     with_seed(shell(&words), hash_seed_of_main(session).filter(|_| names_move))
 }
 
+/// The same with this hash seed.
+pub(super) fn for_one_with_seed(session: &Session, test: &TestId, seed: u32) -> String {
+    let mut words = without_selectors(session);
+    words.extend(in_one_worker(session));
+    words.push(typed(session, test));
+    with_seed(shell(&words), Some(seed))
+}
+
 /// The user's command for some tests in this order; `None` where nobody would type it, or where
 /// pytest would not obey: it runs a test that is named twice once.
 pub(super) fn for_order(session: &Session, order: &[TestId]) -> Option<String> {

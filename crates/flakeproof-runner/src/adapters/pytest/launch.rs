@@ -95,6 +95,8 @@ pub(super) enum HashSeed {
     Own,
     /// That of the user's own session.
     OfMain,
+    /// This one, whatever the user says.
+    Given(u32),
 }
 
 impl Launch {
@@ -118,17 +120,19 @@ impl Launch {
         granularity: Granularity,
         seed: HashSeed,
     ) -> Self {
-        let seed_of = match seed {
-            HashSeed::Own => name,
-            HashSeed::OfMain => MAIN,
+        let drawn =
+            |of: &str| is_hash_seed_free().then(|| session.settings.seed.split(of).hash_seed());
+        let hash_seed = match seed {
+            HashSeed::Own => drawn(name),
+            HashSeed::OfMain => drawn(MAIN),
+            HashSeed::Given(seed) => Some(seed),
         };
-        let seed = session.settings.seed.split(seed_of).hash_seed();
         Self {
             name: name.to_owned(),
             isolation: "spawn",
             granularity,
             scratch: scratch.path().to_path_buf(),
-            hash_seed: is_hash_seed_free().then_some(seed),
+            hash_seed,
             worker: worker_number::OF_MAIN,
         }
     }

@@ -19,14 +19,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, after, select};
-use flakeproof_core::{Isolation, Location, Suite, SuiteTest, Surroundings, TestId};
+use flakeproof_core::{Isolation, Location, Shuffle, Suite, SuiteTest, Surroundings, TestId};
 
 use self::environment::PytestEnvironment;
 use self::spawned::SpawnedEnvironment;
 use self::worker_number::{WorkerNumber, WorkerNumbers};
 use super::{Known, RunRequest};
 use crate::adapter::{
-    Adapter, Capabilities, Environment, Error, Likeness, Orders, Result, Then, Workers,
+    Adapter, Capabilities, Environment, Error, Likeness, OpenOrders, Orders, Result, Then, Workers,
 };
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
@@ -153,6 +153,18 @@ impl Adapter for PytestAdapter {
         let mut environment = SpawnedEnvironment::of_all(&self.session);
         environment.expect(order, then)?;
         Ok(Box::new(environment))
+    }
+
+    fn open_orders(&self) -> OpenOrders {
+        OpenOrders::Drawn
+    }
+
+    fn open_shuffled(&self, shuffle: &Shuffle) -> Result<Box<dyn Environment>> {
+        Ok(Box::new(SpawnedEnvironment::shuffled(&self.session, shuffle.seed)))
+    }
+
+    fn command_shuffled(&self, test: &TestId, shuffle: &Shuffle) -> Option<String> {
+        Some(command::for_one_with_seed(&self.session, test, shuffle.seed))
     }
 
     fn can(&self) -> Capabilities {

@@ -30,6 +30,8 @@ pub(super) struct SpawnedEnvironment {
     live: Option<Box<PytestEnvironment>>,
     /// Whether it collects all files, as the suite's own session does.
     collects_all: bool,
+    /// By which seed it orders its sets of strings.
+    seed: HashSeed,
 }
 
 impl SpawnedEnvironment {
@@ -40,7 +42,13 @@ impl SpawnedEnvironment {
             then: Then::End,
             live: None,
             collects_all: false,
+            seed: HashSeed::Own,
         }
+    }
+
+    /// One whose sets of strings have the order of this seed.
+    pub(super) fn shuffled(session: &Arc<Session>, seed: u32) -> Self {
+        Self { seed: HashSeed::Given(seed), ..Self::new(session) }
     }
 
     /// One that imports all that the suite's own session does, and leaves no trace.
@@ -53,9 +61,9 @@ impl SpawnedEnvironment {
             if self.upcoming.is_empty() { std::slice::from_ref(test) } else { &self.upcoming };
         let next = if let Then::Next(test) = &self.then { Some(test) } else { None };
         let needed: Vec<&TestId> = upcoming.iter().chain(next).collect();
-        let mut live = self.start_with(&needed, probe, HashSeed::Own)?;
+        let mut live = self.start_with(&needed, probe, self.seed)?;
         // The names of parametrized tests may follow the order of a set.
-        if !upcoming.iter().all(|test| live.has(test)) {
+        if self.seed == HashSeed::Own && !upcoming.iter().all(|test| live.has(test)) {
             drop(live);
             live = self.start_with(&needed, probe, HashSeed::OfMain)?;
         }

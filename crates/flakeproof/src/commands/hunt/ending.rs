@@ -1,9 +1,11 @@
 //! How a hunt ends: what of its findings is shown, and with which exit code.
 
+use std::collections::BTreeSet;
+
 use flakeproof_core::{
     ExitCode, HuntCost, HuntEnd, HuntFindings, HuntedTest, Notice, RunFacts, Suite, TestId,
 };
-use flakeproof_detect::hunt::{HuntSettings, Hunted, Strategy};
+use flakeproof_detect::hunt::{HuntSettings, Hunted, Sought, Strategy};
 use flakeproof_report::words;
 
 use super::strategy::ChosenStrategy;
@@ -21,6 +23,10 @@ pub(super) struct Ending<'a> {
     pub(super) base: Option<&'a str>,
     /// What a flaky test is to a pull request.
     pub(super) flaky_result: FlakyResult,
+    /// Which kinds were looked for.
+    pub(super) sought: Sought,
+    /// Tests that are known to rely on an order that the language leaves open.
+    pub(super) implementation_dependent: BTreeSet<TestId>,
 }
 
 /// Why a hunt ended, and what with.
@@ -70,10 +76,16 @@ impl Ending<'_> {
         findings
     }
 
-    /// What the history keeps: a test that a plan hardly looked at is not thereby sound, and stays
-    /// known as flaky if it was.
+    /// What the history keeps: a test that a plan hardly looked at is not thereby sound, nor is one that
+    /// was looked at for something else, and stays known as flaky if it was.
     pub(super) fn to_keep(&self, findings: &HuntFindings) -> HuntFindings {
         let mut kept = findings.clone();
+        let is_known = |test: &HuntedTest| self.implementation_dependent.contains(&test.id);
+        match self.sought {
+            Sought::Usual => kept.tests.retain(|test| test.kind.is_some() || !is_known(test)),
+            Sought::ImplementationDependent => kept.tests.retain(|test| test.kind.is_some()),
+            Sought::All => {}
+        }
         match self.chosen.strategy {
             Strategy::Plan(_) => kept.tests.retain(is_judged),
             Strategy::Off | Strategy::Cannier(_) => {}

@@ -7,9 +7,12 @@ mod opinions;
 mod priors;
 mod strategy;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{ExitCode, HuntEnd, Notice, RunFacts, Suite, TestId, TrialRecord};
+use flakeproof_core::{
+    ExitCode, FlakyKind, HuntEnd, KnownFlaky, Notice, RunFacts, Suite, TestId, TrialRecord,
+};
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
@@ -68,6 +71,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         chosen: &chosen,
         plan: &plan,
         waiting: &waiting,
+        implementation_dependent: known_implementation_dependent(&recorder),
         begin,
     };
     if chosen.targets.as_ref().is_some_and(|targets| targets.len() == 0) {
@@ -88,6 +92,8 @@ struct Prepared<'a> {
     chosen: &'a ChosenStrategy,
     plan: &'a hunt::HuntSettings,
     waiting: &'a Waiting,
+    /// Tests that are known to rely on an order that the language leaves open.
+    implementation_dependent: BTreeSet<TestId>,
     begin: Instant,
 }
 
@@ -168,6 +174,8 @@ impl Prepared<'_> {
             chosen: self.chosen,
             base: self.session.asked.diff.as_deref(),
             flaky_result: self.settings.flaky_result,
+            sought: self.plan.sought,
+            implementation_dependent: self.implementation_dependent.clone(),
         }
     }
 
@@ -175,6 +183,14 @@ impl Prepared<'_> {
         let runner = self.adapter.can().runner;
         self.session.facts(self.settings, runner, self.begin.elapsed(), self.code)
     }
+}
+
+/// Tests that are known to rely on an order that the language leaves open. A history that cannot be read
+/// knows none.
+fn known_implementation_dependent(recorder: &Recorder) -> BTreeSet<TestId> {
+    let known = recorder.shared().borrow().known_flaky().unwrap_or_default();
+    let is_one = |known: &KnownFlaky| known.test.kind == Some(FlakyKind::Id);
+    known.into_iter().filter(is_one).map(|known| known.test.id).collect()
 }
 
 fn adapter_for(
@@ -234,6 +250,8 @@ fn plan(
         budget: settings.budget_of(asked),
         polluters: asked.search(),
         victim: victim.transpose()?.map(|at| ids[at].clone()),
+        sought: asked.sought(),
+        shuffles: asked.shuffles.unwrap_or(hunt::HuntSettings::default().shuffles),
         strategy,
     })
 }

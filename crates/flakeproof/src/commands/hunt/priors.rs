@@ -55,7 +55,8 @@ impl Priors {
             let prior = match kinds.get(&test.id) {
                 Some(Some(FlakyKind::Nod)) => self.flaky.get_mut(at),
                 Some(Some(FlakyKind::Victim | FlakyKind::Brittle)) => self.victim.get_mut(at),
-                Some(None) | None => None,
+                // Reruns and other orders of tests do not show it.
+                Some(Some(FlakyKind::Id) | None) | None => None,
             };
             if let Some(prior) = prior {
                 *prior = prior.max(KNOWN);

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use flakeproof_core::{Failure, FlakyKind, Notice, Seed, Surroundings, Tally, TestId, TreeState};
+use flakeproof_core::{
+    Failure, FlakyKind, Notice, Seed, Shuffle, Surroundings, Tally, TestId, TreeState,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Case;
@@ -25,6 +27,9 @@ pub(super) struct Bundle {
     kind: Option<FlakyKind>,
     /// The tests, the failing one last.
     order: Vec<TestId>,
+    /// What decides the orders that the language leaves open, if not the runtime.
+    #[serde(default)]
+    shuffle: Option<Shuffle>,
     /// The user's own command.
     command: Vec<String>,
     /// A command that shows the failure without flakeproof.
@@ -60,6 +65,7 @@ impl Bundle {
             test: case.test.clone(),
             kind: case.kind,
             order: case.order.clone(),
+            shuffle: case.shuffle.clone(),
             command: case.command.clone(),
             reproduce: case.shell_command.clone(),
             seed: case.seed,
@@ -116,6 +122,7 @@ impl Bundle {
             test: self.test.clone(),
             kind: self.kind,
             order: self.order.clone(),
+            shuffle: self.shuffle.clone(),
             command: self.command.clone(),
             shell_command: self.reproduce.clone(),
             seed: self.seed,
@@ -180,6 +187,7 @@ mod tests {
             test: "b".into(),
             kind: Some(FlakyKind::Victim),
             order: vec!["a".into(), "b".into()],
+            shuffle: None,
             command: vec!["pytest".into()],
             shell_command: Some("pytest a b".into()),
             seed: Seed(u64::MAX),

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{
-    ExitCode, Failure, FlakyKind, Isolation, KnownFlaky, Notice, Seed, Suite, TestId, foreign_text,
+    ExitCode, Failure, FlakyKind, ImplementationDependence, Isolation, KnownFlaky, Notice, Seed,
+    Shuffle, Suite, TestId, foreign_text,
 };
 use flakeproof_detect::verify::replay;
 use flakeproof_report::words;
@@ -40,11 +41,12 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
     let mut replays = Replays::new(&case.test, &case.order, isolation, is_stdout_taken);
     replays.failure = case.failure.clone();
+    replays.shuffle.clone_from(&case.shuffle);
     replays.command = case.shell_command.clone();
     view::replay_begins(&replays, typed.runs);
     let mut is_interrupted = false;
     for _ in 0..typed.runs {
-        match replay(&*adapter, &case.order, isolation) {
+        match replay(&*adapter, &case.order, isolation, case.shuffle.as_ref()) {
             Ok(one) => {
                 view::replayed(&replays, &one);
                 replays.add(one);
@@ -179,6 +181,8 @@ pub(super) struct Case {
     pub(super) kind: Option<FlakyKind>,
     /// The tests, the failing one last.
     pub(super) order: Vec<TestId>,
+    /// What decides the orders that the language leaves open, if not the runtime.
+    pub(super) shuffle: Option<Shuffle>,
     /// The command that runs the suite.
     pub(super) command: Vec<String>,
     /// The command that shows the failure without flakeproof.
@@ -224,6 +228,7 @@ impl Case {
             test: test.id.clone(),
             kind: test.kind,
             order: reproduction.order.clone(),
+            shuffle: test.implementation.as_ref().map(ImplementationDependence::shuffle),
             command: known.hunt.command.clone(),
             shell_command: Some(reproduction.command.clone()),
             seed,

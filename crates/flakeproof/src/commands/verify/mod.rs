@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use flakeproof_core::{
     ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, HuntCost, HuntEnd,
-    HuntFindings, HuntRecord, HuntedTest, KnownFlaky, Notice, RunFacts, Seed, Suite, Surroundings,
+    HuntFindings, HuntRecord, HuntedTest, Isolation, KnownFlaky, Notice, RunFacts, Seed, Suite,
+    Surroundings,
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
 use flakeproof_runner::adapters::{self, RunRequest};
@@ -137,8 +138,12 @@ fn claim(
     Claim {
         orders: subject.orders.clone(),
         control: subject.control.clone(),
+        shuffle: subject.shuffle.clone(),
         runs: FixTest::new(was.rate, typed.confidence.0, orders).failing_at_most(was.high()),
-        isolation: isolation_of(typed.isolation, adapter, suite, &order, &mut subject.notices),
+        isolation: match subject.shuffle {
+            Some(_) => Isolation::Spawn,
+            None => isolation_of(typed.isolation, adapter, suite, &order, &mut subject.notices),
+        },
         budget: typed.budget.map(|time| time.0).filter(|time| !time.is_zero()),
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use flakeproof_core::{
-    ExitCode, FlakyKind, FormerRate, HuntedTest, KnownFlaky, Notice, Suite, TestId,
+    ExitCode, FlakyKind, FormerRate, HuntedTest, ImplementationDependence, KnownFlaky, Notice,
+    Shuffle, Suite, TestId,
 };
 use flakeproof_report::words;
 
@@ -18,6 +19,8 @@ pub(super) struct Subject {
     pub(super) kind: Option<FlakyKind>,
     /// The orders in which it used to fail, itself last.
     pub(super) orders: Vec<Vec<TestId>>,
+    /// What decided the orders that the language leaves open where it failed, if not the runtime.
+    pub(super) shuffle: Option<Shuffle>,
     /// An order in which it used to pass.
     pub(super) control: Option<Vec<TestId>>,
     pub(super) notices: Vec<Notice>,
@@ -78,7 +81,7 @@ impl Subject {
         })?;
         let test = ids[at].clone();
         let orders = vec![vec![test.clone()]];
-        Ok(Self { test, kind: None, orders, control: None, notices: Vec::new() })
+        Ok(Self { test, kind: None, orders, shuffle: None, control: None, notices: Vec::new() })
     }
 
     fn of_known(known: &HuntedTest, suite: &Suite) -> Result<Self, Problem> {
@@ -103,14 +106,17 @@ impl Subject {
                 (known.polluters.iter().map(before_it).collect(), Some(alone))
             }
             Some(FlakyKind::Brittle) => (vec![alone], known.setters.first().map(before_it)),
-            Some(FlakyKind::Nod) | None => (vec![reproduction.unwrap_or(alone)], None),
+            Some(FlakyKind::Nod | FlakyKind::Id) | None => {
+                (vec![reproduction.unwrap_or(alone)], None)
+            }
         };
         let is_whole = |order: &Vec<TestId>| order.iter().all(|it| there.contains_key(it));
         let all = orders.len();
         orders.retain(is_whole);
         let notices = gone(&test, all, orders.len())?;
         let control = control.filter(is_whole);
-        Ok(Self { test, kind: known.kind, orders, control, notices })
+        let shuffle = known.implementation.as_ref().map(ImplementationDependence::shuffle);
+        Ok(Self { test, kind: known.kind, orders, shuffle, control, notices })
     }
 }
 

@@ -4,6 +4,8 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -98,18 +100,32 @@ public final class Environments {
     private String endThreads() throws InterruptedException {
         long end = System.currentTimeMillis() + PATIENCE;
         while (true) {
-            Thread[] alive = new Thread[group.activeCount() + 16];
-            int found = group.enumerate(alive, true);
-            if (found == 0) {
+            Thread alive = oneAlive();
+            if (alive == null) {
                 return null;
             }
             group.interrupt();
             long left = end - System.currentTimeMillis();
             if (left <= 0) {
-                return "the thread `" + alive[0].getName() + "` of a test does not end";
+                return "the thread `" + alive.getName() + "` of a test does not end";
             }
-            alive[0].join(Math.min(left, 20));
+            alive.join(Math.min(left, 20));
         }
+    }
+
+    /** A thread that a test started and that lives; null if there is none. Those of the JDK's common
+     * pool are no test's, and are put back with the JDK. */
+    private Thread oneAlive() {
+        Thread[] all = new Thread[group.activeCount() + 16];
+        int found = group.enumerate(all, true);
+        for (int at = 0; at < found; at++) {
+            boolean isOfPool = all[at] instanceof ForkJoinWorkerThread
+                    && ((ForkJoinWorkerThread) all[at]).getPool() == ForkJoinPool.commonPool();
+            if (!isOfPool) {
+                return all[at];
+            }
+        }
+        return null;
     }
 
     private boolean hasTooManyLoaders() {

@@ -29,6 +29,7 @@ public final class PutBack implements JdkState {
     @Override
     public void remember() {
         properties = (Properties) System.getProperties().clone();
+        parts.add(new CommonPool());
         parts.add(statics);
         parts.add(new Contents());
         parts.add(loggers);
