@@ -23,6 +23,7 @@ mod history;
 mod hunt;
 mod id_rules;
 mod judged_marks;
+mod lever_runs;
 mod measured;
 mod orders;
 mod overview;
@@ -40,9 +41,7 @@ mod timeline;
 mod trial;
 mod two_samples;
 
-pub use cause::{
-    Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, NotTried, TriedLever,
-};
+pub use cause::{Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, NotTried, TriedLever};
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{Evidence, Kind, Verdict};
@@ -66,6 +65,7 @@ pub use hunt::{
     Reproduction, StageCost,
 };
 pub use id_rules::{IdRule, IdRules};
+pub use lever_runs::{CauseProgress, CauseRecord, FailureTrace, RunPair, RunPairs};
 pub use measured::{Covered, Lines, Measured};
 pub use orders::{OrderBlocks, OrderKind, Seed, SuiteOrders};
 pub use overview::{

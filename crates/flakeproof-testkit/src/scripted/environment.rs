@@ -8,6 +8,7 @@ use flakeproof_core::{
     Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Signature, State, Suite,
     SuiteTest, Surroundings, TestId,
 };
+use flakeproof_runner::levers::Intervention;
 use flakeproof_runner::{
     Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, Orders, Probe, Result,
     Then,
@@ -31,7 +32,18 @@ impl Adapter for Scripted {
             let (what, why) = ("a fork".into(), "the script says so".into());
             return Err(Error::NotPossible { what, why });
         }
+        let intervention = self.in_force.now();
+        if self.refused.iter().any(|under| under(&intervention)) {
+            return Err(Error::EndedEarly {
+                command: "scripted".into(),
+                status: "exit code 1".into(),
+                code: Some(1),
+                output: "the script says so".into(),
+                reached_framework: false,
+            });
+        }
         Ok(Box::new(ScriptedEnvironment {
+            intervention,
             number: locked(&self.state).open(how),
             isolation: how,
             tests: self.tests.clone(),
@@ -100,6 +112,7 @@ impl Adapter for Scripted {
 /// An environment of a [`Scripted`] adapter.
 #[derive(Clone)]
 struct ScriptedEnvironment {
+    intervention: Intervention,
     number: usize,
     isolation: Isolation,
     tests: Vec<TestId>,
@@ -154,6 +167,7 @@ impl ScriptedEnvironment {
             times: state.times.get(test).copied().unwrap_or_default(),
             clock: state.clock,
             is_at_the_end: last.is_some_and(|last| state.times.contains_key(last)),
+            intervention: &self.intervention,
         };
         let mut outcomes = script.behaviours.iter().map(|behaviour| behaviour(&moment));
         outcomes.find(|outcome| *outcome != Outcome::Passed).unwrap_or(Outcome::Passed)
@@ -187,7 +201,11 @@ impl ScriptedEnvironment {
         if !outcome.is_failure() || script.has_no_failure_text {
             return None;
         }
-        let said = script.message_in.get(&self.isolation).or(script.message.as_ref());
+        let under = script.message_under.iter().find(|(under, _)| under(&self.intervention));
+        let said = under
+            .map(|(_, message)| message)
+            .or(script.message_in.get(&self.isolation))
+            .or(script.message.as_ref());
         let message = said.cloned().unwrap_or_else(|| format!("{outcome}"));
         let own = Location { file: test.to_string(), line: None };
         let location = said.is_none().then_some(own);

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use flakeproof_core::{Dependencies, Isolation, LeftKind, Outcome, Seed, TestId};
+use flakeproof_runner::levers::{InForce, Intervention};
 use flakeproof_runner::{Cancel, Canceller, Granularity, Likeness, Orders, Then};
 
 use super::environment::{Shared, locked};
@@ -18,7 +19,12 @@ pub struct Scripted {
     pub(super) room: Option<usize>,
     pub(super) orders: Orders,
     pub(super) state: Arc<Mutex<Shared>>,
+    pub(super) in_force: InForce,
+    /// Under which interventions no environment starts.
+    pub(super) refused: Vec<Under>,
 }
+
+pub(super) type Under = Arc<dyn Fn(&Intervention) -> bool + Send + Sync>;
 
 /// A suite in which every test passes, until its methods say otherwise.
 ///
@@ -34,6 +40,8 @@ pub fn suite<'a>(tests: impl IntoIterator<Item = &'a str>) -> Scripted {
         room: None,
         orders: Orders::Any,
         state: Arc::default(),
+        in_force: InForce::default(),
+        refused: Vec::new(),
     }
 }
 
@@ -52,6 +60,8 @@ pub struct Moment<'a> {
     pub clock: u32,
     /// Whether the last test of the suite has run.
     pub is_at_the_end: bool,
+    /// What was changed on purpose when the environment was opened.
+    pub intervention: &'a Intervention,
 }
 
 pub(super) type Behaviour = Box<dyn Fn(&Moment<'_>) -> Outcome + Send + Sync>;
@@ -62,6 +72,7 @@ pub(super) struct Script {
     pub(super) behaviours: Vec<Behaviour>,
     pub(super) message: Option<String>,
     pub(super) message_in: HashMap<Isolation, String>,
+    pub(super) message_under: Vec<(Under, String)>,
     pub(super) output_in: HashMap<Isolation, String>,
     pub(super) has_no_failure_text: bool,
     pub(super) dependencies: Option<Dependencies>,
@@ -260,6 +271,18 @@ impl Scripted {
         self
     }
 
+    /// The failure of a test reads so under some interventions.
+    #[must_use]
+    pub fn says_under(
+        mut self,
+        test: &str,
+        message: &str,
+        under: impl Fn(&Intervention) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.script(test).message_under.push((Arc::new(under), message.to_owned()));
+        self
+    }
+
     /// The test's failure comes without any text.
     #[must_use]
     pub fn says_nothing(mut self, test: &str) -> Self {
@@ -330,6 +353,16 @@ impl Scripted {
         (self.trouble(test, isolation, time, Trouble::Interrupted(canceller)), cancel)
     }
 
+    /// No environment starts under some interventions.
+    #[must_use]
+    pub fn does_not_start_under(
+        mut self,
+        under: impl Fn(&Intervention) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.refused.push(Arc::new(under));
+        self
+    }
+
     /// The adapter cannot fork, and says so.
     #[must_use]
     pub fn cannot_fork(mut self, why: &str) -> Self {
@@ -389,6 +422,12 @@ impl Scripted {
 
 /// What was asked for.
 impl Scripted {
+    /// What is changed about environments that are opened from now on.
+    #[must_use]
+    pub fn in_force(&self) -> InForce {
+        self.in_force.clone()
+    }
+
     /// Every call so far, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {
