@@ -18,6 +18,8 @@ pub(super) struct Arm<'a> {
     pub(super) state: ArmState,
     /// How the test fails with it.
     pub(super) failure: Option<Failure>,
+    /// Whether its control is known not to do the same.
+    pub(super) is_control_checked: bool,
     /// Whether its control is another value of the lever.
     has_contrast: bool,
 }
@@ -45,6 +47,7 @@ impl<'a> Arm<'a> {
             proof,
             state: ArmState::Open,
             failure: None,
+            is_control_checked: false,
             has_contrast: false,
         }
     }
@@ -75,7 +78,7 @@ impl<'a> Arm<'a> {
     /// Compare it with another value of its lever from now on; all pairs so far are forgotten.
     pub(super) fn take_control(&mut self, control: Control) {
         self.setting.control = Some(control);
-        self.has_contrast = true;
+        (self.has_contrast, self.is_control_checked) = (true, true);
         self.runs = RunPairs::default();
     }
 

@@ -27,6 +27,8 @@ const CHANCES: usize = 8;
 const FIRST_HALVING: usize = 4;
 /// After so many pairs a closer look ends unless there is evidence.
 const CLOSER_LOOK: usize = 5;
+/// So many runs of a control tell whether it does the same.
+const CONTROL_RUNS: u32 = 3;
 /// More pairs are not worth their time.
 const MOST_PAIRS: usize = 60;
 /// So many runs in a row may say nothing.
@@ -196,6 +198,7 @@ impl<'a> Experiment<'a> {
         if !shows_something && !self.contrast(at)? {
             return Ok(());
         }
+        self.check_control(at)?;
         while self.arms[at].is_open() {
             let arm = &self.arms[at];
             let pairs = arm.runs.pairs.len();
@@ -215,6 +218,31 @@ impl<'a> Experiment<'a> {
             let (name, value) = (self.arms[at].name(), self.arms[at].setting.value.clone());
             (self.sink)(CauseEvent::Looking(name, value));
             self.pair_up(at)?;
+        }
+        Ok(())
+    }
+
+    /// Give an arm up if it raises no more than its control does, and with it all that share the control.
+    fn check_control(&mut self, at: usize) -> Result<(), Stop> {
+        let arm = &self.arms[at];
+        let raises = arm.samples(&self.known).difference() > 0.0;
+        if arm.is_control_checked || arm.setting.control.is_none() || !raises {
+            return Ok(());
+        }
+        let control = arm.control();
+        let mut failures = 0;
+        for _ in 0..CONTROL_RUNS {
+            failures += u32::from(self.run_arm(at, &control)?.flatten().is_some());
+        }
+        for at in 0..self.arms.len() {
+            if self.arms[at].control() == control {
+                self.arms[at].is_control_checked = true;
+                if failures > CONTROL_RUNS / 2 && self.arms[at].is_open() {
+                    let beside = self.arms[at].setting.control.as_ref().map(|it| it.value.clone());
+                    let beside = beside.unwrap_or_default();
+                    self.give_up(at, format!("the test fails with its control, too: {beside}"));
+                }
+            }
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub(crate) fn cause() -> CauseFindings {
                 lever(LeverName::Zone, "Asia/Kolkata", Some(CauseAnswer::CausedBy), 9),
                 TriedLever {
                     remark: Some("failed 3 times in another way".into()),
-                    ..lever(LeverName::Locale, "C, in ASCII", None, 0)
+                    ..lever(LeverName::Locale, "C in ASCII", None, 0)
                 },
             ],
             not_tried: vec![NotTried {

@@ -23,7 +23,7 @@ impl Lever for Locale {
     fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String> {
         // Without the other two, Python makes an exception for it.
         let mut settings = vec![Setting::of_variables(
-            "C, in ASCII",
+            "C in ASCII",
             [("LC_ALL", "C"), ("PYTHONCOERCECLOCALE", "0"), ("PYTHONUTF8", "0")],
         )];
         let own = ["LC_ALL", "LANG"].iter().find_map(|name| machine.variable(name));

@@ -100,9 +100,9 @@ impl Setting {
     #[must_use]
     pub fn command(&self, command: &str) -> Option<String> {
         let shell = self.shell.as_deref()?;
-        Some(match shell.split_once("{}") {
-            Some((before, after)) => format!("{before}{command}{after}"),
-            None => format!("{shell}{command}"),
+        Some(match shell.contains("{}") {
+            true => shell.replace("{}", command),
+            false => format!("{shell}{command}"),
         })
     }
 }
@@ -149,6 +149,8 @@ mod tests {
         assert_eq!(zone.command("pytest a").as_deref(), Some("TZ=UTC pytest a"));
         let limit = Setting::new("64", Intervention::Descriptors(64)).typed("(ulimit -n 64; {})");
         assert_eq!(limit.command("pytest a").as_deref(), Some("(ulimit -n 64; pytest a)"));
+        let twice = Setting::new("a copy", Intervention::OneCore).typed("({} & {}; wait $!)");
+        assert_eq!(twice.command("a").as_deref(), Some("(a & a; wait $!)"));
     }
 
     #[test]

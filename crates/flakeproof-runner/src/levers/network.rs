@@ -42,7 +42,7 @@ impl Lever for NoNetwork {
             )
             .map_err(why)?,
             setting(
-                "none, not even this machine's own",
+                "nothing at all",
                 Namespaces::NoNetwork,
                 ("this machine only", Namespaces::Loopback),
                 own_network,

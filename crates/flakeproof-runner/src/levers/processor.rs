@@ -59,12 +59,11 @@ impl Lever for Quota {
 }
 
 fn quota(running: u64, stopped: u64) -> Setting {
-    let share = 100 * running / (running + stopped);
     let intervention = Intervention::Quota {
         running: Duration::from_millis(running),
         stopped: Duration::from_millis(stopped),
     };
-    Setting::new(format!("{share} % of the time: {running} ms on, {stopped} ms off"), intervention)
+    Setting::new(format!("{running} ms of every {} ms", running + stopped), intervention)
 }
 
 /// Other work on all cores.
@@ -131,6 +130,6 @@ mod tests {
                 false => good = Some(next),
             }
         }
-        assert!(bad.value.contains("337 ms off"), "{} after {steps} steps", bad.value);
+        assert!(bad.value.contains("every 437 ms"), "{} after {steps} steps", bad.value);
     }
 }

@@ -98,6 +98,6 @@ impl Lever for Temp {
 }
 
 fn new_folder(variable: &str) -> Setting {
-    Setting::new("a new, empty folder", Intervention::NewFolder(variable.to_owned()))
+    Setting::new("an empty folder", Intervention::NewFolder(variable.to_owned()))
         .typed(format!("{variable}=$(mktemp -d) "))
 }

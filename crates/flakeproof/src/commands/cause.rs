@@ -11,6 +11,7 @@ use flakeproof_core::{
     KnownFlaky, LeverName, NotTried, Notice, RunFacts, Suite, TestId,
 };
 use flakeproof_detect::cause::{CauseEvent, Found, Question, Tries, find_cause};
+use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::levers::{self, InForce, Lever, Machine, Setting};
 use flakeproof_runner::{Adapter, Cancel, Waiting};
@@ -58,6 +59,7 @@ pub(crate) fn run(typed: &CauseArguments) -> Result<ExitCode, Problem> {
         duration: begin.elapsed(),
         ..facts
     };
+    let found = with_command(found, &facts.command);
     kept.finish(&found);
     let mut notices = adapter.notices();
     notices.extend(kept.notices);
@@ -304,6 +306,18 @@ impl KeptCause {
             self.notices.push(Notice { what: error.to_string(), next });
         }
     }
+}
+
+/// Where nothing in a shell does what a lever does, this program does.
+fn with_command(mut found: Found, command: &[String]) -> Found {
+    let lever = found.cause.lever().map(|it| it.name);
+    if let (None, Some(lever)) = (&found.cause.command, lever) {
+        let test = words::command(&[found.cause.test.to_string()]);
+        let command = words::command(command);
+        found.cause.command =
+            Some(format!("flakeproof cause {test} --levers {lever} -- {command}"));
+    }
+    found
 }
 
 /// What to do where there is no answer.
