@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attempt, Features, Findings, HuntFindings, HuntRecord, Kind, KnownFlaky, Outcome, Seed,
-    Signature, TestId, Timeline, TreeState, TrialRecord, Verdict,
+    Attempt, CauseRecord, Features, Findings, HuntFindings, HuntRecord, Kind, KnownFlaky, Outcome,
+    Seed, Signature, TestId, Timeline, TreeState, TrialRecord, Verdict,
 };
 
 /// Runs and their executions, kept from one run to the next.
@@ -128,6 +128,28 @@ pub trait History: Send {
     /// # Errors
     /// When the history cannot be read.
     fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError>;
+
+    /// Keep an experiment with a test, in place of what was kept of it before.
+    ///
+    /// # Errors
+    /// When the history cannot be written.
+    fn keep_cause(&mut self, cause: &CauseRecord) -> Result<(), HistoryError>;
+
+    /// What makes tests fail: the latest answer about each of them.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn causes(&self) -> Result<Vec<CauseRecord>, HistoryError>;
+
+    /// The latest experiment of a command with a test, if it was not finished.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn unfinished_cause(
+        &self,
+        test: &TestId,
+        command: &[String],
+    ) -> Result<Option<CauseRecord>, HistoryError>;
 }
 
 /// What was measured about a test in one run.

@@ -6,10 +6,11 @@
 //! together is [`Findings`], which reports render and the history keeps. [`Predictions`] are what
 //! can be said without running anything; [`Features`] are what a model learns about a test.
 //! [`HuntFindings`] say which tests of a suite are flaky, and who makes whom fail; [`FixFindings`]
-//! whether one of them is mended.
+//! whether one of them is mended; [`CauseFindings`] what makes it fail.
 //!
 //! This crate does no I/O and knows no other crate of the workspace.
 
+mod cause;
 mod change;
 mod dependencies;
 mod evidence;
@@ -22,6 +23,7 @@ mod history;
 mod hunt;
 mod id_rules;
 mod judged_marks;
+mod lever_runs;
 mod measured;
 mod open_orders;
 mod orders;
@@ -38,7 +40,9 @@ mod suite;
 mod thresholds;
 mod timeline;
 mod trial;
+mod two_samples;
 
+pub use cause::{Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, NotTried, TriedLever};
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{Evidence, Kind, Verdict};
@@ -62,6 +66,7 @@ pub use hunt::{
     Reproduction, StageCost,
 };
 pub use id_rules::{IdRule, IdRules};
+pub use lever_runs::{CauseProgress, CauseRecord, FailureTrace, RunPair, RunPairs};
 pub use measured::{Covered, Lines, Measured};
 pub use open_orders::{ImplementationDependence, Shuffle};
 pub use orders::{OrderBlocks, OrderKind, Seed, SuiteOrders};
@@ -81,3 +86,4 @@ pub use suite::{CollectionProblem, Suite, SuiteTest, TestId};
 pub use thresholds::{Region, Thresholds, ThresholdsError};
 pub use timeline::{Again, Mark, PastRun, TestTimeline, Timeline};
 pub use trial::{TrialFailure, TrialRecord};
+pub use two_samples::TwoSamples;

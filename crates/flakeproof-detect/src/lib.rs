@@ -4,8 +4,10 @@
 //! against [`Adapter`](flakeproof_runner::Adapter) and
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
 //! what a test touches and what changed meet, and [`change`] says what did. [`hunt`] looks for flaky tests before they fail a build,
-//! [`plan`] says where to look next, and [`verify`] proves that a flaky test is mended.
+//! [`plan`] says where to look next, [`verify`] proves that a flaky test is mended, and [`cause`] what
+//! makes it fail.
 
+pub mod cause;
 pub mod change;
 pub mod hunt;
 pub mod intersect;

@@ -38,7 +38,7 @@ pub use github::{GithubAnnotations, GithubSummary};
 pub use gitlab::{GitlabCodeQuality, GitlabNote};
 pub use html::{CONTENT_SECURITY_POLICY, Html, page};
 pub use json::{
-    Json, OverviewDocument, TestDocument, graph_schema, hunt_schema, json_schema,
+    Json, OverviewDocument, TestDocument, cause_schema, graph_schema, hunt_schema, json_schema,
     overview_document, overview_schema, prediction_schema, test_document, test_schema,
     verify_schema,
 };

@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         profiles: Default::default(),
         is_whole_suite_next: false,
         cancel: Cancel::never(),
+        in_force: flakeproof_runner::levers::InForce::default(),
     })?;
     let begin = Instant::now();
     adapter.discover()?;

@@ -32,6 +32,7 @@ fn main() -> std::result::Result<(), String> {
         run: "agreement".into(),
         is_whole_suite_next: false,
         cancel: Cancel::never(),
+        in_force: flakeproof_runner::levers::InForce::default(),
     };
     let adapter = adapters::open(request).map_err(|error| error.to_string())?;
     let suite = adapter.discover().map_err(|error| error.to_string())?.ids();

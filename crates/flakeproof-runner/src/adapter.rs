@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use flakeproof_core::{
-    CollectionProblem, Execution, Isolation, Notice, Shuffle, State, Suite, Surroundings, TestId,
+    CollectionProblem, Execution, Isolation, LeverName, Notice, Shuffle, State, Suite,
+    Surroundings, TestId,
 };
 
 /// The most characters of a command that is shown to people.
@@ -123,6 +124,11 @@ pub trait Adapter: Sync {
     /// How many environments fit beside each other, where memory is a limit. Known after
     /// [`discover`](Self::discover).
     fn most_environments(&self) -> Option<usize> {
+        None
+    }
+
+    /// Why changing this says nothing about tests of this runner, where it does not reach them.
+    fn obstacle_to(&self, _lever: LeverName) -> Option<String> {
         None
     }
 

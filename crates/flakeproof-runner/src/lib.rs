@@ -12,6 +12,7 @@ pub mod ci;
 pub mod coverage;
 mod folders;
 pub mod git;
+pub mod levers;
 mod opens;
 pub mod process;
 pub mod reports;

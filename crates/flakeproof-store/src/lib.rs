@@ -6,6 +6,7 @@
 //!
 //! All SQL of flakeproof is in this crate, as text that can be pasted into the `sqlite3` shell.
 
+mod causes;
 mod digests;
 mod export;
 mod history_file;

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
-    HuntRecord, HuntedTest, Kind, KnownFlaky, Mark, Origin, Outcome, PassRecord, PastOutcome,
-    PastRun, RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline, Timeline,
-    TrialRecord,
+    Attempt, CauseRecord, Execution, FeatureRecord, Features, Findings, History, HistoryError,
+    HuntFindings, HuntRecord, HuntedTest, Kind, KnownFlaky, Mark, Origin, Outcome, PassRecord,
+    PastOutcome, PastRun, RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline,
+    Timeline, TrialRecord,
 };
 
 use crate::hunts::{decided, is_over};
@@ -27,6 +27,8 @@ pub struct MemoryHistory {
     took: BTreeMap<usize, Duration>,
     features: Vec<(usize, TestId, Features)>,
     hunts: MemoryHunts,
+    /// Experiments with tests, oldest first.
+    causes: Vec<CauseRecord>,
     /// Runs whose code changed while they ran.
     unsettled: BTreeSet<usize>,
     /// What first failures looked like, and how they were flaky.
@@ -233,6 +235,30 @@ impl History for MemoryHistory {
 
     fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError> {
         Ok(self.hunts.known_flaky())
+    }
+
+    fn keep_cause(&mut self, cause: &CauseRecord) -> Result<(), HistoryError> {
+        match self.causes.iter_mut().find(|it| it.id == cause.id) {
+            Some(kept) => kept.clone_from(cause),
+            None => self.causes.push(cause.clone()),
+        }
+        Ok(())
+    }
+
+    fn causes(&self) -> Result<Vec<CauseRecord>, HistoryError> {
+        let finished = self.causes.iter().filter(|it| it.found.is_some());
+        let latest: BTreeMap<&TestId, &CauseRecord> = finished.map(|it| (&it.test, it)).collect();
+        Ok(latest.into_values().cloned().collect())
+    }
+
+    fn unfinished_cause(
+        &self,
+        test: &TestId,
+        command: &[String],
+    ) -> Result<Option<CauseRecord>, HistoryError> {
+        let is_it = |it: &&CauseRecord| it.test == *test && it.command == command;
+        let latest = self.causes.iter().rev().find(is_it);
+        Ok(latest.filter(|it| it.found.is_none()).cloned())
     }
 }
 

@@ -254,6 +254,7 @@ const REFERRED: &str = "
     UNION SELECT test FROM finding
     UNION SELECT test FROM feature
     UNION SELECT test FROM hunted
+    UNION SELECT test FROM cause
     UNION SELECT number FROM test
           JOIN looked_at ON test.number BETWEEN looked_at.first AND looked_at.last";
 

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings, HuntRecord,
-    KnownFlaky, Origin, PassRecord, PastOutcome, RunRecord, Stage, TestId, Timeline, TrialRecord,
+    Attempt, CauseRecord, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
+    HuntRecord, KnownFlaky, Origin, PassRecord, PastOutcome, RunRecord, Stage, TestId, Timeline,
+    TrialRecord,
 };
 use rusqlite::{
     Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
@@ -24,7 +25,7 @@ use crate::runs::{
     RunNumber, TestNumbers, close_run, features_of_last_code, from_json, insert_execution,
     insert_features, insert_finding, insert_run, test_number,
 };
-use crate::{digests, past};
+use crate::{causes, digests, past};
 
 /// A history in one SQLite file.
 ///
@@ -294,6 +295,22 @@ impl History for SqliteHistory {
 
     fn known_flaky(&self) -> Result<Vec<KnownFlaky>, HistoryError> {
         hunts::known_flaky(&self.connection).map_err(|error| self.file.fault(&error))
+    }
+
+    fn keep_cause(&mut self, cause: &CauseRecord) -> Result<(), HistoryError> {
+        self.write(|transaction| causes::put(transaction, cause))
+    }
+
+    fn causes(&self) -> Result<Vec<CauseRecord>, HistoryError> {
+        self.ask(causes::latest)
+    }
+
+    fn unfinished_cause(
+        &self,
+        test: &TestId,
+        command: &[String],
+    ) -> Result<Option<CauseRecord>, HistoryError> {
+        self.ask(|connection| causes::unfinished(connection, test, command))
     }
 }
 

@@ -90,7 +90,7 @@ fn a_newer_schema_is_refused_with_both_versions() {
     raw(&path).pragma_update(None, "user_version", 99).expect("is written");
     let error = SqliteHistory::open(&path).expect_err("is newer");
     let place = path.display().to_string();
-    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 5 });
+    assert_eq!(error, HistoryError::Newer { place, found: 99, known: 6 });
 }
 
 #[test]

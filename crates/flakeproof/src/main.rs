@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         cli::Command::List(arguments) => commands::report::list(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),
+        cli::Command::Cause(arguments) => commands::cause::run(&arguments),
         cli::Command::Report(arguments) => commands::report::run(&arguments),
         #[cfg(feature = "serve")]
         cli::Command::Serve(arguments) => commands::serve::run(&arguments),

@@ -129,6 +129,7 @@ impl<'a> BeforeTheChange<'a> {
             is_output_shown: false,
             is_whole_suite_next: false,
             cancel,
+            in_force: flakeproof_runner::levers::InForce::default(),
             ..request.clone()
         })
         .map_err(|error| format!("the base cannot be run: {error}"))?;

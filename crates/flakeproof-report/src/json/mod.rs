@@ -1,6 +1,7 @@
 //! JSON documents, for programs: what a run, a hunt or a proof found out, what a model predicts,
 //! how data flows through a test, and all that is known about a project's tests.
 
+mod cause;
 mod document;
 mod findings;
 mod fix;
@@ -8,6 +9,7 @@ mod hunt;
 mod overview;
 mod source;
 
+pub use cause::cause_schema;
 pub use document::Json;
 pub(crate) use document::seconds;
 pub use findings::json_schema;

@@ -5,11 +5,13 @@
 //! always the test: "passed at the end of the run, in the same environment". The text is not
 //! marked up and not escaped; who prints it does that.
 
+mod cause;
 mod findings;
 mod history;
 mod hunt;
 mod predictions;
 
+pub use cause::cause;
 pub use findings::{command, evidence, failure, group, kind, outcome, quarantined, verdict};
 pub(crate) use findings::{counted, excerpt, percent, sentence};
 pub use history::{burnt, interval, rate, repeats, score, since, standing, unexplained};

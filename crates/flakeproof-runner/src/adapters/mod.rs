@@ -16,6 +16,7 @@ use flakeproof_core::Seed;
 
 use crate::adapter::{Adapter, Blame, Capabilities, Error, Result};
 use crate::cancel::Cancel;
+use crate::levers::InForce;
 
 /// What to run and how.
 #[derive(Debug, Clone)]
@@ -40,6 +41,8 @@ pub struct RunRequest {
     pub is_whole_suite_next: bool,
     /// Ends the work early.
     pub cancel: Cancel,
+    /// What is changed about the processes that it starts.
+    pub in_force: InForce,
 }
 
 /// An adapter as the list below has it.

@@ -27,6 +27,7 @@ use serde_json::json;
 use super::signals::{let_children_hear_every_signal, signal_name};
 use super::to_end::Tail;
 use super::usage::Usage;
+use crate::levers::{InForce, Intervention};
 use crate::{Error, Result};
 
 /// What to run under guard.
@@ -46,6 +47,8 @@ pub(crate) struct Instructions {
     pub(crate) is_shown: bool,
     /// Bytes of each of its two streams that are kept, from the end.
     pub(crate) kept: usize,
+    /// What is changed about it on purpose.
+    pub(crate) in_force: InForce,
 }
 
 /// A running command that cannot outlive us.
@@ -164,6 +167,7 @@ fn guard_command(instructions: &Instructions) -> Result<Command> {
         .arg(GUARD)
         .arg(&instructions.socket)
         .arg(&instructions.guard_name)
+        .arg(in_words(&instructions.in_force.now())?)
         .args(&instructions.command)
         .current_dir(&instructions.folder)
         .stdin(Stdio::piped())
@@ -176,6 +180,11 @@ fn guard_command(instructions: &Instructions) -> Result<Command> {
         };
     }
     Ok(command)
+}
+
+/// An intervention as an argument of a guard.
+fn in_words(intervention: &Intervention) -> Result<String> {
+    serde_json::to_string(intervention).map_err(|error| Error::Agent(error.to_string()))
 }
 
 /// This very program, also when its file was replaced since it started.
@@ -235,6 +244,9 @@ pub fn kill_everything_below() -> Vec<String> {
 /// The first argument that makes this program a guard.
 pub(super) const GUARD: &str = "__guard";
 
+/// The first argument that makes this program take on an intervention, and nothing else.
+const TRY: &str = "__try";
+
 /// What flakeproof writes to a guard before it lets go of it in order.
 pub(super) const LAST_WORD: &[u8] = b"bye\n";
 
@@ -243,17 +255,83 @@ pub(super) const LAST_WORD: &[u8] = b"bye\n";
 /// Call it first in `main`, before anything else is set up.
 pub fn become_guard_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_none_or(|first| first != GUARD) {
-        return;
+    match arguments.next() {
+        Some(first) if first == GUARD => {}
+        Some(first) if first == TRY => std::process::exit(take_on_only(arguments.next())),
+        _ => return,
     }
-    let (Some(socket), Some(name)) = (arguments.next(), arguments.next()) else {
+    let (Some(socket), Some(name), Some(words)) =
+        (arguments.next(), arguments.next(), arguments.next())
+    else {
         std::process::exit(70);
     };
+    let Some(intervention) = understood(&words) else { std::process::exit(70) };
     let command: Vec<OsString> = arguments.collect();
-    std::process::exit(guard(&socket, &name.to_string_lossy(), &command).map_or(70, |()| 0));
+    let ended = guard(&socket, &name.to_string_lossy(), &intervention, &command);
+    std::process::exit(ended.map_or(70, |()| 0));
 }
 
-fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result<()> {
+fn understood(words: &OsString) -> Option<Intervention> {
+    serde_json::from_str(words.to_str()?).ok()
+}
+
+/// Take an intervention on, and say why not if that is not allowed.
+fn take_on_only(words: Option<OsString>) -> i32 {
+    let Some(intervention) = words.as_ref().and_then(understood) else { return 70 };
+    match intervention.take_on() {
+        Ok(()) => 0,
+        Err(error) => {
+            let _ = write!(std::io::stderr(), "{error}");
+            1
+        }
+    }
+}
+
+/// Whether processes may be changed like this here, found out by one that is.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn try_out(intervention: &Intervention) -> std::result::Result<(), String> {
+    let words = in_words(intervention).map_err(|error| error.to_string())?;
+    let program = own_program().map_err(|error| error.to_string())?;
+    let tried = Command::new(program)
+        .arg0("flakeproof")
+        .arg(TRY)
+        .arg(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
+    match tried.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&tried.stderr).trim().to_owned()),
+    }
+}
+
+/// What a small program of the system prints; `None` if it is missing or fails.
+pub(crate) fn answer_of(program: &str, arguments: &[&str]) -> Option<String> {
+    let ran = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+/// Every process below a guard of ours: those of tests, and no guard itself.
+pub(crate) fn below_guards() -> Vec<i32> {
+    let parents = living_with_parents();
+    let own = getpid().as_raw_nonzero().get();
+    let guards = parents.iter().filter(|(_, parent)| *parent == own).map(|(pid, _)| *pid);
+    guards.flat_map(|guard| descendants(guard, &parents)).collect()
+}
+
+fn guard(
+    socket: &OsString,
+    name: &str,
+    intervention: &Intervention,
+    command: &[OsString],
+) -> std::io::Result<()> {
     super::hear_own_signals();
     let_children_hear_every_signal();
     super::adopt_orphans();
@@ -264,9 +342,22 @@ fn guard(socket: &OsString, name: &str, command: &[OsString]) -> std::io::Result
     };
     say(json!({ "say": "hello", "name": name, "pid": std::process::id() }));
     let of_socket = PathBuf::from(socket);
+    // Some of it is refused to a process with a second thread.
+    let taken_on = intervention.take_on().and_then(|()| {
+        intervention.variables_in(of_socket.parent().unwrap_or(Path::new("/")), name)
+    });
     let end = std::thread::spawn(move || kill_everything_when_input_closes(&of_socket));
     let [program, arguments @ ..] = command else { return Ok(()) };
-    let child = Command::new(program).args(arguments).stdin(Stdio::null()).process_group(0).spawn();
+    let child = taken_on.and_then(|variables| {
+        let mut child = Command::new(program);
+        for (name, value) in &variables {
+            match value {
+                Some(value) => child.env(name, value),
+                None => child.env_remove(name),
+            };
+        }
+        child.args(arguments).stdin(Stdio::null()).process_group(0).spawn()
+    });
     match child {
         Ok(child) => say(json!({ "say": "started", "pid": child.id() })),
         Err(error) => {
@@ -356,7 +447,10 @@ fn described(pid: i32) -> String {
 }
 
 fn below(root: i32) -> Vec<i32> {
-    let parents = living_with_parents();
+    descendants(root, &living_with_parents())
+}
+
+fn descendants(root: i32, parents: &[(i32, i32)]) -> Vec<i32> {
     let mut family = vec![root];
     let mut next = 0;
     while next < family.len() {

@@ -32,6 +32,7 @@ macro_rules! contract {
     };
 }
 
+mod causes;
 mod hunts;
 mod timeline;
 

@@ -100,6 +100,7 @@ impl<'a> Scene<'a> {
             profiles: adapters::command::Profiles::default(),
             is_whole_suite_next: false,
             cancel,
+            in_force: flakeproof_runner::levers::InForce::default(),
         }
     }
 

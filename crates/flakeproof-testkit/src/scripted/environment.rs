@@ -8,6 +8,7 @@ use flakeproof_core::{
     Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Shuffle, Signature,
     State, Suite, SuiteTest, Surroundings, TestId,
 };
+use flakeproof_runner::levers::Intervention;
 use flakeproof_runner::{
     Adapter, Capabilities, Environment, Error, Granularity, LONGEST_COMMAND, OpenOrders, Orders,
     Probe, Result, Then,
@@ -30,6 +31,15 @@ impl Adapter for Scripted {
         if how == Isolation::Fork && (self.fork.is_err() || !self.has_zygote) {
             let (what, why) = ("a fork".into(), "the script says so".into());
             return Err(Error::NotPossible { what, why });
+        }
+        if self.refused.iter().any(|under| under(&self.in_force.now())) {
+            return Err(Error::EndedEarly {
+                command: "scripted".into(),
+                status: "exit code 1".into(),
+                code: Some(1),
+                output: "the script says so".into(),
+                reached_framework: false,
+            });
         }
         Ok(Box::new(self.environment(how, None)))
     }
@@ -99,6 +109,7 @@ impl Adapter for Scripted {
 impl Scripted {
     fn environment(&self, how: Isolation, shuffle: Option<Shuffle>) -> ScriptedEnvironment {
         ScriptedEnvironment {
+            intervention: self.in_force.now(),
             number: locked(&self.state).open(how),
             isolation: how,
             tests: self.tests.clone(),
@@ -119,6 +130,7 @@ impl Scripted {
 /// An environment of a [`Scripted`] adapter.
 #[derive(Clone)]
 struct ScriptedEnvironment {
+    intervention: Intervention,
     number: usize,
     isolation: Isolation,
     tests: Vec<TestId>,
@@ -175,6 +187,7 @@ impl ScriptedEnvironment {
             clock: state.clock,
             is_at_the_end: last.is_some_and(|last| state.times.contains_key(last)),
             shuffle: self.shuffle.as_ref(),
+            intervention: &self.intervention,
         };
         let mut outcomes = script.behaviours.iter().map(|behaviour| behaviour(&moment));
         outcomes.find(|outcome| *outcome != Outcome::Passed).unwrap_or(Outcome::Passed)
@@ -208,7 +221,11 @@ impl ScriptedEnvironment {
         if !outcome.is_failure() || script.has_no_failure_text {
             return None;
         }
-        let said = script.message_in.get(&self.isolation).or(script.message.as_ref());
+        let under = script.message_under.iter().find(|(under, _)| under(&self.intervention));
+        let said = under
+            .map(|(_, message)| message)
+            .or(script.message_in.get(&self.isolation))
+            .or(script.message.as_ref());
         let message = said.cloned().unwrap_or_else(|| format!("{outcome}"));
         let own = Location { file: test.to_string(), line: None };
         let location = said.is_none().then_some(own);

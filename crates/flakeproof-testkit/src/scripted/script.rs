@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};
 
 use flakeproof_core::{Dependencies, Isolation, LeftKind, Outcome, Seed, Shuffle, TestId};
+use flakeproof_runner::levers::{InForce, Intervention};
 use flakeproof_runner::{Cancel, Canceller, Granularity, Likeness, OpenOrders, Orders, Then};
 
 use super::environment::{Shared, locked};
@@ -19,7 +20,12 @@ pub struct Scripted {
     pub(super) orders: Orders,
     pub(super) open_orders: OpenOrders,
     pub(super) state: Arc<Mutex<Shared>>,
+    pub(super) in_force: InForce,
+    /// Under which interventions no environment starts.
+    pub(super) refused: Vec<Under>,
 }
+
+pub(super) type Under = Arc<dyn Fn(&Intervention) -> bool + Send + Sync>;
 
 /// A suite in which every test passes, until its methods say otherwise.
 ///
@@ -36,6 +42,8 @@ pub fn suite<'a>(tests: impl IntoIterator<Item = &'a str>) -> Scripted {
         orders: Orders::Any,
         open_orders: OpenOrders::Fixed("the script says so".into()),
         state: Arc::default(),
+        in_force: InForce::default(),
+        refused: Vec::new(),
     }
 }
 
@@ -56,6 +64,8 @@ pub struct Moment<'a> {
     pub is_at_the_end: bool,
     /// What decides the orders that the language leaves open, if not the runtime.
     pub shuffle: Option<&'a Shuffle>,
+    /// What was changed on purpose when the environment was opened.
+    pub intervention: &'a Intervention,
 }
 
 pub(super) type Behaviour = Box<dyn Fn(&Moment<'_>) -> Outcome + Send + Sync>;
@@ -66,6 +76,7 @@ pub(super) struct Script {
     pub(super) behaviours: Vec<Behaviour>,
     pub(super) message: Option<String>,
     pub(super) message_in: HashMap<Isolation, String>,
+    pub(super) message_under: Vec<(Under, String)>,
     pub(super) output_in: HashMap<Isolation, String>,
     pub(super) has_no_failure_text: bool,
     pub(super) dependencies: Option<Dependencies>,
@@ -282,6 +293,18 @@ impl Scripted {
         self
     }
 
+    /// The failure of a test reads so under some interventions.
+    #[must_use]
+    pub fn says_under(
+        mut self,
+        test: &str,
+        message: &str,
+        under: impl Fn(&Intervention) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.script(test).message_under.push((Arc::new(under), message.to_owned()));
+        self
+    }
+
     /// The test's failure comes without any text.
     #[must_use]
     pub fn says_nothing(mut self, test: &str) -> Self {
@@ -352,6 +375,16 @@ impl Scripted {
         (self.trouble(test, isolation, time, Trouble::Interrupted(canceller)), cancel)
     }
 
+    /// No environment starts under some interventions.
+    #[must_use]
+    pub fn does_not_start_under(
+        mut self,
+        under: impl Fn(&Intervention) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.refused.push(Arc::new(under));
+        self
+    }
+
     /// The adapter cannot fork, and says so.
     #[must_use]
     pub fn cannot_fork(mut self, why: &str) -> Self {
@@ -411,6 +444,12 @@ impl Scripted {
 
 /// What was asked for.
 impl Scripted {
+    /// What is changed about environments that are opened from now on.
+    #[must_use]
+    pub fn in_force(&self) -> InForce {
+        self.in_force.clone()
+    }
+
     /// Every call so far, in order.
     #[must_use]
     pub fn calls(&self) -> Vec<Call> {

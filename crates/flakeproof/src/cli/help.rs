@@ -20,7 +20,7 @@ const fn page(of: &'static str, examples: [&'static str; 2], note: &'static str)
 const SETTINGS: &str =
     "Every option can also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.";
 
-const PAGES: [Page; 35] = [
+const PAGES: [Page; 36] = [
     page("", ["flakeproof run -- pytest", "flakeproof hunt -- npx jest"], ""),
     page(
         "run",
@@ -46,6 +46,12 @@ const PAGES: [Page; 35] = [
         "verify",
         ["flakeproof verify test_cart", "flakeproof verify test_cart --was 3% -- pytest"],
         "Exits with 0 if it is fixed, with 1 if it failed, with 5 if neither can be said.",
+    ),
+    page(
+        "cause",
+        ["flakeproof cause test_cart", "flakeproof cause test_cart --levers zone,quota -- pytest"],
+        "Exits with 1 if a lever is found, with 5 if none of those tried matters. Ctrl-C ends it and shows\n\
+         what was learned; `--resume` goes on.",
     ),
     page(
         "report",

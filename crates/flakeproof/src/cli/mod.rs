@@ -3,6 +3,7 @@
 //! A command that can also be set in the configuration file has its settings here, beside its
 //! options: after `resolve` nothing can be invalid any more.
 
+mod cause;
 mod ensemble;
 mod features;
 mod forest;
@@ -19,6 +20,7 @@ mod serve;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+pub(crate) use cause::{CauseArguments, LeverChoice};
 pub(crate) use ensemble::{
     AblationName, EvaluateEnsemble, EvaluatePeeler, LabelledSourcesArguments, NetworkArguments,
     TrainEnsemble, TrainPeeler,
@@ -95,6 +97,7 @@ pub(crate) enum Command {
     List(ListArguments),
     Repro(ReproArguments),
     Verify(VerifyArguments),
+    Cause(CauseArguments),
     Report(ReportArguments),
     #[cfg(feature = "serve")]
     Serve(ServeArguments),

@@ -1,5 +1,6 @@
 //! One file or folder per command, each thin: ask the rooms, hand the answer to `view`.
 
+pub(crate) mod cause;
 pub(crate) mod evaluate;
 pub(crate) mod features;
 pub(crate) mod graph;

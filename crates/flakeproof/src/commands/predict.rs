@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{
-    ExitCode, Features, HistoryError, KnownFlaky, MeanFeatures, Notice, Predictions, TestDetail,
-    TestId, TestScore,
+    CauseRecord, ExitCode, Features, History as _, HistoryError, KnownFlaky, MeanFeatures, Notice,
+    Predictions, TestDetail, TestId, TestScore,
 };
 use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
@@ -126,7 +126,7 @@ pub(crate) fn explain(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
         }
         PredictionFormat::Json => {
             let document = rendered(&predictions, PredictionFormat::Json)?;
-            view::data(&with_hunt(&document, &known.hunted));
+            view::data(&with_history(&document, &known));
         }
         other => view::data(&rendered(&predictions, other)?),
     }
@@ -140,6 +140,8 @@ struct KnownTests {
     hunted: Vec<KnownFlaky>,
     /// By runs in which it failed.
     failed: Vec<(TestScore, TestDetail)>,
+    /// By experiments with it.
+    causes: Vec<CauseRecord>,
 }
 
 impl KnownTests {
@@ -158,16 +160,21 @@ impl KnownTests {
             let failures = failures.remove(&score.test).unwrap_or_default();
             (score, TestDetail { findings, failures, ..TestDetail::default() })
         });
-        Ok(Self { failed: failed.collect(), hunted })
+        let mut causes = history.causes()?;
+        causes.retain(|it| is_meant(typed, &it.test));
+        Ok(Self { failed: failed.collect(), hunted, causes })
     }
 
     fn is_empty(&self) -> bool {
-        self.hunted.is_empty() && self.failed.is_empty()
+        self.hunted.is_empty() && self.failed.is_empty() && self.causes.is_empty()
     }
 
     fn print(&self) {
         self.hunted.iter().for_each(view::known_test);
         self.failed.iter().for_each(|(score, detail)| view::failed_test(score, detail));
+        for record in &self.causes {
+            record.found.iter().for_each(|found| view::known_cause(found, &record.started));
+        }
     }
 }
 
@@ -180,13 +187,15 @@ fn is_meant(typed: &str, test: &TestId) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with(['/', ':', '#', '.', ' ', '>']))
 }
 
-/// The document with what hunts found about the test and its cases.
-fn with_hunt(document: &[u8], hunted: &[KnownFlaky]) -> Vec<u8> {
+/// The document with what hunts found about the test and its cases, and what makes it fail.
+fn with_history(document: &[u8], known: &KnownTests) -> Vec<u8> {
     let Ok(Value::Object(mut members)) = serde_json::from_slice(document) else {
         return document.to_vec();
     };
-    let hunted: Vec<Value> = hunted.iter().map(view::known_as_json).collect();
+    let hunted: Vec<Value> = known.hunted.iter().map(view::known_as_json).collect();
     members.insert("hunted".to_owned(), json!(hunted));
+    let causes: Vec<_> = known.causes.iter().filter_map(|it| it.found.as_ref()).collect();
+    members.insert("causes".to_owned(), json!(causes));
     format!("{:#}\n", Value::Object(members)).into_bytes()
 }
 

@@ -166,6 +166,7 @@ fn request(settings: &RunSettings, id: &str, seed: Seed, cancel: &Cancel) -> Run
         profiles: settings.runners.clone(),
         is_whole_suite_next: settings.jobs.is_none_or(|jobs| jobs == 1),
         cancel: cancel.clone(),
+        in_force: flakeproof_runner::levers::InForce::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
-use flakeproof_core::{Findings, FixFindings, HuntFindings};
+use flakeproof_core::{CauseFindings, Findings, FixFindings, HuntFindings};
 use flakeproof_detect::hunt::{self, PolluterSearch};
 use flakeproof_report::{GithubAnnotations, GithubSummary, Json, JunitXml, Renderer};
 
@@ -115,6 +115,20 @@ pub(crate) fn cannot_render(error: &flakeproof_report::Error) -> Problem {
         format!("a report cannot be made: {error}"),
         "what was found stands; please report this as a bug",
     )
+}
+
+/// Show what makes a test fail and write what was asked for. The terminal comes first: a report that
+/// cannot be written loses nothing.
+pub(crate) fn report_cause(
+    findings: &CauseFindings,
+    reporters: &[Reporter],
+) -> Result<(), Problem> {
+    view::cause(findings, reporters.iter().any(|it| it.path == Path::new("-")));
+    for reporter in reporters {
+        let bytes = Json.render(findings).map_err(|error| cannot_render(&error))?;
+        put(&reporter.path, &bytes)?;
+    }
+    Ok(())
 }
 
 /// Show the verdict and write what was asked for. The terminal comes first: a report that cannot be

@@ -1,6 +1,7 @@
 //! The terminal: the only place that prints. stdout is data, stderr is progress.
 
 mod cannier;
+mod cause;
 mod features;
 mod findings;
 mod fix;
@@ -21,6 +22,7 @@ mod store;
 mod terminal;
 
 pub(crate) use cannier::{CannierTrade, CannierTrades, cannier};
+pub(crate) use cause::{CauseProgressBar, cause, known_cause};
 pub(crate) use features::{FeatureRow, FeatureTable, FeaturesProgress, features, features_json};
 pub(crate) use findings::{RunProgress, findings};
 pub(crate) use fix::{VerifyProgress, fix};

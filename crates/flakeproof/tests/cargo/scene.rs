@@ -99,6 +99,7 @@ impl Crate {
             profiles: flakeproof_runner::adapters::command::Profiles::default(),
             is_whole_suite_next: false,
             cancel: Cancel::never(),
+            in_force: flakeproof_runner::levers::InForce::default(),
         };
         CargoAdapter::new(request).expect("a temporary folder and a socket")
     }

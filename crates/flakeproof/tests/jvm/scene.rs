@@ -122,6 +122,7 @@ impl MavenProject {
             profiles: flakeproof_runner::adapters::command::Profiles::default(),
             is_whole_suite_next: false,
             cancel: Cancel::never(),
+            in_force: flakeproof_runner::levers::InForce::default(),
         });
         adapter.expect("a temporary folder and a socket")
     }

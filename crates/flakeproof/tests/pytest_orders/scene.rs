@@ -41,6 +41,7 @@ impl Scene {
             profiles: Default::default(),
             is_whole_suite_next: false,
             cancel: Cancel::never(),
+            in_force: flakeproof_runner::levers::InForce::default(),
         });
         let adapter = adapter.expect("a temporary folder and a socket");
         let tests = adapter.discover().expect("the project is collected").ids();

@@ -22,7 +22,7 @@ mod switch;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Suite, Surroundings, TestId};
 
 use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
@@ -146,6 +146,11 @@ impl Adapter for CargoAdapter {
 
     fn command_to_list(&self) -> Option<String> {
         Some(command::to_list(&self.session))
+    }
+
+    fn obstacle_to(&self, lever: LeverName) -> Option<String> {
+        (lever == LeverName::HashSeed)
+            .then(|| "Rust has no seed of maps that can be set".to_owned())
     }
 
     fn command_for(&self, test: &TestId) -> String {

@@ -98,6 +98,7 @@ impl CargoSession {
             guard_name: format!("guard-{number}"),
             is_shown: false,
             kept: KEPT,
+            in_force: self.settings.in_force.clone(),
         }
     }
 

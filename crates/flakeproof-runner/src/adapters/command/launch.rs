@@ -221,6 +221,7 @@ impl CommandSession {
             guard_name: self.next_name(),
             is_shown: settings.is_output_shown,
             kept: PRINTED_REPORT,
+            in_force: settings.in_force.clone(),
         }
     }
 

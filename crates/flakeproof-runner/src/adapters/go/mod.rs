@@ -15,7 +15,7 @@ mod session;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Suite, Surroundings, TestId};
 
 use self::environment::{GoEnvironment, names_of};
 use self::flags::GoFlags;
@@ -125,6 +125,16 @@ impl Adapter for GoAdapter {
 
     fn most_environments(&self) -> Option<usize> {
         self.runner.most_environments()
+    }
+
+    fn obstacle_to(&self, lever: LeverName) -> Option<String> {
+        match lever {
+            LeverName::Clock => {
+                Some("programs in Go ask the system for the time without the C library".to_owned())
+            }
+            LeverName::HashSeed => Some("Go has no seed of maps that can be set".to_owned()),
+            _ => None,
+        }
     }
 
     fn command_for(&self, test: &TestId) -> String {

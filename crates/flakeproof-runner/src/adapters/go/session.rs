@@ -267,6 +267,7 @@ impl GoSession {
             guard_name: format!("go-{number}"),
             is_shown: false,
             kept: USUAL_CAP,
+            in_force: self.settings.in_force.clone(),
         }
     }
 

@@ -110,6 +110,7 @@ fn start_with(session: &JvmSession, module: &ReadyModule, purpose: Purpose<'_>) 
         guard_name,
         is_shown: session.request.is_output_shown,
         kept: USUAL_CAP,
+        in_force: session.request.in_force.clone(),
     })?;
     let connection = first_word(session, module, &mut guard, &arrival, &guard_arrival)?;
     if connection.hello.protocol != Some(VERSION) {

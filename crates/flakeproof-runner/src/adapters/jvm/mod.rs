@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use flakeproof_core::{Isolation, Notice, Shuffle, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Shuffle, Suite, Surroundings, TestId};
 
 use self::environment::JvmEnvironment;
 use self::launch::ReadyModule;
@@ -250,6 +250,11 @@ impl Adapter for JvmAdapter {
         let peak = self.session.project.get()?.peak.max(LEAST_MEMORY);
         let available = available_memory()?;
         usize::try_from(available / peak).ok().map(|count| count.max(1))
+    }
+
+    fn obstacle_to(&self, lever: LeverName) -> Option<String> {
+        (lever == LeverName::HashSeed)
+            .then(|| "the JVM has no seed of maps that can be set".to_owned())
     }
 
     fn command_for(&self, test: &TestId) -> String {

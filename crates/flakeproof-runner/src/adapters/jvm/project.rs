@@ -201,6 +201,7 @@ pub(super) fn run_build(session: &JvmSession, command: Vec<String>) -> Result<St
         guard_name: "guard-of-build".into(),
         is_shown: session.request.is_output_shown,
         kept: USUAL_CAP,
+        in_force: session.request.in_force.clone(),
     };
     let ended = run_to_end(&session.hub, &instructions, None, &session.request.cancel, |_| {});
     let ended = match ended {

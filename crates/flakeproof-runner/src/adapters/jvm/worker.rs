@@ -269,6 +269,7 @@ pub(super) fn run_tool(session: &JvmSession, command: Vec<String>) -> Result<End
         guard_name: format!("guard-of-{}", session.next_name()),
         is_shown: false,
         kept: USUAL_CAP,
+        in_force: session.request.in_force.clone(),
     };
     let limit = Some(LONGEST_TOOL);
     run_to_end(&session.hub, &instructions, limit, &session.request.cancel, |_| {})

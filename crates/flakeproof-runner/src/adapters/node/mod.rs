@@ -16,7 +16,7 @@ mod worker;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Suite, Surroundings, TestId};
 
 use self::environment::NodeEnvironment;
 use self::worker::NodeSession;
@@ -187,6 +187,12 @@ impl Adapter for NodeAdapter {
 
     fn most_environments(&self) -> Option<usize> {
         self.plain.most_environments()
+    }
+
+    fn obstacle_to(&self, lever: LeverName) -> Option<String> {
+        (lever == LeverName::HashSeed).then(|| {
+            "Node keeps the order of its maps, and takes no seed from a variable".to_owned()
+        })
     }
 
     fn command_for(&self, test: &TestId) -> String {

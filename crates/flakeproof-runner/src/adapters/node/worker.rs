@@ -223,6 +223,7 @@ impl StartingWorker {
             guard_name,
             is_shown: false,
             kept: USUAL_CAP,
+            in_force: session.plain.settings.in_force.clone(),
         })?;
         Ok(Self { guard, arrival, guard_arrival })
     }

@@ -156,6 +156,7 @@ impl Launch {
             guard_name,
             is_shown: settings.is_output_shown && self.isolation == "same",
             kept: USUAL_CAP,
+            in_force: settings.in_force.clone(),
         })?;
         let command = settings.command.join(" ");
         Ok(Started { guarded: Some(guarded), arrival, guard, command, pid: None })

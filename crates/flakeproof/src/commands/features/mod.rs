@@ -155,6 +155,7 @@ impl<'a> Measurement<'a> {
             profiles: self.settings.runners.clone(),
             is_whole_suite_next: false,
             cancel: self.cancel.clone(),
+            in_force: flakeproof_runner::levers::InForce::default(),
         })
     }
 

@@ -209,6 +209,7 @@ fn adapter_for(
         profiles: settings.runners.clone(),
         is_whole_suite_next: false,
         cancel: cancel.clone(),
+        in_force: flakeproof_runner::levers::InForce::default(),
     })
 }
 

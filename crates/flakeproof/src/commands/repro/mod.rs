@@ -126,6 +126,7 @@ fn adapter_for(
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         is_whole_suite_next: false,
         cancel: cancel.clone(),
+        in_force: flakeproof_runner::levers::InForce::default(),
     })
     .map_err(problem::explain)
 }

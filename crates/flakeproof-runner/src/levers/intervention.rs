@@ -1,0 +1,252 @@
+//! One thing that is changed about the processes of a test, as a value.
+//!
+//! It is an enum and not a struct of options: a lever changes one thing. How it reaches the processes of
+//! any runner: every process that an adapter starts goes through the same door, and whoever opens it asks
+//! what is [in force](InForce). What can be inherited (variables, limits, cores, namespaces) is set up by
+//! the guard before it starts the command; what must go on while the test runs (a quota, competing load,
+//! threads held back) is a [`Pressure`](super::Pressure) of the program itself, so that it begins when
+//! the runner is ready and ends with it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nix::sched::{CloneFlags, CpuSet, sched_getaffinity, sched_setaffinity, unshare};
+use nix::sys::personality::{self, Persona};
+use nix::unistd::Pid;
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getgid, getrlimit, getuid, setrlimit, umask};
+use serde::{Deserialize, Serialize};
+
+use super::Machine;
+use super::network::bring_loopback_up;
+
+/// One thing that is changed about the processes of a test.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intervention {
+    /// Nothing is.
+    #[default]
+    Nothing,
+    /// Variables of the environment; `None` removes one.
+    Variables(BTreeMap<String, Option<String>>),
+    /// A variable that names a new, empty folder.
+    NewFolder(String),
+    /// The rights that new files do not get.
+    Umask(u32),
+    /// The number of files that may be open.
+    Descriptors(u64),
+    /// All threads and processes on one core.
+    OneCore,
+    /// Code and data always at the same place in memory.
+    FixedAddresses,
+    /// Namespaces of their own.
+    Namespaces(Namespaces),
+    /// Another time of the day and another date.
+    Clock {
+        /// The library that answers for the system.
+        library: PathBuf,
+        /// Seconds since 1970 when the command starts; the true time without.
+        at: Option<i64>,
+    },
+    /// Everything stops and goes on in turns.
+    Quota {
+        /// How long it runs.
+        running: Duration,
+        /// How long it stops then.
+        stopped: Duration,
+    },
+    /// So many threads of other work.
+    Load(usize),
+    /// Random threads are held back for random times.
+    HeldThreads(u64),
+    /// The tests that run before it, or beside it.
+    Company(Company),
+}
+
+/// Namespaces of their own for the processes of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Namespaces {
+    /// Users, each mapped to itself: what the others need, and nothing else.
+    User,
+    /// And a network in which only this machine itself can be reached.
+    Loopback,
+    /// And a network in which nothing can be reached.
+    NoNetwork,
+}
+
+/// Which tests run with a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Company {
+    /// Those that come before it in the suite, in that order.
+    SuiteBefore,
+    /// Those that come after it in the suite, the last one first.
+    SuiteReversed,
+    /// A copy of itself, at the same time in the same folder.
+    Itself,
+}
+
+impl Intervention {
+    /// Variables with these values.
+    #[must_use]
+    pub fn variables<const N: usize>(variables: [(&str, &str); N]) -> Self {
+        let set = |(name, value): (&str, &str)| (name.to_owned(), Some(value.to_owned()));
+        Self::Variables(variables.into_iter().map(set).collect())
+    }
+
+    /// The variables that it sets or removes, if that is what it does; new folders are made in `scratch`.
+    ///
+    /// # Errors
+    /// When a folder cannot be made.
+    pub(crate) fn variables_in(
+        &self,
+        scratch: &Path,
+        name: &str,
+    ) -> std::io::Result<BTreeMap<String, Option<String>>> {
+        match self {
+            Self::Variables(variables) => Ok(variables.clone()),
+            Self::NewFolder(variable) => {
+                let folder = scratch.join(format!("{variable}-of-{name}"));
+                std::fs::create_dir_all(&folder)?;
+                let folder = folder.to_string_lossy().into_owned();
+                Ok(BTreeMap::from([(variable.clone(), Some(folder))]))
+            }
+            Self::Clock { library, at } => Ok(clock_variables(library, *at)),
+            _ => Ok(BTreeMap::new()),
+        }
+    }
+
+    /// Change this very process, and with it all that it starts. It must have one thread.
+    ///
+    /// # Errors
+    /// What the system says where it does not allow it.
+    pub(crate) fn take_on(&self) -> std::io::Result<()> {
+        match self {
+            Self::Umask(mask) => {
+                umask(Mode::from_raw_mode(*mask));
+            }
+            Self::Descriptors(limit) => {
+                let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+                setrlimit(Resource::Nofile, Rlimit { current: Some(*limit), maximum })?;
+            }
+            Self::OneCore => {
+                let own = Pid::from_raw(0);
+                let allowed = sched_getaffinity(own)?;
+                let first = (0..CpuSet::count()).find(|core| allowed.is_set(*core) == Ok(true));
+                let mut one = CpuSet::new();
+                one.set(first.unwrap_or_default())?;
+                sched_setaffinity(own, &one)?;
+            }
+            Self::FixedAddresses => {
+                personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
+            }
+            Self::Namespaces(which) => which.enter()?,
+            Self::Nothing
+            | Self::Variables(_)
+            | Self::NewFolder(_)
+            | Self::Clock { .. }
+            | Self::Quota { .. }
+            | Self::Load(_)
+            | Self::HeldThreads(_)
+            | Self::Company(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// What makes the library answer for the system. Times of files, and clocks that only go forward, stay as
+/// they are.
+fn clock_variables(library: &Path, at: Option<i64>) -> BTreeMap<String, Option<String>> {
+    let offset = at.map_or(0, |at| at - Machine::now());
+    let preloaded = std::env::var("LD_PRELOAD").ok().filter(|it| !it.is_empty());
+    let library = library.to_string_lossy();
+    let preload = preloaded.map_or_else(|| library.to_string(), |it| format!("{library}:{it}"));
+    let variables = [
+        ("LD_PRELOAD", preload),
+        ("FAKETIME", format!("{offset:+}")),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
+        ("NO_FAKE_STAT", "1".to_owned()),
+    ];
+    variables.into_iter().map(|(name, value)| (name.to_owned(), Some(value))).collect()
+}
+
+impl Namespaces {
+    fn enter(self) -> std::io::Result<()> {
+        let (user, group) = (getuid().as_raw(), getgid().as_raw());
+        let flags = match self {
+            Self::User => CloneFlags::CLONE_NEWUSER,
+            Self::Loopback | Self::NoNetwork => {
+                CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET
+            }
+        };
+        unshare(flags)?;
+        std::fs::write("/proc/self/setgroups", "deny")?;
+        std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        match self {
+            Self::User | Self::NoNetwork => Ok(()),
+            Self::Loopback => bring_loopback_up(),
+        }
+    }
+}
+
+/// What is changed about processes that are started from now on. Clones share the same state.
+#[derive(Debug, Clone, Default)]
+pub struct InForce(Arc<Mutex<Intervention>>);
+
+impl InForce {
+    /// Put an intervention into force until what is given back is dropped.
+    #[must_use = "it ends when this is dropped"]
+    pub fn put(&self, intervention: Intervention) -> Standing<'_> {
+        self.set(intervention);
+        Standing(self)
+    }
+
+    /// What is in force.
+    #[must_use]
+    pub fn now(&self) -> Intervention {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, intervention: Intervention) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = intervention;
+    }
+}
+
+/// An intervention in force.
+#[derive(Debug)]
+pub struct Standing<'a>(&'a InForce);
+
+impl Drop for Standing<'_> {
+    fn drop(&mut self) {
+        self.0.set(Intervention::Nothing);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_intervention_is_in_force_until_it_is_dropped() {
+        let (here, elsewhere) = (InForce::default(), InForce::default());
+        let shared = here.clone();
+        let standing = here.put(Intervention::OneCore);
+        assert_eq!((shared.now(), elsewhere.now()), (Intervention::OneCore, Intervention::Nothing));
+        drop(standing);
+        assert_eq!(shared.now(), Intervention::Nothing);
+    }
+
+    #[test]
+    fn a_new_folder_is_empty_and_another_one_for_every_process() {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = Intervention::NewFolder("HOME".into());
+        let folder = |name: &str| home.variables_in(scratch.path(), name).unwrap()["HOME"].clone();
+        assert_ne!(folder("a"), folder("b"));
+        assert_eq!(std::fs::read_dir(folder("a").unwrap()).unwrap().count(), 0);
+    }
+}
