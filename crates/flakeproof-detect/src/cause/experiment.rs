@@ -272,7 +272,7 @@ impl<'a> Experiment<'a> {
         control: &Intervention,
     ) -> Result<Option<RunPair>, Stop> {
         let own = self.arms[at].setting.intervention.clone();
-        let is_control_first = self.lot() % 2 == 0;
+        let is_control_first = self.lot().is_multiple_of(2);
         let (with, plain);
         if is_control_first {
             plain = self.run_control(at, control)?;

@@ -91,7 +91,7 @@ impl Experiment<'_> {
         let is_believed = samples.evidence() >= 1.0 / ALPHA && lots >= 1.0 / ALPHA;
         // The turns may say less than what came before, and never more.
         let now = CauseAnswer::of_tallies(samples.plain(), samples.with())?;
-        (have_held && is_believed && (now > answer || now == answer)).then_some(now).filter(|now| {
+        (have_held && is_believed && now >= answer).then_some(now).filter(|now| {
             (*now == CauseAnswer::StabilisedBy) == (answer == CauseAnswer::StabilisedBy)
         })
     }

@@ -257,7 +257,7 @@ pub fn become_guard_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(first) if first == GUARD => {}
-        Some(first) if first == TRY => std::process::exit(take_on_only(arguments.next())),
+        Some(first) if first == TRY => std::process::exit(take_on_only(arguments.next().as_ref())),
         _ => return,
     }
     let (Some(socket), Some(name), Some(words)) =
@@ -276,8 +276,8 @@ fn understood(words: &OsString) -> Option<Intervention> {
 }
 
 /// Take an intervention on, and say why not if that is not allowed.
-fn take_on_only(words: Option<OsString>) -> i32 {
-    let Some(intervention) = words.as_ref().and_then(understood) else { return 70 };
+fn take_on_only(words: Option<&OsString>) -> i32 {
+    let Some(intervention) = words.and_then(understood) else { return 70 };
     match intervention.take_on() {
         Ok(()) => 0,
         Err(error) => {

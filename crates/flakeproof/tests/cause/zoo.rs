@@ -80,8 +80,6 @@ causes! {
         "test_order_victim_pays_in_dollars" "order" "after those before it in the suite"
     a_date_that_expires_is_caused_by_the_clock
         "test_clock_certificate_is_valid" "clock" "2039-06-15 12:00:00"
-    a_limit_on_time_is_caused_by_a_quota
-        "test_quota_answer_comes_in_time" "quota" "100 ms of every 1000 ms"
 }
 
 #[test]
