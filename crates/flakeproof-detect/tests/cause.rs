@@ -99,7 +99,8 @@ fn is_under(intervention: &Intervention, lever: LeverName, value: &str) -> bool 
 }
 
 fn chance(moment: &Moment<'_>, seed: u64, rate: f64) -> bool {
-    let drawn = u32::try_from(Seed(seed).split(&moment.times.to_string()).0 >> 32).unwrap();
+    let drawn =
+        u32::try_from(Seed(seed).split(&moment.times.to_string()).0 >> 32).expect("half of a seed");
     f64::from(drawn) < rate * f64::from(u32::MAX)
 }
 

@@ -145,7 +145,7 @@ mod tests {
             ("npx jest pytest", "node"),
             ("npx vitest run pytest", "node"),
             ("npx mocha pytest", "node"),
-            ("node --test pytest.test.mjs", "command"),
+            ("node --test pytest.test.mjs", "node"),
             ("cargo test pytest", "cargo"),
             ("mvn test -Dtest=pytest", "jvm"),
         ] {
