@@ -103,12 +103,12 @@ fn table(text: &mut String, cause: &Cause, detail: Detail) {
             rate(lever.plain),
         );
     }
-    let silent: Vec<&TriedLever> =
-        cause.levers.iter().filter(|it| !shown.iter().any(|other| other == it)).collect();
-    if !silent.is_empty() {
-        let mut names: Vec<&str> = silent.iter().map(|it| it.name.word()).collect();
-        names.dedup();
-        let _ = writeln!(text, "  {DIM}no effect: {}{DIM:#}", names.join(", "));
+    let is_silent = |it: &&TriedLever| !shown.iter().any(|other| other.name == it.name);
+    let mut names: Vec<&str> =
+        cause.levers.iter().filter(is_silent).map(|it| it.name.word()).collect();
+    names.dedup();
+    if !names.is_empty() {
+        let _ = writeln!(text, "  {DIM}nothing seen under: {}{DIM:#}", names.join(", "));
     }
 }
 
