@@ -18,9 +18,10 @@ function failureOf(error) {
   return { message, trace: text, rawStatus: kind === 'testCodeFailure' ? '' : kind };
 }
 
-// From version 22 on it is called by its path from the working directory.
-function isFile({ name, file, nesting }) {
-  return nesting === 0 && file !== undefined && resolve(name) === file;
+// From version 22 on it is called by its path from the working directory, and begins on the first line.
+function isFile({ name, file, nesting, line }) {
+  if (nesting !== 0 || file === undefined) return false;
+  return name === file || (line === 1 && resolve(name) === file);
 }
 
 function resultOf(type, data, path) {

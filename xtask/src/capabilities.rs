@@ -114,6 +114,7 @@ mod tests {
             dependencies: true,
             features: false,
             state: false,
+            examines_servers: false,
         };
         let table = table(&[("some", can)]);
         let wanted = "| `some` | a runner | no | no | the suite's own | yes | no | no |\n";

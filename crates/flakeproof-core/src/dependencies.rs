@@ -102,6 +102,11 @@ pub enum BlindSpot {
         /// The program.
         program: String,
     },
+    /// A server was asked that was there before; what it read, and which code it runs, is not known.
+    Server {
+        /// Where it is: `127.0.0.1:5432`, `port 5432` or the name of a socket.
+        address: String,
+    },
     /// Native code outside the runtime's own was loaded; it may open files unseen.
     NativeCode {
         /// The library.

@@ -145,6 +145,9 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
         BlindSpot::Process { program } => {
             Some(format!("it starts another program ({program}), whose files are not seen"))
         }
+        BlindSpot::Server { address } => Some(format!(
+            "it asks a server that was there before ({address}), whose files are not seen"
+        )),
         BlindSpot::Scan { scanner } => {
             Some(format!("{scanner} reads compiled code without running it, which is not seen"))
         }
@@ -214,6 +217,7 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
                     "{path} changed, and which files a test opens is not followed here"
                 )),
                 BlindSpot::Process { .. }
+                | BlindSpot::Server { .. }
                 | BlindSpot::Scan { .. }
                 | BlindSpot::Installed { .. }
                 | BlindSpot::Caches => None,

@@ -254,6 +254,9 @@ pub struct Capabilities {
     pub features: bool,
     /// Whether environments can tell what tests leave behind.
     pub state: bool,
+    /// Whether what its tests examine is, as a rule, a server, which may have been there before them and
+    /// run other code than that of their folder.
+    pub examines_servers: bool,
 }
 
 impl Capabilities {

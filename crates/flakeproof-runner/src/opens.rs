@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use flakeproof_core::BlindSpot;
+
 use crate::adapter::Result;
 use crate::process::{Death, End, Ended};
 
@@ -21,9 +23,9 @@ pub(crate) struct Opens {
     pub(crate) started: BTreeSet<String>,
     /// Files that were read before the tests began, by the runner or a compiler.
     pub(crate) prepared: BTreeSet<String>,
-    /// What was asked and may answer from files that are not seen here: a server that was there before,
-    /// or git, which keeps what was committed in files of its own.
-    pub(crate) teller: Option<String>,
+    /// What was asked and may answer from files that are not seen here: servers that were there before,
+    /// and git, which keeps what was committed in files of its own.
+    pub(crate) tellers: Vec<BlindSpot>,
 }
 
 /// Where the part of a process begins that is the tests' own. What comes before builds them or looks for
@@ -212,10 +214,12 @@ impl<'t> Log<'t> {
 
     fn ended(mut self) -> Opens {
         self.called.extend(self.calling.into_values());
-        let mut others = self.called.difference(&self.own).filter(|it| !is_of_the_system(it));
-        let server = others.next().map(|address| format!("server {address}"));
-        let mut of_git = self.opens.opened.iter().filter(|path| path.contains("/.git/"));
-        self.opens.teller = server.or_else(|| of_git.next().map(|_| "git".to_owned()));
+        let others = self.called.difference(&self.own).filter(|it| !is_of_the_system(it));
+        self.opens.tellers =
+            others.map(|address| BlindSpot::Server { address: address.clone() }).collect();
+        if self.opens.opened.iter().any(|path| path.contains("/.git/")) {
+            self.opens.tellers.push(BlindSpot::Process { program: "git".to_owned() });
+        }
         self.opens
     }
 
@@ -402,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_server_that_was_there_before_is_told() {
-        let called = |lines: &[&str]| parsed(lines, &TestsBegin::AtOnce).teller;
+        let called = |lines: &[&str]| parsed(lines, &TestsBegin::AtOnce).tellers;
         let tcp = |port: u32, end: &str| {
             format!(
                 "1 connect(4<TCP:[7]>, {{sa_family=AF_INET, sin_port=htons({port}), \
@@ -410,21 +414,22 @@ mod tests {
             )
         };
         let listens = "2 listen(3<TCP:[127.0.0.1:38641]>, 511) = 0";
-        assert_eq!(called(&[&tcp(5432, ") = 0")]).as_deref(), Some("server port 5432"));
+        let server = |address: &str| vec![BlindSpot::Server { address: address.to_owned() }];
+        assert_eq!(called(&[&tcp(5432, ") = 0")]), server("port 5432"));
         let resumed = "1 <... connect resumed>) = -1 EINPROGRESS (Operation now in progress)";
-        assert!(called(&[&tcp(5432, " <unfinished ...>"), resumed]).is_some());
+        assert!(called(&[&tcp(5432, " <unfinished ...>"), resumed]).len() == 1);
         let refused = "1 <... connect resumed>) = -1 ECONNREFUSED (Connection refused)";
-        assert_eq!(called(&[&tcp(5432, " <unfinished ...>"), refused]), None);
-        assert_eq!(called(&[listens, &tcp(38641, ") = 0")]), None, "its own");
+        assert_eq!(called(&[&tcp(5432, " <unfinished ...>"), refused]), []);
+        assert_eq!(called(&[listens, &tcp(38641, ") = 0")]), [], "its own");
         let unix = |path: &str| {
             format!(
                 "1 connect(4<UNIX-STREAM:[7]>, {{sa_family=AF_UNIX, sun_path=\"{path}\"}}, 110) = 0"
             )
         };
-        assert_eq!(called(&[&unix("/run/d.sock")]).as_deref(), Some("server /run/d.sock"));
-        assert_eq!(called(&[&unix("/var/run/nscd/socket")]), None);
+        assert_eq!(called(&[&unix("/run/d.sock")]), server("/run/d.sock"));
+        assert_eq!(called(&[&unix("/var/run/nscd/socket")]), []);
         let head = r#"1 openat(AT_FDCWD</p>, ".git/HEAD", O_RDONLY) = 3</p/.git/HEAD>"#;
-        assert_eq!(called(&[head]).as_deref(), Some("git"));
+        assert_eq!(called(&[head]), [BlindSpot::Process { program: "git".to_owned() }]);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Checkout, Repository};
 
+use super::servers;
 use crate::triage::{BaseProject, Record};
 
 /// A base must be collected, and built where that is needed, within this time or twice the suite's.
@@ -137,7 +138,8 @@ impl<'a> BeforeTheChange<'a> {
         limit.is_met();
         let order = suite?.ids();
         let head = repository.root().to_path_buf();
-        let is_built_here = is_built_where_it_runs(&request.command);
+        let is_built_here =
+            is_built_where_it_runs(&request.command) && !adapter.can().examines_servers;
         let checkout = Rc::new(checkout);
         let seen = Rc::clone(&checkout);
         let foreign_code = move |used: Option<&Dependencies>| match used {
@@ -162,16 +164,7 @@ fn is_built_where_it_runs(command: &[String]) -> bool {
     matches!(
         program,
         Some(
-            "go" | "cargo"
-                | "node"
-                | "npx"
-                | "npm"
-                | "pnpm"
-                | "yarn"
-                | "jest"
-                | "vitest"
-                | "mocha"
-                | "playwright"
+            "go" | "cargo" | "node" | "npx" | "npm" | "pnpm" | "yarn" | "jest" | "vitest" | "mocha"
         )
     )
 }
@@ -189,6 +182,9 @@ fn foreign_code(
     };
     if let Some(path) = used.code.iter().chain(&used.opened).find(of_head) {
         return Some(format!("it uses {path} of the project there, not of the base"));
+    }
+    if let Some(why) = servers::code_of_the_change(used, changed) {
+        return Some(why);
     }
     let is_outside = |path: &&String| !Path::new(path.as_str()).starts_with(checkout.root());
     let installed = used.code.iter().filter(is_outside);

@@ -2,6 +2,7 @@
 //! began; and the code from before that work.
 
 mod before;
+mod servers;
 mod since_pass;
 
 pub use before::{BeforeTheChange, CompareBase};

@@ -1,5 +1,5 @@
 //! Projects whose tests play known roles, one for each framework: pytest, JUnit 4 and 5 built by
-//! Maven, Rust's own harness, `go test`, jest, mocha, and the test runner of Node itself.
+//! Maven, Rust's own harness, `go test`, jest, vitest, mocha, and the test runner of Node itself.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -174,8 +174,8 @@ const EACH_DAY: usize = 2;
 /// pytest's subject and today's others; all of them if campaigns run as a whole.
 #[must_use]
 pub fn today() -> Vec<Subject> {
-    let others: [fn() -> Subject; 7] =
-        [junit_five, jest, cargo, mocha, junit_four, go, node_itself];
+    let others: [fn() -> Subject; 8] =
+        [junit_five, jest, cargo, mocha, junit_four, go, node_itself, vitest];
     let todays = campaign::today(others.len(), EACH_DAY).into_iter().map(|at| others[at]());
     std::iter::once(pytest()).chain(todays).collect()
 }
@@ -352,6 +352,24 @@ fn jest() -> Subject {
             let modules = node::modules(&[node::JEST])?;
             link(&modules, &project.join("node_modules"))
         },
+        ..javascript()
+    }
+}
+
+fn vitest() -> Subject {
+    Subject {
+        name: "vitest",
+        tools: &["node", "npm"],
+        command: ["node_modules/.bin/vitest", "run"].map(str::to_owned).to_vec(),
+        prepare: |project| {
+            let modules = node::modules(&[node::VITEST])?;
+            link(&modules, &project.join("node_modules"))
+        },
+        // It makes the end of a process, and a failing hook before a test, failures of the test.
+        differing: &[
+            (TestRole::ErrorsInSetup, Outcome::Failed),
+            (TestRole::Exits, Outcome::Failed),
+        ],
         ..javascript()
     }
 }

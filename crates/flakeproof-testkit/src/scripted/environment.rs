@@ -72,6 +72,7 @@ impl Adapter for Scripted {
             dependencies: true,
             features: false,
             state: true,
+            examines_servers: false,
         }
     }
 

@@ -144,7 +144,7 @@ fn with_opens(
     mut code: BTreeSet<String>,
     seen: Opens,
 ) -> Dependencies {
-    let Opens { mut opened, listed, started, teller, .. } = seen;
+    let Opens { mut opened, listed, started, tellers, .. } = seen;
     let instrumented = session.instrumented.get().and_then(Option::as_ref);
     let builds = [Some(&found.artifacts), instrumented.map(|build| &build.artifacts)];
     for artifacts in builds.into_iter().flatten() {
@@ -159,8 +159,7 @@ fn with_opens(
             }
         }
     }
-    let blind_spots = teller.into_iter().map(|program| BlindSpot::Process { program }).collect();
-    Dependencies { opened, listed, blind_spots, ..of_code(code) }
+    Dependencies { opened, listed, blind_spots: tellers, ..of_code(code) }
 }
 
 /// Only what is compiled in is known to matter, and about no other file can anything be said.

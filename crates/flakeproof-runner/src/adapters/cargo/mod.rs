@@ -180,5 +180,6 @@ fn capabilities(runner: String, orders: Orders) -> Capabilities {
         dependencies: true,
         features: false,
         state: false,
+        examines_servers: false,
     }
 }

@@ -330,9 +330,9 @@ pub(in crate::adapters) fn measured(
 
 /// What a test touched, by the code that ran and the files that were opened.
 fn with_opens(covered: Dependencies, opens: Opens) -> Dependencies {
-    let Opens { opened, listed, prepared, teller, .. } = opens;
+    let Opens { opened, listed, prepared, tellers, .. } = opens;
     let mut blind_spots = vec![BlindSpot::Caches];
-    blind_spots.extend(teller.map(|program| BlindSpot::Process { program }));
+    blind_spots.extend(tellers);
     Dependencies { opened, listed, prepared, blind_spots, ..covered }
 }
 

@@ -241,5 +241,6 @@ fn capabilities(runner: String, profile: &Profile) -> Capabilities {
         dependencies: profile.coverage.is_some(),
         features: cfg!(target_os = "linux"),
         state: false,
+        examines_servers: profile.examines_servers,
     }
 }

@@ -80,6 +80,9 @@ pub struct Profile {
     /// Where in a process the tests begin, where the files that they open are followed.
     #[serde(skip)]
     pub(crate) tests_begin: Option<Beginning>,
+    /// Whether its tests examine servers, as those in a browser do.
+    #[serde(skip)]
+    pub(crate) examines_servers: bool,
     /// What a person types to run `{test}` [default: `run`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_for: Option<CommandText>,
@@ -183,6 +186,7 @@ impl Default for Profile {
             order: false,
             coverage: None,
             tests_begin: None,
+            examines_servers: false,
             command_for: None,
         }
     }

@@ -180,5 +180,6 @@ fn capabilities(ordered: std::result::Result<(), String>) -> Capabilities {
         dependencies: true,
         features: cfg!(target_os = "linux"),
         state: false,
+        examines_servers: false,
     }
 }

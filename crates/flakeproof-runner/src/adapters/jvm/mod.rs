@@ -373,6 +373,7 @@ fn capabilities(runner: String) -> Capabilities {
         dependencies: true,
         features: false,
         state: true,
+        examines_servers: false,
     }
 }
 

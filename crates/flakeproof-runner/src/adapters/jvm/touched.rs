@@ -97,10 +97,9 @@ impl Compiled {
         opens: Opens,
         read_by_build: BTreeSet<String>,
     ) -> Dependencies {
-        let Opens { opened, listed, teller, .. } = opens;
+        let Opens { opened, listed, tellers, .. } = opens;
         let others = found.blind_spots.into_iter().filter(|spot| *spot != BlindSpot::Opens);
-        let teller = teller.map(|program| BlindSpot::Process { program });
-        let blind_spots = others.chain(teller).chain([BlindSpot::Caches]).collect();
+        let blind_spots = others.chain(tellers).chain([BlindSpot::Caches]).collect();
         Dependencies { opened, listed, prepared: read_by_build, blind_spots, ..found }
     }
 

@@ -50,6 +50,7 @@ const AGENT: &[AgentFile] = &agent_files![
     "probe.py",
     "report.py",
     "rerun.py",
+    "servers.py",
     "state.py",
     "tracing.py",
     "undecided.py",

@@ -129,6 +129,7 @@ fn parse_touched(notes: &str, real_path: impl Fn(&str) -> String) -> Dependencie
     let mut found = Dependencies::default();
     let complete = notes.rfind('\n').map_or("", |end| &notes[..end]);
     let mut programs = BTreeSet::new();
+    let mut servers = BTreeSet::new();
     let mut libraries = BTreeSet::new();
     for (kind, value) in complete.lines().filter_map(|line| line.split_once(' ')) {
         match kind {
@@ -136,14 +137,16 @@ fn parse_touched(notes: &str, real_path: impl Fn(&str) -> String) -> Dependencie
             "opened" => drop(found.opened.insert(real_path(value))),
             "listed" => drop(found.listed.insert(real_path(value))),
             "variable" => drop(found.variables.insert(value.to_owned())),
+            "server" => drop(servers.insert(value.to_owned())),
             "native" => drop(libraries.insert(value.to_owned())),
             // A kind that is not known here cannot be followed either.
             _ => drop(programs.insert(value.to_owned())),
         }
     }
     let processes = programs.into_iter().map(|program| BlindSpot::Process { program });
+    let servers = servers.into_iter().map(|address| BlindSpot::Server { address });
     let native = libraries.into_iter().map(|library| BlindSpot::NativeCode { library });
-    found.blind_spots = processes.chain(native).collect();
+    found.blind_spots = processes.chain(servers).chain(native).collect();
     found
 }
 

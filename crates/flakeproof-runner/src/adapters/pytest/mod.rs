@@ -379,6 +379,7 @@ fn capabilities(runner: String, fork: std::result::Result<(), String>) -> Capabi
         dependencies: true,
         features: true,
         state: true,
+        examines_servers: false,
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) const PLAYWRIGHT: Ready = Ready {
         format: "{full}".to_owned(),
         escape: Escape::Regex,
         separator: Some("|".to_owned()),
+        examines_servers: true,
         command_for: Some(words("{options} --retries=0 --grep=^\\s*({tests})(\\s@.*)?$ {files}")),
         ..Profile::default()
     },

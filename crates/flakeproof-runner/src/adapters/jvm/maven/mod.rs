@@ -55,7 +55,7 @@ pub(super) fn files_read(session: &JvmSession) -> Option<BTreeSet<String>> {
     command.push("--offline".to_owned());
     let ended = run_tool(session, command).ok()?;
     let opens = opens::read(&trace, &session.root, &TestsBegin::AtOnce, None)?;
-    let is_seen = ended.how == End::Died(Death::Exit(0)) && opens.teller.is_none();
+    let is_seen = ended.how == End::Died(Death::Exit(0)) && opens.tellers.is_empty();
     is_seen.then_some(opens.opened)
 }
 

