@@ -128,18 +128,17 @@ impl CommandSession {
                 false => Extent::NamedFiles,
             };
             let covered = coverage::read(coverage.format, &path, self.folder(), extent);
+            let is_told = |it: &Dependencies| has_the_tests(it, coverage.format, begin.as_ref());
+            let covered = covered.ok().filter(is_told)?;
             let opens =
                 trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin, None));
             Some(match opens {
-                Some(opens) if coverage.format == CoverageFormat::V8 => {
-                    with_opens(covered.ok()?, opens)
-                }
+                Some(opens) if coverage.format == CoverageFormat::V8 => with_opens(covered, opens),
                 Some(opens) => {
-                    let covered = covered.ok()?;
                     let opens = without_code(opens, &covered.followed, begin.as_ref()?);
                     with_opens(covered, opens)
                 }
-                None => covered.ok()?,
+                None => covered,
             })
         });
         Ok(ran)
@@ -334,6 +333,21 @@ fn with_opens(covered: Dependencies, opens: Opens) -> Dependencies {
     let mut blind_spots = vec![BlindSpot::Caches];
     blind_spots.extend(tellers);
     Dependencies { opened, listed, prepared, blind_spots, ..covered }
+}
+
+/// Whether the process in which the tests ran told its part: V8 writes a report for each process, and one
+/// that was killed has none.
+fn has_the_tests(
+    covered: &Dependencies,
+    format: CoverageFormat,
+    begin: Option<&TestsBegin>,
+) -> bool {
+    match begin {
+        Some(TestsBegin::WithFile(file)) if format == CoverageFormat::V8 => {
+            covered.code.contains(&*file.to_string_lossy())
+        }
+        _ => true,
+    }
 }
 
 /// Without files of code, where a runner or a compiler reads more of them than run: which run, the

@@ -30,6 +30,8 @@ const MOCHA_REPORTER: &str =
 
 const PLAYWRIGHT_REPORTER: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/playwright-reporter.cjs"));
+const COVERAGE_AT_END: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents/node/coverage-at-end.cjs"));
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
@@ -80,6 +82,7 @@ impl CommandSession {
             ("reporter.mjs", NODE_REPORTER),
             ("mocha-reporter.cjs", MOCHA_REPORTER),
             ("playwright-reporter.cjs", PLAYWRIGHT_REPORTER),
+            ("coverage-at-end.cjs", COVERAGE_AT_END),
         ] {
             std::fs::write(scratch.path().join(name), text)
                 .map_err(Error::io("write the reporters of Node"))?;
@@ -181,6 +184,7 @@ impl CommandSession {
             .with("reporter", own("reporter.mjs"))
             .with("mocha-reporter", own("mocha-reporter.cjs"))
             .with("playwright-reporter", own("playwright-reporter.cjs"))
+            .with("node-options", vec![self.node_options()])
             .with("result", text("result"))
             .with("coverage", text("coverage"));
         match asked {
@@ -190,6 +194,15 @@ impl CommandSession {
                 self.with_tests(values, std::slice::from_ref(test), format)
             }
         }
+    }
+
+    /// The user's own, and a script that lets V8 tell its coverage also where a worker is ended from
+    /// outside.
+    fn node_options(&self) -> String {
+        let own = std::env::var("NODE_OPTIONS").unwrap_or_default();
+        let script = self.scratch().join("coverage-at-end.cjs");
+        let quoted = script.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+        format!("{own} --require=\"{quoted}\"").trim_start().to_owned()
     }
 
     fn with_tests(&self, values: Values, tests: &[TestId], format: &str) -> Result<Values> {

@@ -1,8 +1,8 @@
 //! vitest.
 
 use super::super::choice::Grammar;
-use super::super::profile::{Escape, Profile};
-use super::{Ready, words};
+use super::super::profile::{Beginning, Escape, ListFormat, Profile};
+use super::{Ready, by_v8, words};
 use crate::reports::Format;
 
 pub(super) const VITEST: Ready = Ready {
@@ -34,6 +34,10 @@ pub(super) const VITEST: Ready = Ready {
     marks: &["vitest.config.ts", "vitest.config.js", "vitest.config.mts", "vitest.config.mjs"],
     usual: &["npx", "vitest", "run"],
     profile: || Profile {
+        // No name fits the pattern, so that all tests are told and none is run.
+        list: Some(words("{options} --reporter=json --outputFile={result} -t (?!) {selectors}")),
+        is_list_dear: true,
+        list_format: ListFormat::Report,
         run: words(
             "{options} --reporter=json --outputFile={result} \
              -t ^({tests})$ {files}",
@@ -44,6 +48,11 @@ pub(super) const VITEST: Ready = Ready {
         format: "{full}".to_owned(),
         escape: Escape::Regex,
         separator: Some("|".to_owned()),
+        coverage: Some(by_v8(
+            "NODE_OPTIONS={node-options} {options} --reporter=json --outputFile={result} \
+             -t ^({tests})$ {files}",
+        )),
+        tests_begin: Some(Beginning::WithTheirFile),
         command_for: Some(words("{options} -t ^({tests})$ {files}")),
         ..Profile::default()
     },
