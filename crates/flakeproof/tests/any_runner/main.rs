@@ -13,6 +13,9 @@ use std::process::Command;
 
 use flakeproof_testkit::{Project, Ran, skipped};
 
+/// Where only the suite's own run matters: next to no time for evidence about what fails.
+pub(crate) const SHORT: [&str; 4] = ["--evidence-budget", "1ms", "--fresh", "1"];
+
 /// An empty project.
 pub(crate) fn project() -> Project {
     Project::new(env!("CARGO_BIN_EXE_flakeproof"))
@@ -42,6 +45,11 @@ pub(crate) fn flakeproof(project: &Project, verb: &str, options: &[&str], comman
         .expect("flakeproof starts");
     let json = std::fs::read(&report).ok().and_then(|it| serde_json::from_slice(&it).ok());
     Ran { output, json: json.unwrap_or_default() }
+}
+
+/// `flakeproof run -- COMMAND`, with next to no evidence about what fails.
+pub(crate) fn run_shortly(project: &Project, command: &[&str]) -> Ran {
+    flakeproof(project, "run", &SHORT, command)
 }
 
 /// `flakeproof run`.

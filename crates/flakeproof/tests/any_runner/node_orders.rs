@@ -1,6 +1,6 @@
 //! Orders of tests in mocha, jest, vitest and node:test, and tests that make it hard.
 
-use flakeproof_testkit::{Project, Ran, node, skipped};
+use flakeproof_testkit::{Project, Ran, campaign, node, skipped};
 
 use crate::{flakeproof, project, run};
 
@@ -10,6 +10,11 @@ pub(crate) fn with(packages: &[&str], test: &str) -> Option<Project> {
     let project = project();
     std::os::unix::fs::symlink(modules, project.path().join("node_modules")).expect("a link");
     Some(project.file("package.json", "{}"))
+}
+
+/// So many of these, others each day: hunts of every version take minutes together.
+fn todays<T: Copy>(all: &[T], part: usize) -> Vec<T> {
+    campaign::today(all.len(), part).into_iter().map(|at| all[at]).collect()
 }
 
 fn hunt(project: &Project, command: &[&str]) -> Ran {
@@ -61,7 +66,7 @@ fn assert_found(ran: &Ran, file: &str) {
 #[test]
 fn a_hunt_in_mocha_finds_victims_and_brittle_tests() {
     let test = "a_hunt_in_mocha_finds_victims_and_brittle_tests";
-    for version in ["mocha@10", node::MOCHA] {
+    for version in todays(&["mocha@10", node::MOCHA], 1) {
         let Some(project) = with(&[version], test) else { return };
         let project = project.file("test/a.js", &shared("", "before"));
         let ran = hunt(&project, &["npx", "mocha"]);
@@ -87,7 +92,7 @@ fn a_hunt_in_mocha_finds_what_files_share() {
 #[test]
 fn a_hunt_in_jest_finds_victims_and_brittle_tests() {
     let test = "a_hunt_in_jest_finds_victims_and_brittle_tests";
-    for version in [node::JEST, "jest@30"] {
+    for version in todays(&[node::JEST, "jest@30"], 1) {
         let Some(project) = with(&[version], test) else { return };
         let project = project.file("a.test.js", &shared("jest.retryTimes(3);", "beforeAll"));
         let ran = hunt(&project, &["npx", "jest"]);
@@ -99,7 +104,7 @@ fn a_hunt_in_jest_finds_victims_and_brittle_tests() {
 #[test]
 fn a_hunt_in_vitest_finds_victims_and_brittle_tests() {
     let test = "a_hunt_in_vitest_finds_victims_and_brittle_tests";
-    for version in ["vitest@2", node::VITEST, "vitest@4"] {
+    for version in todays(&["vitest@2", node::VITEST, "vitest@4"], 1) {
         let Some(project) = with(&[version], test) else { return };
         let imports = "import { beforeAll, describe, it } from 'vitest';";
         let project = project.file("a.test.ts", &shared(imports, "beforeAll"));
@@ -116,13 +121,14 @@ fn a_hunt_tells_what_a_polluter_leaves_behind() {
         ("const shop = require('./shop.js');", "import * as shop from './shop.js';");
     let by_node = format!("const {{ it }} = require('node:test');\n{common}");
     let by_vitest = format!("import {{ it }} from 'vitest';\n{esm}");
-    for (package, command, file, imports) in [
+    let runners = [
         (node::MOCHA, &["npx", "mocha", "a.test.js"][..], "a.test.js", common),
         (node::JEST, &["npx", "jest"], "a.test.js", common),
         (node::MOCHA, &["node", "--test"], "a.test.js", &by_node),
         (node::VITEST, &["npx", "vitest", "run"], "a.test.mjs", &by_vitest),
         ("vitest@4", &["npx", "vitest", "run"], "a.test.mjs", &by_vitest),
-    ] {
+    ];
+    for (package, command, file, imports) in todays(&runners, 2) {
         let Some(project) = with(&[package], test) else { return };
         let body = format!(
             "{imports}\nit('victim', () => {{ if (shop.cart().length > 0) throw new Error('full'); }});\n\
@@ -171,8 +177,8 @@ fn a_hunt_in_node_test_finds_victims_and_brittle_tests() {
         "const { before, describe, it } = require('node:test');",
         "import { before, describe, it } from 'node:test';",
     );
-    for node in nodes(&["22", "24"]) {
-        for (file, imports) in [("a.test.js", by_require), ("a.test.mjs", by_import)] {
+    for node in nodes(&todays(&["22", "24"], 1)) {
+        for (file, imports) in todays(&[("a.test.js", by_require), ("a.test.mjs", by_import)], 1) {
             let project = project().file(file, &shared(imports, "before"));
             let ran = hunt(&project, &[&node, "--test"]);
             assert_found(&ran, file);
