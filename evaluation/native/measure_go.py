@@ -24,6 +24,7 @@ CLEAN = [
     ("github.com/labstack/echo/v4", "v4.12.0"),
     ("github.com/thoas/go-funk", "v0.9.3"),
     ("github.com/sirupsen/logrus", "v1.9.3"),
+    ("github.com/gin-gonic/gin", "v1.10.0"),
     ("github.com/rs/zerolog", "v1.33.0"),
 ]
 # A module of few and quick tests, for pairs a second.

@@ -1,6 +1,6 @@
 //! node:test, jest, vitest and Playwright.
 
-use flakeproof_testkit::node;
+use flakeproof_testkit::{assert_says, finish, node};
 
 use crate::node_orders::with;
 use crate::{flakeproof, has, project, run, run_shortly};
@@ -137,4 +137,40 @@ fn vitest_by_its_own_json() {
     let ran = run_shortly(&project, &["npx", "vitest", "run"]);
     assert_eq!(ran.outcome("src/a.test.mjs::math > adds"), "passed", "{}", ran.text());
     assert_eq!(ran.verdict("math > fails (really)"), "unknown");
+}
+
+#[test]
+fn what_keeps_jest_from_its_tests_is_told() {
+    let test = "what_keeps_jest_from_its_tests_is_told";
+    let typescript = "module.exports = { testMatch: ['**/*.test.ts'] };\n";
+    for (config, file, body, told) in [
+        ("throw new Error('no settings today');\n", "a.test.js", "", "no settings today"),
+        (typescript, "a.test.ts", "test('a', () => { const x: number = 1; });\n", "SyntaxError"),
+    ] {
+        let Some(project) = with(&[node::JEST], test) else { return };
+        let project = project.file("jest.config.js", config).file(file, body);
+        let ran = run(&project, &["npx", "jest"]);
+        assert_eq!(ran.code(), Some(6), "{}", ran.text());
+        assert!(ran.text().contains(told), "{}", ran.text());
+        assert!(ran.text().contains("run the command yourself"), "{}", ran.text());
+    }
+}
+
+#[test]
+fn a_package_of_a_workspace_uses_the_code_of_its_neighbours() {
+    let test = "a_package_of_a_workspace_uses_the_code_of_its_neighbours";
+    let Some(project) = with(&[node::JEST], test) else { return };
+    let body = "test('a', () => { expect(require('../b').price()).toBe(40); });\n";
+    let project = project
+        .file("package.json", "{\"private\": true, \"workspaces\": [\"packages/*\"]}")
+        .file(".gitignore", "node_modules\n")
+        .file("packages/a/package.json", "{\"name\": \"a\"}")
+        .file("packages/a/a.test.js", body)
+        .file("packages/b/package.json", "{\"name\": \"b\"}")
+        .file("packages/b/index.js", "exports.price = () => 40;\n");
+    project.commit();
+    project.write("packages/b/index.js", "exports.price = () => 41;\n");
+    let mut run = project.flakeproof(&["run", "--", "npx", "jest"]);
+    let ran = finish(run.current_dir(project.path().join("packages/a")));
+    assert_says(&ran, 1, &["REAL      a.test.js::a", "before the change"]);
 }

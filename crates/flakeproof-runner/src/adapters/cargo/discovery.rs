@@ -24,7 +24,12 @@ use crate::process::{Death, End, Ended};
 /// Find the tests.
 pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
     refuse_what_runs_nothing(session)?;
-    let metadata = Metadata::read(session)?;
+    // Both only read, and a call of cargo takes as long as many a test.
+    let (metadata, toolchain) = std::thread::scope(|scope| {
+        let toolchain = scope.spawn(|| toolchain(session));
+        (Metadata::read(session), toolchain.join())
+    });
+    let (metadata, toolchain) = (metadata?, unwound(toolchain)?);
     let of_nextest = match session.command.runner {
         Runner::Test => None,
         Runner::Nextest => Some(list_of_nextest(session)?),
@@ -39,13 +44,7 @@ pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
     if binaries.is_empty() && artifacts.iter().any(|artifact| is_test(&artifact)) {
         return Err(session::own_runner());
     }
-    let mut groups = Vec::new();
-    for binary in binaries {
-        let is_it = |artifact: &&Artifact| artifact.executable.as_deref() == Some(&*binary.path);
-        if let Some(artifact) = artifacts.iter().find(is_it) {
-            groups.push(group_of(session, &metadata, artifact, binary)?);
-        }
-    }
+    let mut groups = groups_of(session, &metadata, &artifacts, binaries)?;
     match &of_nextest {
         None => groups.extend(documentation(&metadata, &printed)),
         Some(list) => keep_selected(&mut groups, list),
@@ -56,7 +55,6 @@ pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
         return Err(session::no_tests(&session.settings.command, has_targets));
     }
     let places = found::places(&groups);
-    let toolchain = toolchain(session)?;
     let found = Found { places, groups, metadata, artifacts, toolchain };
     let suite = suite(&found);
     // A second discovery would build again; callers keep the suite.
@@ -112,6 +110,45 @@ fn suite(found: &Found) -> Suite {
 
 /// How long a binary may take to list its tests.
 pub(super) const LISTING: Duration = Duration::from_secs(120);
+
+/// The groups of all binaries, which are asked beside each other: most answer at once, and some projects
+/// have dozens.
+fn groups_of(
+    session: &CargoSession,
+    metadata: &Metadata,
+    artifacts: &[Artifact],
+    binaries: Vec<Binary>,
+) -> Result<Vec<Group>> {
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let built = |binary: Binary| {
+        let is_it = |artifact: &&Artifact| artifact.executable.as_deref() == Some(&*binary.path);
+        Some((artifacts.iter().find(is_it)?, binary))
+    };
+    let mut left = binaries.into_iter().filter_map(built);
+    let mut groups = Vec::new();
+    loop {
+        let some: Vec<(&Artifact, Binary)> = left.by_ref().take(at_once).collect();
+        if some.is_empty() {
+            return Ok(groups);
+        }
+        let answers = std::thread::scope(|scope| {
+            let asked: Vec<_> = (some.into_iter())
+                .map(|(artifact, binary)| {
+                    scope.spawn(move || group_of(session, metadata, artifact, binary))
+                })
+                .collect();
+            asked.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+        });
+        for answer in answers {
+            groups.push(unwound(answer)?);
+        }
+    }
+}
+
+/// What a thread came to; if it panicked, so does this one.
+fn unwound<T>(ended: std::thread::Result<T>) -> T {
+    ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
 
 /// The group of a binary: what it lists decides how its tests are run.
 pub(super) fn group_of(

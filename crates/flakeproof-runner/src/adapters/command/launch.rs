@@ -1,24 +1,22 @@
 //! One process of the runner and what its report says, and the three ways to give tests to such
 //! processes: what one that ends badly says about each of its tests.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use flakeproof_core::{
-    BlindSpot, Covered, Dependencies, Execution, Isolation, Lines, Location, Measured, Outcome,
-    SuiteTest, TestId,
+    Dependencies, Execution, Isolation, Location, Measured, Outcome, SuiteTest, TestId,
 };
 
 use super::environment;
 use super::profile::{Beginning, CommandText, Fields, Values};
 use super::session::{CommandSession, ending};
+use super::touched::{measured, touched};
 use crate::adapter::{Error, Granularity, Measuring, Probe, Result};
-use crate::coverage::{self, CoverageFormat, Extent};
-use crate::opens::{self, Opens, TestsBegin};
-use crate::process::{
-    Death, End, Ended, Instructions, Peak, USUAL_CAP, Usage, run_to_end, run_watched,
-};
+use crate::coverage::{self, Extent};
+use crate::opens::{self, TestsBegin};
+use crate::process::{Death, End, Ended, Instructions, Peak, USUAL_CAP, run_to_end, run_watched};
 use crate::reports::{self, ReportIssue, Reported, ReportedTest, Severity};
 
 /// Where V8 writes its coverage, in the folder of a process.
@@ -127,19 +125,10 @@ impl CommandSession {
                 true => Extent::WholeProgram,
                 false => Extent::NamedFiles,
             };
-            let covered = coverage::read(coverage.format, &path, self.folder(), extent);
-            let is_told = |it: &Dependencies| has_the_tests(it, coverage.format, begin.as_ref());
-            let covered = covered.ok().filter(is_told)?;
+            let covered = coverage::read(coverage.format, &path, self.folder(), extent).ok()?;
             let opens =
                 trace.and_then(|(begin, file)| opens::read(&file, self.folder(), begin, None));
-            Some(match opens {
-                Some(opens) if coverage.format == CoverageFormat::V8 => with_opens(covered, opens),
-                Some(opens) => {
-                    let opens = without_code(opens, &covered.followed, begin.as_ref()?);
-                    with_opens(covered, opens)
-                }
-                None => covered,
-            })
+            touched(covered, opens, coverage.format, begin.as_ref())
         });
         Ok(ran)
     }
@@ -303,62 +292,6 @@ impl CommandSession {
             }
         }
     }
-}
-
-/// What the process of one test used, the runner's own part included.
-pub(in crate::adapters) fn measured(
-    used: Usage,
-    peak: Peak,
-    lines: std::result::Result<BTreeMap<String, Lines>, coverage::Error>,
-) -> Measured {
-    Measured {
-        read_count: used.reads,
-        write_count: used.writes,
-        run_time: Duration::ZERO,
-        wait_time: peak.wait_time,
-        context_switches: used.context_switches,
-        max_threads: peak.threads.max(1),
-        max_children: Some(peak.children),
-        max_memory: used.max_memory,
-        covered: match lines {
-            Ok(lines) => Covered::Lines(lines),
-            Err(error) => Covered::Unknown { reason: error.to_string() },
-        },
-    }
-}
-
-/// What a test touched, by the code that ran and the files that were opened.
-fn with_opens(covered: Dependencies, opens: Opens) -> Dependencies {
-    let Opens { opened, listed, prepared, tellers, .. } = opens;
-    let mut blind_spots = vec![BlindSpot::Caches];
-    blind_spots.extend(tellers);
-    Dependencies { opened, listed, prepared, blind_spots, ..covered }
-}
-
-/// Whether the process in which the tests ran told its part: V8 writes a report for each process, and one
-/// that was killed has none.
-fn has_the_tests(
-    covered: &Dependencies,
-    format: CoverageFormat,
-    begin: Option<&TestsBegin>,
-) -> bool {
-    match begin {
-        Some(TestsBegin::WithFile(file)) if format == CoverageFormat::V8 => {
-            covered.code.contains(&*file.to_string_lossy())
-        }
-        _ => true,
-    }
-}
-
-/// Without files of code, where a runner or a compiler reads more of them than run: which run, the
-/// coverage says.
-fn without_code(mut opens: Opens, followed: &BTreeSet<String>, begin: &TestsBegin) -> Opens {
-    let is_code = |path: &String| followed.iter().any(|it| path.ends_with(it.as_str()));
-    opens.prepared.retain(|path| !is_code(path));
-    if let TestsBegin::WithFile(_) = begin {
-        opens.opened.retain(|path| !is_code(path));
-    }
-    opens
 }
 
 /// Whether it is a file that stands in a report in place of its tests.

@@ -10,6 +10,7 @@ mod launch;
 mod profile;
 mod ready;
 mod session;
+mod touched;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,10 +27,10 @@ use crate::adapter::{
 use crate::shell::shell;
 
 pub(super) use self::environment::{execution, untold};
-pub(super) use self::launch::measured;
 pub(super) use self::profile::Fields;
 pub use self::profile::{CommandText, Coverage, Escape, ListFormat, Profile, Profiles};
 pub(super) use self::session::CommandSession;
+pub(super) use self::touched::measured;
 
 /// Any runner in the list of adapters.
 pub(super) const KNOWN: Known = Known {
