@@ -82,7 +82,7 @@ def project(name):
 
 def units(names):
     """The folders of sources to compile where these jars are on the class path."""
-    chosen = ["flakeproof/agent"]
+    chosen = ["flakeproof/agent", "flakeproof/agent/measure"]
     for name in names:
         if re.match(r"junit-platform-launcher-", name):
             chosen.append("flakeproof/agent/platform")

@@ -1,9 +1,10 @@
 //! Runs orders of a suite in nearly fresh environments and in new processes, and compares them:
-//! `warm_agreement ORDERS [--warm-only] -- COMMAND`.
+//! `warm_agreement ORDERS [--warm-only] [--seconds N] -- COMMAND`.
 //!
 //! Every test alone, then pairs, then tens, then the whole suite, chosen by a seed. Prints a JSON object
 //! for each order that ends differently, and one with the sums. With `--warm-only` nothing is compared,
-//! and the memory of the process tree is written down now and then.
+//! and the memory of the process tree is written down now and then. After so many seconds no further order
+//! begins.
 
 #![expect(clippy::print_stdout, reason = "prints its measurements")]
 
@@ -20,6 +21,8 @@ fn main() -> std::result::Result<(), String> {
     let (own, command) = words.split_at(words.iter().position(|it| it == "--").unwrap_or(0));
     let count: usize = own.first().and_then(|it| it.parse().ok()).ok_or("say how many orders")?;
     let is_warm_only = own.iter().any(|it| it == "--warm-only");
+    let seconds = own.iter().skip_while(|it| *it != "--seconds").nth(1);
+    let seconds = seconds.and_then(|it| it.parse().ok()).unwrap_or(u64::MAX);
     let folder = std::env::current_dir().map_err(|error| error.to_string())?;
     let request = RunRequest {
         command: command[1..].to_vec(),
@@ -36,19 +39,27 @@ fn main() -> std::result::Result<(), String> {
     };
     let adapter = adapters::open(request).map_err(|error| error.to_string())?;
     let suite = adapter.discover().map_err(|error| error.to_string())?.ids();
-    compare(&*adapter, &suite, count, is_warm_only).map_err(|error| error.to_string())
+    let limit = Duration::from_secs(seconds);
+    compare(&*adapter, &suite, count, limit, is_warm_only).map_err(|error| error.to_string())
 }
 
 fn compare(
     adapter: &dyn Adapter,
     suite: &[TestId],
-    count: usize,
+    most: usize,
+    limit: Duration,
     is_warm_only: bool,
 ) -> Result<()> {
+    let start = Instant::now();
+    let mut count = 0;
     let (mut warm, mut new) = (Duration::ZERO, Duration::ZERO);
     let (mut differences, mut failing) = (0, 0);
     let mut memory = Vec::new();
-    for number in 0..count {
+    for number in 0..most {
+        if start.elapsed() > limit {
+            break;
+        }
+        count += 1;
         let order = order(suite, number);
         let begin = Instant::now();
         let there = outcomes(adapter, &order, Isolation::Fork)?;

@@ -1,6 +1,7 @@
 //! Talking to the agents inside the users' runtimes: the socket where they and the guards of their
 //! processes connect, and the connections that come of it.
 
+mod measured;
 pub mod protocol;
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+pub(crate) use self::measured::MeasuredFiles;
 use self::protocol::{FromAgent, Hello, ToAgent};
 use crate::process::Death;
 use crate::{Error, Result};

@@ -24,7 +24,7 @@ pub(super) const MOST_PAIRS: usize = 250_000;
 const MOST_KNOWN_SETS: usize = 3;
 /// So many tests are tried as cleaners of one victim, those nearest to it first.
 const MOST_CLEANERS: usize = 300;
-/// So many of those found are asked about in new processes, where forked environments only guess: as many
+/// So many are looked for where forked environments only guess, and new processes have to be asked: as many
 /// as start at the same time.
 const MOST_CLEANERS_SHOWN: usize = AT_ONCE;
 /// So many tests are tried one by one before a single victim: those of its class, and, if a walk past
@@ -480,42 +480,42 @@ impl Hunt<'_, '_> {
                 Strategy::Plan(_) => self.may_clean(victim, &polluters),
                 Strategy::Off | Strategy::Cannier(_) => self.orders.original(),
             };
-            candidates.retain(|test| *test != victim && !polluters.contains(test));
+            let guilty = self.single_polluters(victim);
+            let may_heal = |test: &u32| *test != victim && !polluters.contains(test);
+            candidates.retain(|test| may_heal(test) && !guilty.contains(test));
             candidates.sort_by_key(|test| (test.abs_diff(victim), *test));
             candidates.truncate(MOST_CLEANERS);
-            candidates.sort_unstable();
-            let mut found =
-                cleaning::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?;
-            if self.is_guessing() {
-                found = self.shown_to_clean(&polluters, &found, victim)?;
-            }
+            let found = match self.is_guessing() {
+                true => self.nearest_cleaners(&polluters, victim, &candidates)?,
+                false => {
+                    candidates.sort_unstable();
+                    cleaning::cleaners(&mut self.scheduler, &polluters, victim, &candidates)?
+                }
+            };
             let ids = found.iter().map(|test| self.ledger.test(*test).id.clone()).collect();
             self.ledger.test_mut(victim).cleaners = ids;
         }
         Ok(())
     }
 
-    /// Those of the cleaners that heal in a new process, too. One is enough to know what heals, and so
-    /// only some are asked about, those nearest to the victim first.
-    fn shown_to_clean(
+    /// The cleaners nearest to a victim, as far as they heal in a new process, too. One is enough to know
+    /// what heals, and so only some are looked for.
+    fn nearest_cleaners(
         &mut self,
         polluters: &[u32],
-        cleaners: &[u32],
         victim: u32,
+        candidates: &[u32],
     ) -> Result<Vec<u32>, Stop> {
-        let mut nearest = cleaners.to_vec();
-        nearest.sort_by_key(|test| (test.abs_diff(victim), *test));
-        if let Some(others) = nearest.len().checked_sub(MOST_CLEANERS_SHOWN).filter(|it| *it > 0) {
-            nearest.truncate(MOST_CLEANERS_SHOWN);
-            let id = self.ledger.test(victim).id.clone();
-            self.ledger.remark(
-                format!("{others} more tests seem to heal `{id}`; new processes were not asked"),
-                "`--isolation spawn` asks about all of them",
-            );
-        }
-        nearest.sort_unstable();
+        let mut found = cleaning::nearest_cleaners(
+            &mut self.scheduler,
+            polluters,
+            victim,
+            candidates,
+            MOST_CLEANERS_SHOWN,
+        )?;
+        found.sort_unstable();
         let after = |cleaner: &u32| polluters.iter().copied().chain([*cleaner]).collect();
-        let beginnings: Vec<Vec<u32>> = nearest.iter().map(after).collect();
+        let beginnings: Vec<Vec<u32>> = found.iter().map(after).collect();
         let shown = self.shown(victim, &beginnings, Decision::Low)?;
         Ok(shown.iter().filter_map(|before| before.last().copied()).collect())
     }
@@ -594,10 +594,17 @@ impl Hunt<'_, '_> {
     /// Who makes a test fail, among those that most likely have to do with it. A walk meets each of
     /// them once, but others may heal what one did; pairs see that, and take a start each.
     fn polluter_nearby(&mut self, test: u32) -> Result<Option<Vec<u32>>, Stop> {
+        if self.is_guessing() && self.settings.polluters != PolluterSearch::Prefix {
+            // Every pair is asked for sooner or later, and costs next to nothing where processes are
+            // kept: a walk would take longer, and decide nothing that the pairs do not.
+            if let Some(one) = self.first_of_all_pairs(test)? {
+                return Ok(Some(vec![one]));
+            }
+        }
         let near = self.orders.nearest(test);
         let siblings = self.orders.siblings(test).min(MOST_SIBLINGS);
         let mut tried = 0;
-        if self.scheduler.can_copy() {
+        if self.scheduler.can_copy() || self.is_guessing() {
             tried = siblings;
             if let Some(one) = polluters::first_polluter(&mut self.scheduler, &near[..tried], test)?
             {
@@ -609,6 +616,19 @@ impl Hunt<'_, '_> {
         }
         let rest = near.get(tried..near.len().min(MOST_NEIGHBOURS)).unwrap_or_default();
         Ok(polluters::first_polluter(&mut self.scheduler, rest, test)?.map(|one| vec![one]))
+    }
+
+    /// The first test of the suite after which, alone, a test fails; all are tried.
+    fn first_of_all_pairs(&mut self, test: u32) -> Result<Option<u32>, Stop> {
+        let all = self.orders.original();
+        let target = [(test, false)];
+        let pairs = polluters::surprising_pairs(&mut self.scheduler, &all, &target, &|_, _| true)?;
+        for pair in pairs {
+            if polluters::fails_after(&mut self.scheduler, &[pair.first], test)? {
+                return Ok(Some(pair.first));
+            }
+        }
+        Ok(None)
     }
 
     /// The same in whole orders: the suite's own, which is what it does to its last test, and shuffled

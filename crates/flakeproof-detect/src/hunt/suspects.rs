@@ -139,7 +139,7 @@ impl Hunt<'_, '_> {
     }
 
     /// The tests that make a victim fail by themselves.
-    fn single_polluters(&self, victim: u32) -> Vec<u32> {
+    pub(super) fn single_polluters(&self, victim: u32) -> Vec<u32> {
         let known = &self.ledger.test(victim).polluters;
         let single = known.iter().filter_map(|set| match set.as_slice() {
             [only] => self.scheduler.position(only),

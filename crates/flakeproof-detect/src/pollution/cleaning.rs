@@ -8,7 +8,7 @@ use flakeproof_runner::{Error, Probe, Result, Then};
 
 use super::polluters::fails_after;
 use crate::hunt::trial::{Step, Trial, Until};
-use crate::hunt::trial_scheduler::{Stop, TrialScheduler, failed};
+use crate::hunt::trial_scheduler::{Stop, TrialScheduler, failed, last_failed};
 
 /// So many candidates are tried after one run of the polluters.
 const TOGETHER: usize = 25;
@@ -45,6 +45,62 @@ pub(crate) fn cleaners(
         }
     }
     Ok(confirmed)
+}
+
+/// So many candidates are tried together where nothing can be copied.
+const GROUP: usize = 8;
+
+/// The first candidates after which the victim passes although its polluters ran, at most so many.
+///
+/// For environments that cannot be copied: the polluters would run again for each candidate, so a group
+/// of them is tried at once, and a group that heals is halved. None of them may make the victim fail by
+/// itself: it would hide one that heals.
+pub(crate) fn nearest_cleaners(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    polluters: &[u32],
+    victim: u32,
+    candidates: &[u32],
+    most: usize,
+) -> Result<Vec<u32>, Stop> {
+    let mut groups: Vec<&[u32]> = candidates.chunks(GROUP).collect();
+    groups.reverse();
+    let mut found = Vec::new();
+    while found.len() < most
+        && let Some(group) = groups.pop()
+    {
+        let before: Vec<u32> = polluters.iter().chain(group).copied().collect();
+        match (group, fails_once_after(scheduler, &before, victim)?) {
+            (_, Some(true)) | ([_], None) => {}
+            ([one], Some(false)) => {
+                if !fails_after(scheduler, &before, victim)? {
+                    found.push(*one);
+                }
+            }
+            // Somebody heals, or took the environment away.
+            (_, Some(false) | None) => {
+                let (nearer, farther) = group.split_at(group.len().div_ceil(2));
+                groups.extend([farther, nearer]);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a test fails after others, seen once; `None` if it did not come to that.
+fn fails_once_after(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    before: &[u32],
+    test: u32,
+) -> Result<Option<bool>, Stop> {
+    let (isolation, until) = (scheduler.isolation(), Until::Done);
+    let steps = vec![Step::Run(before.to_vec()), Step::Branch(vec![test])];
+    let trial = Trial { name: "clean".into(), steps, isolation, until, shuffle: None };
+    let mut has_failed = None;
+    scheduler.one_by_one(std::iter::once(trial), &mut |_, record| {
+        has_failed = last_failed(record);
+        ControlFlow::Continue(())
+    })?;
+    Ok(has_failed)
 }
 
 /// So many differences are kept; a polluter that changes more changes everything.

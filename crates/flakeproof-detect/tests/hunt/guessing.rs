@@ -1,6 +1,7 @@
 //! Where forked environments are only nearly like new processes, nothing rests on them.
 
 use flakeproof_core::{FlakyKind, Isolation, Seed, TestId};
+use flakeproof_detect::hunt::HuntSettings;
 use flakeproof_testkit::scripted::{Moment, suite};
 
 use crate::hunting::{hunted, of, settings};
@@ -39,6 +40,40 @@ fn a_cleaner_that_only_heals_in_forked_environments_is_forgotten() {
     });
     let hunted = hunted(&suite, &settings());
     assert_eq!(of(&hunted, "g").cleaners, [TestId::from("d")]);
+}
+
+#[test]
+fn one_victim_has_all_its_polluters_after_each_pair_once() {
+    let names: Vec<String> = (0..100).map(|number| format!("t{number:02}")).collect();
+    let suite = suite(names.iter().map(String::as_str))
+        .forks_nearly()
+        .fails_if("t50", |moment| ran(moment, "t03") || ran(moment, "t98"));
+    let victim = Some(TestId::from("t50"));
+    let found = hunted(&suite, &HuntSettings { victim, ..settings() });
+    let polluters = [vec![TestId::from("t03")], vec![TestId::from("t98")]];
+    assert_eq!(of(&found, "t50").polluters, polluters);
+    // Every other test before it, and a few to decide; no walk, and no cleaner is looked for one by one.
+    let tries = suite.runs_of("t50").len();
+    assert!((99..140).contains(&tries), "{tries} tries");
+}
+
+#[test]
+fn cleaners_are_found_in_groups_and_no_more_than_are_asked_about_in_new_processes() {
+    let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+    let heals = ["t01", "t20", "t21", "t29", "t33", "t58"];
+    // `t31` pollutes, too: behind one that heals it would hide it. `t27` takes its process with it.
+    let suite = suite(names.iter().map(String::as_str)).forks_nearly().crashes("t27").fails_if(
+        "t30",
+        move |moment| {
+            let last = |test: &&str| moment.before.iter().rposition(|it| it.as_str() == *test);
+            let polluted = ["t10", "t31"].iter().filter_map(last).max();
+            polluted.is_some_and(|at| heals.iter().filter_map(last).all(|healed| healed < at))
+        },
+    );
+    let victim = Some(TestId::from("t30"));
+    let found = hunted(&suite, &HuntSettings { victim, ..settings() });
+    let nearest = ["t20", "t21", "t29", "t33"].map(TestId::from);
+    assert_eq!(of(&found, "t30").cleaners, nearest);
 }
 
 #[test]

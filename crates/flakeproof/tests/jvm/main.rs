@@ -7,6 +7,7 @@
 mod claims;
 mod builds;
 mod environments;
+mod features;
 mod losses;
 mod orders;
 mod scene;
@@ -20,8 +21,14 @@ fn main() -> ExitCode {
         flakeproof_testkit::skipped::note("the JVM's adapter", &format!("there is no {missing}"));
         return ExitCode::SUCCESS;
     }
-    let claims =
-        [builds::CLAIMS, environments::CLAIMS, losses::CLAIMS, orders::CLAIMS, warm::CLAIMS];
+    let claims = [
+        builds::CLAIMS,
+        environments::CLAIMS,
+        features::CLAIMS,
+        losses::CLAIMS,
+        orders::CLAIMS,
+        warm::CLAIMS,
+    ];
     let end = claims::run(&claims.concat());
     environments::STATE.forget();
     losses::KILLERS.forget();

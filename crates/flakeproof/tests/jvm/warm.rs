@@ -14,6 +14,7 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     so_do_those_of_jupiter,
     so_do_those_of_testng,
     a_victim_of_each_framework_is_seen_in_warm_jvms_with_what_is_left_behind,
+    what_exhausts_the_memory_for_classes_fails_in_both_and_harms_nobody_after_it,
     a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms,
     what_a_polluter_leaves_behind_is_named,
     a_property_that_is_read_at_the_start_keeps_jvms_new_and_is_named,
@@ -67,7 +68,44 @@ const CHANGES: &str = r#"
     }
     @Test public void library() { System.load(System.getProperty("java.home") + "/lib/libprefs.so"); }
     @Test public void fails() { Assert.fail("always"); }
+    @Test public void manager() {
+        Assert.assertNull(System.getSecurityManager());
+        try {
+            System.setSecurityManager(new SecurityManager() {
+                @Override public void checkPermission(java.security.Permission any) { }
+            });
+        } catch (UnsupportedOperationException newer) { }
+    }
+    @Test public void deadlock() {
+        Object first = new Object(), second = new Object();
+        java.util.concurrent.CyclicBarrier both = new java.util.concurrent.CyclicBarrier(2);
+        Thread[] threads = { locking(first, second, both), locking(second, first, both) };
+        for (Thread thread : threads) {
+            while (thread.getState() != Thread.State.BLOCKED) { Thread.yield(); }
+        }
+    }
+    static Thread locking(Object one, Object other, java.util.concurrent.CyclicBarrier both) {
+        Thread thread = new Thread(() -> {
+            synchronized (one) {
+                try { both.await(); } catch (Exception never) { }
+                synchronized (other) { count++; }
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+    @Test public void version() { Assert.assertEquals("that of the tests", Version.TEXT.toString()); }
 "#;
+
+/// One class in two versions: the folder that stands first on the path has the one that counts.
+const VERSIONS: [(&str, &str); 2] = [
+    (
+        "src/main/java/acme/Version",
+        "class Version { static Object TEXT = \"that of the product\"; }",
+    ),
+    ("src/test/java/acme/Version", "class Version { static Object TEXT = \"that of the tests\"; }"),
+];
 
 /// The imports of each framework, and its assertions under one name.
 const FRAMEWORKS: [(&str, &str); 3] = [
@@ -77,13 +115,17 @@ const FRAMEWORKS: [(&str, &str); 3] = [
 ];
 
 fn make_hostile() -> Scene {
-    MavenProject::new(Pom::default()).test("ChangesTest", CHANGES).collect(&[])
+    with_versions(MavenProject::new(Pom::default())).test("ChangesTest", CHANGES).collect(&[])
+}
+
+fn with_versions(project: MavenProject) -> MavenProject {
+    VERSIONS.iter().fold(project, |project, (path, text)| project.class(path, text))
 }
 
 /// A class of tests for a framework.
 fn of_framework((dependencies, imports): (&str, &str), name: &str, body: &str) -> Scene {
     let text = format!("{imports}\npublic class {name} {{\n{body}\n}}\n");
-    MavenProject::new(Pom { dependencies, ..Pom::default() })
+    with_versions(MavenProject::new(Pom { dependencies, ..Pom::default() }))
         .class(&format!("src/test/java/acme/{name}"), &text)
         .collect(&[])
 }
@@ -156,6 +198,45 @@ fn a_victim_of_each_framework_is_seen_in_warm_jvms_with_what_is_left_behind() {
     }
 }
 
+fn what_exhausts_the_memory_for_classes_fails_in_both_and_harms_nobody_after_it() {
+    let exhausts = r#"
+    static final java.util.List<Object> KEPT = new java.util.ArrayList<>();
+    interface Made { void one(); void two(); void three(); void four(); void five(); }
+    static class Apart extends ClassLoader {
+        @Override protected Class<?> findClass(String name) throws ClassNotFoundException {
+            try (java.io.InputStream in = ExhaustsTest.class.getResourceAsStream("ExhaustsTest$Made.class")) {
+                java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
+                for (int each = in.read(); each >= 0; each = in.read()) { bytes.write(each); }
+                return defineClass(name, bytes.toByteArray(), 0, bytes.size());
+            } catch (java.io.IOException unreadable) { throw new ClassNotFoundException(name); }
+        }
+        Apart() { super(null); }
+    }
+    @Test public void exhausts() throws Exception {
+        while (true) { KEPT.add(new Apart().loadClass("acme.ExhaustsTest$Made")); }
+    }
+    @Test public void plain() { Assert.assertTrue(KEPT.isEmpty()); }"#;
+    let configuration = "<argLine>-XX:MaxMetaspaceSize=24m</argLine>";
+    let scene = MavenProject::new(Pom { configuration, ..Pom::default() })
+        .test("ExhaustsTest", exhausts)
+        .collect(&[]);
+    let alone = |ending: &str, how| {
+        let mut environment = scene.open(how);
+        let ended = run(&mut *environment, &[scene.id(ending)]).expect("runs");
+        let failure = ended[0].failure.as_ref().map(|failure| failure.message.clone());
+        // How a JVM without memory ends is nobody's outcome.
+        let _ = environment.close();
+        (told(&ended[0]), failure.unwrap_or_default())
+    };
+    for how in [Isolation::Spawn, Isolation::Fork, Isolation::Fork] {
+        let (outcome, message) = alone("#exhausts", how);
+        assert_eq!(outcome, "exhausts failed");
+        assert!(message.contains("OutOfMemoryError: Metaspace"), "{message}");
+        assert_eq!(alone("#plain", how).0, "plain passed");
+    }
+    assert_not_given_up(&scene);
+}
+
 fn a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms() {
     let scene = MavenProject::new(Pom::default())
         .test(
@@ -212,7 +293,7 @@ fn a_new_jvm_is_neither_copied_nor_looked_into() {
     let scene = HOSTILE.get(make_hostile);
     let can = scene.adapter.can();
     assert!(can.runner.starts_with("JUnit 4.13.2, Java "), "{}", can.runner);
-    assert!(!can.snapshot && can.fork.is_ok() && can.state && !can.features && can.dependencies);
+    assert!(!can.snapshot && can.fork.is_ok() && can.state && can.features && can.dependencies);
     let mut environment = scene.open(Isolation::Spawn);
     assert!(matches!(environment.snapshot(), Err(Error::NotPossible { .. })));
     assert!(matches!(environment.look(), Err(Error::NotPossible { .. })));

@@ -1,5 +1,6 @@
 package flakeproof.agent;
 
+import flakeproof.agent.measure.Measure;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -16,10 +17,15 @@ public final class Report {
     private Execution current;
     private long begin = System.nanoTime();
     private boolean hasFailed;
+    private final boolean isMeasured;
 
-    Report(Link link, Output output) {
+    /** What the current test uses; null where that is not asked for. */
+    private Measure measure;
+
+    Report(Link link, Output output, boolean isMeasured) {
         this.link = link;
         this.output = output;
+        this.isMeasured = isMeasured;
     }
 
     /** Says which test is to blame for what happens from now on: it, or its set-up, begins. */
@@ -31,6 +37,7 @@ public final class Report {
         current = execution;
         output.begin();
         sayBegins(execution);
+        measure = isMeasured ? Measure.begin() : null;
     }
 
     /** Says that the test itself begins. */
@@ -114,7 +121,11 @@ public final class Report {
         if (current != null && current.hasEnded() && !current.isSent) {
             current.isSent = true;
             hasFailed |= current.hasFailed();
-            link.send(current.message(output.end()));
+            Map<String, Object> message = current.message(output.end());
+            if (measure != null) {
+                message.put("measured", measure.end());
+            }
+            link.send(message);
         }
     }
 

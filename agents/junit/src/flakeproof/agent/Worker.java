@@ -13,6 +13,7 @@ final class Worker {
     private final Drivers drivers;
     private Suite suite = new Suite();
     private List<Test> order = new ArrayList<>();
+    private boolean isMeasured;
 
     /** Looks at what tests left behind; null where that cannot be seen. */
     private final Supplier<Map<String, Object>> look;
@@ -100,6 +101,7 @@ final class Worker {
 
     private void count(Map<String, Object> command) {
         System.setProperty(settings.attemptProperty, String.valueOf(command.get("attempt")));
+        isMeasured = Boolean.TRUE.equals(command.get("measure"));
     }
 
     private void runFrom(int from) {
@@ -133,7 +135,7 @@ final class Worker {
         for (Test test : tests) {
             executions.add(new Execution(test));
         }
-        Report report = new Report(link, output);
+        Report report = new Report(link, output, isMeasured);
         report.expects(executions.get(0));
         List<Execution> waiting = new ArrayList<>(executions);
         while (!waiting.isEmpty()) {

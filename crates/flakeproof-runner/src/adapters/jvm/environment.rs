@@ -13,7 +13,7 @@ use super::launch::Purpose;
 use super::live::{Heard, Jvm, is_measuring};
 use super::project::Sharing;
 use super::shuffling::Shuffling;
-use crate::adapter::{Environment, Error, Probe, Result, Then};
+use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 
 /// JVMs that start when they are needed, and live until the end.
 #[derive(Debug)]
@@ -188,12 +188,15 @@ impl JvmEnvironment {
     fn new_jvm(&self, module: usize, probe: Probe) -> Result<Jvm> {
         let (granularity, attempt) = (probe.dependencies, probe.attempt);
         match self.isolation {
-            Isolation::Fork if !is_measuring(probe) && attempt == 1 => {
+            Isolation::Fork
+                if !is_measuring(probe) && probe.features == Measuring::Off && attempt == 1 =>
+            {
                 self.session.module(module)?.warmth.take(&self.session, module)
             }
             Isolation::Fork | Isolation::Spawn | Isolation::Same => {
-                let shuffle = self.shuffling.as_ref();
-                Jvm::start(&self.session, module, Purpose::One { granularity, attempt, shuffle })
+                let (shuffle, features) = (self.shuffling.as_ref(), probe.features);
+                let purpose = Purpose::One { granularity, attempt, shuffle, features };
+                Jvm::start(&self.session, module, purpose)
             }
         }
     }

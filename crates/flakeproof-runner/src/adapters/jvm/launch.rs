@@ -17,7 +17,7 @@ use super::shuffling::Shuffling;
 use super::touched::{Compiled, Sources};
 use super::warm::Warmth;
 use super::worker::{self, Frameworks, Worker, joined};
-use crate::adapter::{Blame, Error, Granularity, Result};
+use crate::adapter::{Blame, Error, Granularity, Measuring, Result};
 use crate::adapters::RunRequest;
 use crate::agent::protocol::{Collected, FromAgent, ToAgent, VERSION, Wanted};
 use crate::agent::{Arrival, Connection};
@@ -57,6 +57,8 @@ pub(super) enum Purpose<'a> {
         attempt: u32,
         /// What decides the orders that are left open, if not the JDK.
         shuffle: Option<&'a Shuffling>,
+        /// Whether its tests are measured.
+        features: Measuring,
     },
     /// Environments one after another.
     Many,
@@ -64,8 +66,12 @@ pub(super) enum Purpose<'a> {
 
 impl Purpose<'_> {
     /// One environment in which nothing is measured.
-    pub(super) const PLAIN: Self =
-        Self::One { granularity: Granularity::Off, attempt: 1, shuffle: None };
+    pub(super) const PLAIN: Self = Self::One {
+        granularity: Granularity::Off,
+        attempt: 1,
+        shuffle: None,
+        features: Measuring::Off,
+    };
 }
 
 /// Start a JVM for a module. An archive of classes that does not suit it does no harm.
@@ -246,10 +252,13 @@ fn command(
         arguments.push(format!("-Xlog:class+load=info:file={}:none:filecount=0", log.display()));
     }
     let class_path = match purpose {
-        Purpose::One { shuffle, .. } => {
+        Purpose::One { shuffle, features, .. } => {
             arguments.extend(module.archive_options());
             if let Some(shuffling) = shuffle {
                 arguments.push(shuffling.option(&module.worker, scratch)?);
+            }
+            if features == Measuring::On {
+                arguments.push(module.measuring_option(scratch)?);
             }
             class_path
         }
@@ -377,6 +386,24 @@ impl ReadyModule {
     /// The jar of the agent that shuffles orders, if there is one.
     pub(super) fn shuffler(&self) -> Option<PathBuf> {
         self.worker.shuffler()
+    }
+
+    /// The option that lets a JVM follow the lines of the project's classes, whose temporary files lie
+    /// there.
+    fn measuring_option(&self, scratch: &Scratch) -> Result<String> {
+        let jar = self.worker.measurer().ok_or_else(|| Error::NotPossible {
+            what: "measuring".into(),
+            why: "the agent for it could not be packed".into(),
+        })?;
+        // The JVM tells where a class lies without links.
+        let folders = self.module.class_folders().map(|it| {
+            let real = it.canonicalize().unwrap_or_else(|_| it.clone());
+            format!("{}\n{}\n", it.display(), real.display())
+        });
+        let file = scratch.path().join("measured-folders");
+        std::fs::write(&file, folders.collect::<String>())
+            .map_err(Error::io("write which classes are measured"))?;
+        Ok(format!("-javaagent:{}={}", jar.display(), file.display()))
     }
 
     /// The class path of its JVMs: the worker, the frameworks where they can be archived, the rest.

@@ -11,7 +11,8 @@ use super::messages::{self, execution};
 use super::project::Project;
 use super::touched::Compiled;
 use super::{JvmSession, jdk, shuffling};
-use crate::adapter::{Error, Granularity, Probe, Result, Then};
+use crate::adapter::{Error, Granularity, Measuring, Probe, Result, Then};
+use crate::agent::MeasuredFiles;
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent, Wanted};
 use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, kill_group};
@@ -38,6 +39,8 @@ pub(super) struct Jvm {
     is_running: bool,
     /// The test that began last and has no result yet.
     begun: Option<(TestId, Instant)>,
+    /// The files whose lines it has named.
+    files: MeasuredFiles,
 }
 
 /// The next thing that is heard of a JVM.
@@ -75,6 +78,7 @@ impl Jvm {
             results: 0,
             is_running: false,
             begun: None,
+            files: MeasuredFiles::default(),
         })
     }
 
@@ -134,7 +138,8 @@ impl Jvm {
     /// Go on with the announced order.
     pub(super) fn go_on(&mut self, probe: Probe) -> Result<()> {
         let (from, attempt) = (self.results, probe.attempt);
-        self.started.connection.send(&ToAgent::Run { from, attempt, measure: false })?;
+        let measure = probe.features == Measuring::On;
+        self.started.connection.send(&ToAgent::Run { from, attempt, measure })?;
         self.is_running = true;
         Ok(())
     }
@@ -143,7 +148,8 @@ impl Jvm {
     pub(super) fn rerun(&mut self, test: &TestId, probe: Probe) -> Result<()> {
         self.know(std::slice::from_ref(test))?;
         let (number, attempt) = (self.number(test)?, probe.attempt);
-        let rerun = ToAgent::Rerun { test: number, then: None, attempt, measure: false };
+        let measure = probe.features == Measuring::On;
+        let rerun = ToAgent::Rerun { test: number, then: None, attempt, measure };
         self.started.connection.send(&rerun)?;
         self.is_running = true;
         Ok(())
@@ -199,8 +205,15 @@ impl Jvm {
             message.failure = None;
             message.note = Some(format!("in this JVM it is another case, {case}"));
         }
+        let measured = message.measured.take();
         let project = self.session.project()?;
-        let execution = execution(&test, message, project, &self.session.root);
+        let mut execution = execution(&test, message, project, &self.session.root);
+        if let Some(mut measured) = measured {
+            for file in &mut measured.files {
+                *file = project.absolute_source(self.module, file, &self.session.root);
+            }
+            execution.measured = Some(Box::new(self.files.read(measured, execution.duration)?));
+        }
         Ok(Heard::Ended(Box::new(execution)))
     }
 

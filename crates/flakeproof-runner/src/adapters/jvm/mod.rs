@@ -371,7 +371,7 @@ fn capabilities(runner: String) -> Capabilities {
         snapshot: false,
         orders: Orders::Any,
         dependencies: true,
-        features: false,
+        features: true,
         state: true,
         examines_servers: false,
     }

@@ -126,6 +126,13 @@ impl Project {
         found.first().map(|path| relative(path, root))
     }
 
+    /// The same with its whole path; what was generated, and is not found, lies nowhere below the module.
+    pub(super) fn absolute_source(&self, module: usize, named: &str, root: &Path) -> String {
+        let folder = self.modules.get(module).map_or(root, |it| it.module.folder.as_path());
+        let found = self.source(module, named, root).map(|path| root.join(path));
+        found.unwrap_or_else(|| folder.join(named)).to_string_lossy().into_owned()
+    }
+
     /// The source file of a class that a module compiles, relative to the root.
     pub(super) fn source_of_class(&self, at: usize, class: &str, root: &Path) -> Option<String> {
         let module = &self.modules.get(at)?.module;

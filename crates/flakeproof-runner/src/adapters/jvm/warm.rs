@@ -247,13 +247,10 @@ impl Trust {
     }
 
     /// Count a warm environment that has ended; whether a new JVM shall be asked about it, because it
-    /// is its turn, or because it is the first in which one of these tests fails.
-    pub(super) fn is_to_be_checked(&mut self, failing: &[TestId]) -> bool {
+    /// is its turn, or because it is the first in which this test fails.
+    pub(super) fn is_to_be_checked(&mut self, failing: Option<&TestId>) -> bool {
         self.environments += 1;
-        let mut is_new = false;
-        for test in failing {
-            is_new |= self.failed.insert(test.clone());
-        }
+        let is_new = failing.is_some_and(|test| self.failed.insert(test.clone()));
         is_new || self.environments.is_multiple_of(SPOT_CHECK)
     }
 
@@ -348,10 +345,10 @@ mod tests {
     #[test]
     fn one_of_fifty_and_the_first_failure_of_each_test_are_checked() {
         let mut trust = trusted();
-        let failing = [TestId::from("a.B#c")];
-        assert!(trust.is_to_be_checked(&failing));
-        assert!(!trust.is_to_be_checked(&failing));
-        let checked = (0..500).filter(|_| trust.is_to_be_checked(&[])).count();
+        let failing = TestId::from("a.B#c");
+        assert!(trust.is_to_be_checked(Some(&failing)));
+        assert!(!trust.is_to_be_checked(Some(&failing)));
+        let checked = (0..500).filter(|_| trust.is_to_be_checked(None)).count();
         assert_eq!(checked, 10);
     }
 
@@ -359,7 +356,7 @@ mod tests {
     fn jvms_that_can_be_used_only_once_are_given_up() {
         let mut trust = trusted();
         for _ in 0..RETIREMENTS_COUNT {
-            trust.is_to_be_checked(&[]);
+            trust.is_to_be_checked(None);
             trust.retire("a test loaded a native library");
         }
         assert!(trust.given_up().is_some_and(|why| why.contains("native")));

@@ -54,6 +54,14 @@ const SOURCES: &[AgentFile] = &sources![
     "junit4/Phases.java",
     "junit4/TestClasses.java",
     "jupiter/NoTestRuns.java",
+    "measure/Accounts.java",
+    "measure/Agent.java",
+    "measure/ClassEditor.java",
+    "measure/CodeEditor.java",
+    "measure/ConstantPool.java",
+    "measure/LineProbes.java",
+    "measure/Lines.java",
+    "measure/Measure.java",
     "orders/Agent.java",
     "orders/Calls.java",
     "orders/ClassEditor.java",
@@ -107,12 +115,33 @@ const SOURCES: &[AgentFile] = &sources![
 /// What makes a jar of the worker an agent, too, which lets it put back the JDK's own state.
 const MANIFEST: &str = "Premain-Class: flakeproof.agent.warm.Agent\n";
 
-/// The jar of the agent that shuffles orders, what makes it one, and its classes.
-const SHUFFLER: &str = "shuffler.jar";
-const SHUFFLER_MANIFEST: &str = "Premain-Class: flakeproof.agent.orders.Agent\n\
-                                 Can-Retransform-Classes: true\n\
-                                 Boot-Class-Path: shuffler.jar\n";
-const SHUFFLER_CLASSES: &str = "flakeproof/agent/orders";
+/// A part of the worker in a jar of its own, which the JDK's own loader finds: classes that it edits
+/// call it. Nothing else of the worker is in there.
+#[derive(Debug, Clone, Copy)]
+struct EditingAgent {
+    jar: &'static str,
+    /// What makes it an agent.
+    manifest: &'static str,
+    classes: &'static str,
+}
+
+/// The agent that shuffles orders.
+const SHUFFLER: EditingAgent = EditingAgent {
+    jar: "shuffler.jar",
+    manifest: "Premain-Class: flakeproof.agent.orders.Agent\n\
+               Can-Retransform-Classes: true\n\
+               Boot-Class-Path: shuffler.jar\n",
+    classes: "flakeproof/agent/orders",
+};
+
+/// The agent that follows the lines that run.
+const MEASURER: EditingAgent = EditingAgent {
+    jar: "measurer.jar",
+    manifest: "Premain-Class: flakeproof.agent.measure.Agent\n\
+               Can-Retransform-Classes: true\n\
+               Boot-Class-Path: measurer.jar\n",
+    classes: "flakeproof/agent/measure",
+};
 
 /// Tests for the archive of classes, and the part of the worker that they need.
 const SAMPLES: [(&str, &str, &str); 3] = [
@@ -133,7 +162,16 @@ pub(super) struct Worker {
 impl Worker {
     /// The jar of the agent that shuffles orders, if it could be made.
     pub(super) fn shuffler(&self) -> Option<PathBuf> {
-        let jar = self.place.parent()?.join(SHUFFLER);
+        self.agent(SHUFFLER)
+    }
+
+    /// The jar of the agent that follows the lines that run, if it could be made.
+    pub(super) fn measurer(&self) -> Option<PathBuf> {
+        self.agent(MEASURER)
+    }
+
+    fn agent(&self, agent: EditingAgent) -> Option<PathBuf> {
+        let jar = self.place.parent()?.join(agent.jar);
         jar.is_file().then_some(jar)
     }
 }
@@ -240,20 +278,21 @@ fn pack(session: &JvmSession, jdk: &Jdk, folder: &Path) {
         let _ = std::fs::rename(made, folder.join("worker.jar"));
     }
     if jdk.can_be_shuffled() {
-        pack_shuffler(session, &tool, folder);
+        pack_agent(session, &tool, folder, SHUFFLER);
     }
+    pack_agent(session, &tool, folder, MEASURER);
 }
 
-/// The agent that shuffles orders, in a jar of its own: the JDK's loader finds it there, and nothing else
-/// of the worker. Where it cannot be made, no order is shuffled.
-fn pack_shuffler(session: &JvmSession, tool: &Path, folder: &Path) {
+/// Where a jar cannot be made, what it is for cannot be done.
+fn pack_agent(session: &JvmSession, tool: &Path, folder: &Path, agent: EditingAgent) {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let (manifest, jar) = (folder.join("shuffler-manifest"), folder.join(SHUFFLER));
-    if std::fs::write(&manifest, SHUFFLER_MANIFEST).is_err() {
+    let jar = folder.join(agent.jar);
+    let manifest = jar.with_extension("manifest");
+    if std::fs::write(&manifest, agent.manifest).is_err() {
         return;
     }
     let mut command = vec![text(tool), "cfm".to_owned(), text(&jar), text(&manifest)];
-    command.extend(["-C".to_owned(), text(&folder.join("classes")), SHUFFLER_CLASSES.to_owned()]);
+    command.extend(["-C".to_owned(), text(&folder.join("classes")), agent.classes.to_owned()]);
     if run_tool(session, command).is_err() {
         let _ = std::fs::remove_file(jar);
     }
@@ -302,6 +341,7 @@ pub(super) fn joined(entries: &[PathBuf]) -> String {
 fn is_needed(path: &str, jdk: &Jdk, frameworks: &Frameworks) -> bool {
     let below = path.strip_prefix("flakeproof/agent/").unwrap_or(path);
     below.split_once('/').is_none_or(|(unit, _)| match unit {
+        "measure" => true,
         "orders" => jdk.can_be_shuffled(),
         "warm" => jdk.can_be_warm(),
         other => frameworks.units.contains(other),
@@ -312,7 +352,9 @@ fn is_needed(path: &str, jdk: &Jdk, frameworks: &Frameworks) -> bool {
 fn digest(jdk: &Jdk, frameworks: &Frameworks) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(jdk.version.as_bytes()).update(MANIFEST.as_bytes());
-    hasher.update(SHUFFLER_MANIFEST.as_bytes());
+    for agent in [SHUFFLER, MEASURER] {
+        hasher.update(agent.manifest.as_bytes());
+    }
     for source in SOURCES {
         hasher.update(source.path.as_bytes()).update(b"\0").update(source.content.as_bytes());
     }

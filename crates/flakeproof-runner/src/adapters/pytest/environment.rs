@@ -11,13 +11,13 @@ use crossbeam_channel::{TryRecvError, after, never, select, tick};
 use flakeproof_core::{Dependencies, Execution, Outcome, State, TestId};
 
 use self::own_end::OwnEnd;
-use super::messages::{MeasuredFiles, execution, read_touched, unexpected, without_machinery};
+use super::messages::{execution, read_touched, unexpected, without_machinery};
 use super::worker_number::WorkerNumber;
 use super::{Session, locked};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::adapters::lost::{describe_death, lost_with_process};
-use crate::agent::Connection;
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
+use crate::agent::{Connection, MeasuredFiles};
 use crate::folders::Scratch;
 use crate::process::{Guarded, dump_stacks, interrupt, kill_group};
 
