@@ -1,10 +1,56 @@
 //! One run of a test under an intervention, in processes that no other run had.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use flakeproof_core::{Execution, Isolation, Outcome, TestId};
-use flakeproof_runner::levers::{Company, InForce, Intervention, Pressure};
+use flakeproof_runner::levers::{Company, InForce, Intervention, Machine, Pressure};
 use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
+
+use crate::verify::Replay;
+
+/// A lever under which a test is run again, because that makes it fail.
+#[derive(Debug, Clone)]
+pub struct UnderLever {
+    /// What is in force for the processes of the adapter.
+    pub in_force: InForce,
+    /// What the lever does.
+    pub intervention: Intervention,
+    /// The ids of the whole suite, in its order.
+    pub suite: Vec<TestId>,
+    /// Where the files lie that the intervention points to.
+    pub machine: Arc<Machine>,
+}
+
+impl UnderLever {
+    /// Run the test once under the lever, in processes that no other run had.
+    ///
+    /// # Errors
+    /// When the runner itself breaks.
+    pub fn replay(&self, adapter: &dyn Adapter, test: &TestId) -> Result<Replay> {
+        self.run(adapter, test, &self.intervention)
+    }
+
+    /// Run it once without the lever, in the same way.
+    ///
+    /// # Errors
+    /// When the runner itself breaks.
+    pub fn replay_without(&self, adapter: &dyn Adapter, test: &TestId) -> Result<Replay> {
+        self.run(adapter, test, &Intervention::Nothing)
+    }
+
+    fn run(
+        &self,
+        adapter: &dyn Adapter,
+        test: &TestId,
+        intervention: &Intervention,
+    ) -> Result<Replay> {
+        let lab = Laboratory { adapter, in_force: &self.in_force, suite: &self.suite };
+        let trial = lab.run(test, intervention)?;
+        let executions = u32::try_from(trial.executions).unwrap_or(u32::MAX);
+        Ok(Replay { executions, last: trial.execution, ended_by: None })
+    }
+}
 
 /// Where tests run, and what is in force there.
 pub(super) struct Laboratory<'a> {
@@ -150,7 +196,7 @@ pub(super) fn is_too_slow_for(
             let share = (*running + *stopped).as_secs_f64() / running.as_secs_f64().max(1e-3);
             2.0 * share
         }
-        Intervention::Load(_) | Intervention::HeldThreads(_) => 20.0,
+        Intervention::Load(_) | Intervention::HeldThreads(_) | Intervention::HeldCalls(_) => 20.0,
         Intervention::OneCore | Intervention::Company(_) => 10.0,
         _ => 4.0,
     };
@@ -171,6 +217,9 @@ pub(super) fn may_break_a_runner(intervention: &Intervention) -> bool {
         | Intervention::NewFolder(_)
         | Intervention::Umask(_)
         | Intervention::Descriptors(_)
+        | Intervention::Memory(_)
+        | Intervention::HeldCalls(_)
+        | Intervention::IgnoredSignals(_)
         | Intervention::Namespaces(_)
         | Intervention::Clock { .. } => true,
     }

@@ -116,7 +116,8 @@ pub(crate) fn of_folders(flaky: &Path, stable: &Path) -> Result<Vec<LabelledTest
 }
 
 /// The tests in the source of a folder, as the history of its runs knows them: flaky if they ever
-/// were, not flaky if they only ever passed. All others are left out.
+/// were, not flaky if they only ever passed. All others are left out. What `cause` proved to make one fail
+/// makes it flaky here, and is its category.
 pub(crate) fn of_history(
     store: Option<&Path>,
     folder: &Path,
@@ -128,8 +129,8 @@ pub(crate) fn of_history(
             "run your tests with `flakeproof run` some times first, or name it with `--store`",
         ));
     }
-    let records = SqliteHistory::open(&path)
-        .and_then(|history| Ok(history.timeline()?.track_records()))
+    let (records, causes) = SqliteHistory::open(&path)
+        .and_then(|history| Ok((history.timeline()?.track_records(), history.causes()?)))
         .map_err(|error| {
             Problem::usage(error.to_string(), "name the history with `--store`, or use `--data`")
         })?;
@@ -141,6 +142,15 @@ pub(crate) fn of_history(
         let is_flaky = record.flaky > 0;
         if is_flaky || record.failures == 0 && record.passes > 0 {
             *labels.entry(id).or_insert(false) |= is_flaky;
+        }
+    }
+    // What an experiment proved to make a test fail is why it is flaky.
+    let mut categories: HashMap<&str, &str> = HashMap::new();
+    for cause in causes.iter().filter_map(|it| it.found.as_ref()) {
+        if let (true, Some(category)) = (cause.answer.is_cause(), &cause.category) {
+            let id = cause.test.as_str().split('[').next().unwrap_or_default();
+            labels.insert(id, true);
+            categories.insert(id, category);
         }
     }
     let project = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -155,7 +165,7 @@ pub(crate) fn of_history(
                 class: test.class,
                 name: String::new(),
                 flaky,
-                category: None,
+                category: categories.get(test.id.as_str()).map(|it| (*it).to_owned()),
                 runs: None,
                 comments: test.language.into(),
                 source: test.source,

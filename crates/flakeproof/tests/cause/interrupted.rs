@@ -49,8 +49,16 @@ fn ctrl_c_prints_what_was_learned_and_resume_goes_on() {
 
 #[test]
 fn a_killed_experiment_leaves_no_process_behind_whatever_the_lever() {
-    for lever in ["quota", "load", "scheduling", "one-core", "no-network", "beside-itself", "clock"]
-    {
+    for lever in [
+        "quota",
+        "load",
+        "scheduling",
+        "slow-calls",
+        "one-core",
+        "no-network",
+        "beside-itself",
+        "clock",
+    ] {
         // The first run under the lever comes among the first five.
         for at in [4, 5] {
             let project = suite(&signalling("KILL", at));

@@ -58,6 +58,13 @@ causes! {
         r#"[ "$state" != dirty ]"#
     a_date_that_expires_is_caused_by_the_clock "clock" "2039-06-15 12:00:00"
         r#"[ "$(date +%Y)" -lt 2039 ]"#
+    much_memory_is_caused_by_its_limit "memory" "1024 MiB of memory"
+        r#"[ "$(ulimit -v)" = unlimited ] || [ "$(ulimit -v)" -gt 2000000 ]"#
+    a_signal_that_is_not_heard_is_caused_by_who_ignores_it
+        "signals" "Ctrl-C like a background job"
+        "heard=; trap 'heard=yes' INT; kill -INT $$; [ -n \"$heard\" ]"
+    a_rename_that_fails_is_caused_by_the_call "slow-calls" "rename refused"
+        "rm -f made renamed; : > made; mv made renamed"
     // A process that was stopped is told so when it goes on: that needs no clock.
     a_stop_is_caused_by_the_quota "quota" "10 ms of every 100 ms"
         "trap 'was_stopped=yes' CONT; for i in $(seq 100000); do [ -z \"$was_stopped\" ] || return 1; done"

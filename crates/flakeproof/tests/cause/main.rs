@@ -1,9 +1,12 @@
 //! `flakeproof cause`, for real: the right lever is named, no wrong one is, and nothing is left behind.
 
+mod again;
 mod bad_input;
+mod contract;
 mod interrupted;
 mod levers;
 mod other_runners;
+mod provoked;
 mod shell;
 mod zoo;
 
