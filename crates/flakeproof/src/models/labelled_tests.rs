@@ -374,3 +374,57 @@ impl TestRead {
 fn of_text(test: &LabelledTest) -> Reading {
     Reading::of_text(&test.source, &test.class, test.comments)
 }
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::{
+        Cause, CauseAnswer, CauseProgress, CauseRecord, LeverName, Tally, TestId, TriedLever,
+    };
+
+    use super::*;
+
+    fn caused_by_the_zone(test: &TestId) -> CauseRecord {
+        let lever = TriedLever {
+            name: LeverName::Zone,
+            value: "Asia/Kolkata".into(),
+            answer: Some(CauseAnswer::CausedBy),
+            plain: Tally { runs: 9, failures: 0 },
+            with: Tally { runs: 9, failures: 9 },
+            beside: None,
+            remark: None,
+        };
+        CauseRecord {
+            id: "1".into(),
+            started: "2026-11-15T02:53:00Z".into(),
+            command: vec!["pytest".into()],
+            seed: "7".into(),
+            test: test.clone(),
+            found: Some(Cause {
+                test: test.clone(),
+                answer: CauseAnswer::CausedBy,
+                plain: Tally { runs: 9, failures: 0 },
+                levers: vec![lever],
+                not_tried: Vec::new(),
+                category: Some(LeverName::Zone.category().to_owned()),
+                command: None,
+                failure: None,
+            }),
+            progress: CauseProgress::default(),
+        }
+    }
+
+    #[test]
+    fn a_proven_cause_is_a_label_with_its_category() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = "def test_day():\n    assert today() == 14\n\ndef test_other():\n    pass\n";
+        std::fs::write(folder.path().join("test_a.py"), source).expect("it is written");
+        let store = folder.path().join("history.db");
+        let mut history = SqliteHistory::open(&store).expect("it opens");
+        let caused = caused_by_the_zone(&"test_a.py::test_day".into());
+        history.keep_cause(&caused).expect("it is kept");
+        let labelled = of_history(Some(&store), folder.path()).expect("it reads");
+        let labels: Vec<(&str, bool, Option<&str>)> =
+            labelled.iter().map(|it| (it.id.as_str(), it.flaky, it.category.as_deref())).collect();
+        assert_eq!(labels, [("test_a.py::test_day", true, Some("time"))]);
+    }
+}
