@@ -11,7 +11,7 @@ use std::time::Duration;
 use flakeproof_core::{
     Cause, CauseAnswer, CauseProgress, Isolation, LeverName, NotTried, Outcome, Seed, TestId,
 };
-use flakeproof_runner::levers::{self, Company, InForce, Intervention, Pressure, Setting};
+use flakeproof_runner::levers::{self, InForce, Intervention, Pressure, Setting};
 use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
 use crate::cause::{Question, Tries, find_cause};
@@ -167,7 +167,7 @@ fn opened(
     setting: &Setting,
 ) -> Result<Box<dyn Environment>> {
     match setting.intervention {
-        Intervention::Company(Company::SuiteReversed | Company::Itself) => spawned(adapter, order),
+        Intervention::Company(_) => spawned(adapter, order),
         _ => adapter.reopen(order, Then::End),
     }
 }

@@ -77,6 +77,7 @@ impl Laboratory<'_> {
         let _standing = self.in_force.put(intervention.clone());
         let (executions, execution) = match intervention {
             Intervention::Company(Company::Itself) => self.run_beside_itself(test),
+            Intervention::Company(Company::ItselfInTurn) => self.run_twice(test),
             Intervention::Company(company) => self.run_after(test, *company),
             _ => self.run_alone(test, intervention),
         }?;
@@ -123,6 +124,19 @@ impl Laboratory<'_> {
         Ok((2, Some(failed)))
     }
 
+    /// Two copies one after the other, each in a process of its own; the one that fails is the one that
+    /// counts.
+    fn run_twice(&self, test: &TestId) -> Result<(u64, Option<Execution>)> {
+        let (mut executions, mut last) = (0, None);
+        while executions < 2 && !last.as_ref().is_some_and(|it: &Execution| it.outcome.is_failure())
+        {
+            let (one, execution) = self.run_alone(test, &Intervention::Nothing)?;
+            executions += one;
+            last = execution;
+        }
+        Ok((executions, last))
+    }
+
     fn run_after(&self, test: &TestId, company: Company) -> Result<(u64, Option<Execution>)> {
         let order = self.order(test, company).ok_or_else(|| Error::NotPossible {
             what: "another order".into(),
@@ -130,7 +144,7 @@ impl Laboratory<'_> {
         })?;
         let mut environment = match company {
             Company::SuiteBefore => self.adapter.reopen(&order, Then::End)?,
-            Company::SuiteReversed | Company::Itself => {
+            Company::SuiteReversed | Company::Itself | Company::ItselfInTurn => {
                 let mut environment = self.adapter.open(Isolation::Spawn)?;
                 environment.expect(&order, Then::End)?;
                 environment
@@ -157,13 +171,15 @@ impl Laboratory<'_> {
         let others: Vec<TestId> = match company {
             Company::SuiteBefore => self.suite[..at].to_vec(),
             Company::SuiteReversed => self.suite[at + 1..].iter().rev().cloned().collect(),
-            Company::Itself => Vec::new(),
+            Company::Itself | Company::ItselfInTurn => Vec::new(),
         };
         (!others.is_empty()).then(|| {
             let order = [others, vec![test.clone()]].concat();
             match company {
                 Company::SuiteBefore => order,
-                Company::SuiteReversed | Company::Itself => self.adapter.runnable(&order),
+                Company::SuiteReversed | Company::Itself | Company::ItselfInTurn => {
+                    self.adapter.runnable(&order)
+                }
             }
         })
     }

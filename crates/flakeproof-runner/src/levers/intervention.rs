@@ -94,6 +94,9 @@ pub enum Company {
     SuiteReversed,
     /// A copy of itself, at the same time in the same folder.
     Itself,
+    /// A copy of itself, one after the other: the control of the other one. Either copy may fail by
+    /// chance, so that two of them fail more often than one.
+    ItselfInTurn,
 }
 
 impl Intervention {
