@@ -63,6 +63,14 @@ impl Cause {
         self.levers.iter().find(|it| it.answer == Some(self.answer))
     }
 
+    /// What to pull to see it fail, and how often it did: where a lever makes it fail, not where one makes
+    /// it pass.
+    #[must_use]
+    pub fn failing_under(&self) -> Option<(LeverValue, Tally)> {
+        let lever = self.lever().filter(|_| self.answer != CauseAnswer::StabilisedBy)?;
+        Some((LeverValue { name: lever.name, value: lever.value.clone() }, lever.with))
+    }
+
     /// Whether the test failed whenever nothing was changed, often enough to call it broken.
     #[must_use]
     pub fn always_fails(&self) -> bool {
@@ -156,6 +164,22 @@ pub struct TriedLever {
     pub remark: Option<String>,
 }
 
+/// One value of one lever, as people type it: `zone=Asia/Kolkata`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LeverValue {
+    /// The lever.
+    pub name: LeverName,
+    /// What it is set to.
+    pub value: String,
+}
+
+impl fmt::Display for LeverValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name, self.value)
+    }
+}
+
 /// A lever that was not tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -207,8 +231,12 @@ pub enum LeverName {
     Umask,
     /// How many files may be open.
     Descriptors,
+    /// How much memory a process may have.
+    Memory,
     /// Where code and data lie in memory: always at the same place.
     Addresses,
+    /// The signals that whoever starts it ignores.
+    Signals,
     /// A copy of the same test at the same time in the same folder.
     BesideItself,
     /// One core for all threads and processes.
@@ -229,7 +257,7 @@ pub enum LeverName {
 
 impl LeverName {
     /// Every lever, in the order of value for its cost.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::Zone,
         Self::Locale,
         Self::HashSeed,
@@ -240,7 +268,9 @@ impl LeverName {
         Self::Temp,
         Self::Umask,
         Self::Descriptors,
+        Self::Memory,
         Self::Addresses,
+        Self::Signals,
         Self::BesideItself,
         Self::OneCore,
         Self::Quota,
@@ -265,7 +295,9 @@ impl LeverName {
             Self::Temp => "temp",
             Self::Umask => "umask",
             Self::Descriptors => "descriptors",
+            Self::Memory => "memory",
             Self::Addresses => "addresses",
+            Self::Signals => "signals",
             Self::BesideItself => "beside-itself",
             Self::OneCore => "one-core",
             Self::Quota => "quota",
@@ -289,11 +321,13 @@ impl LeverName {
     pub fn category(self) -> &'static str {
         match self {
             Self::Zone | Self::Clock => "time",
-            Self::Locale | Self::Terminal | Self::Ci | Self::Home => "platform_dependency",
+            Self::Locale | Self::Terminal | Self::Ci | Self::Home | Self::Signals => {
+                "platform_dependency"
+            }
             Self::HashSeed | Self::Addresses => "unordered_collections",
             Self::Order => "test_order_dependency",
             Self::Temp | Self::Umask | Self::BesideItself => "io",
-            Self::Descriptors => "resource_leak",
+            Self::Descriptors | Self::Memory => "resource_leak",
             Self::OneCore | Self::Scheduling => "concurrency",
             Self::Quota | Self::Load | Self::SlowCalls => "async_wait",
             Self::NoNetwork => "network",

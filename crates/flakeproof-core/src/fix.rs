@@ -148,6 +148,8 @@ pub enum WhereSeen {
     Alone,
     /// Wherever it ran.
     Anywhere,
+    /// Under the lever that makes it fail.
+    UnderLever,
 }
 
 impl FormerRate {
@@ -155,6 +157,13 @@ impl FormerRate {
     #[must_use]
     pub fn given(rate: f64) -> Self {
         Self { rate, source: RateSource::Given }
+    }
+
+    /// The rate of a test under the lever that makes it fail, at its low end.
+    #[must_use]
+    pub fn under_lever(tally: Tally) -> Self {
+        let source = RateSource::Seen(tally, WhereSeen::UnderLever);
+        Self { rate: failure_rate(tally).low, source }
     }
 
     /// The rate of a test that a hunt found to be flaky, at its low end; `None` if it was not measured.
@@ -201,6 +210,8 @@ pub struct FixFindings {
     pub test: TestId,
     /// How it was flaky, if that is known.
     pub kind: Option<FlakyKind>,
+    /// The lever that it was run under, because that makes it fail.
+    pub lever: Option<crate::LeverValue>,
     /// The orders that it was run in, itself last.
     pub orders: Vec<Vec<TestId>>,
     /// How most environments were made.

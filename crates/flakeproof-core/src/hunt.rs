@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::statistics::{Rate, failure_rate, poisson_quantile};
 use crate::{
-    ExitCode, Failure, ImplementationDependence, Isolation, LeftBehind, Location, Notice, RunFacts,
-    Tally, TestId,
+    Cause, ExitCode, Failure, ImplementationDependence, Isolation, LeftBehind, Location, Notice,
+    RunFacts, Tally, TestId,
 };
 
 /// How a test is flaky (CANNIER, section 2).
@@ -68,6 +68,8 @@ pub struct HuntFindings {
     pub cost: HuntCost,
     /// Why it ended.
     pub end: HuntEnd,
+    /// Tests that always pass here, and fail under a lever, where that was looked for.
+    pub latent: Vec<Cause>,
     /// What it may have missed, where a plan kept count.
     pub hidden: Option<Hidden>,
     /// What the reader should know about the hunt itself.
@@ -353,8 +355,8 @@ mod tests {
         };
         let (cost, end) = (HuntCost::default(), HuntEnd::Finished);
         let (notices, exit) = (Vec::new(), ExitCode::Failures);
-        let (tests, hidden) = (vec![victim], None);
-        let findings = HuntFindings { run, tests, cost, end, hidden, notices, exit };
+        let (tests, hidden, latent) = (vec![victim], None, Vec::new());
+        let findings = HuntFindings { run, tests, cost, end, hidden, latent, notices, exit };
         let pair = Pair { polluter: "a".into(), victim: "victim".into() };
         assert_eq!(findings.pairs(), [pair]);
     }

@@ -42,7 +42,9 @@ mod timeline;
 mod trial;
 mod two_samples;
 
-pub use cause::{Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, NotTried, TriedLever};
+pub use cause::{
+    Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, LeverValue, NotTried, TriedLever,
+};
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{Evidence, Kind, Verdict};

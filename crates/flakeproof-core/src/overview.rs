@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Evidence, HuntCost, HuntEnd, HuntedTest, Kind, Notice, Prediction, QuarantineEntry, Reason,
-    Scores, Signature, Tally, TestId, Timeline, Verdict,
+    Cause, Evidence, HuntCost, HuntEnd, HuntedTest, Kind, Notice, Prediction, QuarantineEntry,
+    Reason, Scores, Signature, Tally, TestId, Timeline, Verdict,
 };
 
 /// All that is known about a project's tests.
@@ -47,6 +47,8 @@ pub struct TestDetail {
     pub quarantine: Option<QuarantineEntry>,
     /// A command that shows the failure again.
     pub reproduce: Option<String>,
+    /// What makes it fail, by experiment.
+    pub cause: Option<Cause>,
 }
 
 /// What a run said about a failure.

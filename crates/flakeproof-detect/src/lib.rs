@@ -5,7 +5,7 @@
 //! [`Environment`](flakeproof_runner::Environment) only. [`intersect`] is its last step: whether
 //! what a test touches and what changed meet, and [`change`] says what did. [`hunt`] looks for flaky tests before they fail a build,
 //! [`plan`] says where to look next, [`verify`] proves that a flaky test is mended, and [`cause`] what
-//! makes it fail.
+//! makes it fail. [`provoke`] looks for tests that pass here and would fail elsewhere.
 
 pub mod cause;
 pub mod change;
@@ -13,6 +13,7 @@ pub mod hunt;
 pub mod intersect;
 pub mod plan;
 mod pollution;
+pub mod provoke;
 mod side_by_side;
 pub mod triage;
 pub mod verify;

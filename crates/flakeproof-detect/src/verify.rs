@@ -4,7 +4,8 @@
 //! in a fresh environment. One such run of an order is a [`Replay`]. What copies of the interpreter
 //! say is confirmed in new processes before it is called fixed. A test that fails from the first
 //! run on is looked at once more where it used to pass, because a test that fails everywhere is
-//! broken, not flaky.
+//! broken, not flaky. Where a lever is known to make it fail, it runs alone under that lever, and where
+//! it used to pass is without it.
 
 use std::time::Duration;
 
@@ -14,13 +15,15 @@ use flakeproof_core::{
 };
 use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
+use crate::cause::UnderLever;
+
 /// So many runs in a row may say nothing, because the test is skipped or not reached.
 const MOST_SILENT: u32 = 3;
 /// So many orders are confirmed in new processes.
 const MOST_CONFIRMED: usize = 5;
 
 /// What to prove.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Claim {
     /// The orders in which the test used to fail, itself last; at least one.
     pub orders: Vec<Vec<TestId>>,
@@ -28,6 +31,8 @@ pub struct Claim {
     pub control: Option<Vec<TestId>>,
     /// What decided the orders that the language leaves open where it failed, if not the runtime.
     pub shuffle: Option<Shuffle>,
+    /// The lever that makes it fail, if one is known.
+    pub under: Option<UnderLever>,
     /// The rate to test against, and how sure to be.
     pub runs: FixTest,
     /// How fresh environments are made.
@@ -104,6 +109,13 @@ fn is_fixed(verdict: FixVerdict) -> bool {
     }
 }
 
+/// Whether the lever that makes a test fail is pulled, where there is one.
+#[derive(Clone, Copy)]
+enum Pulled {
+    Yes,
+    No,
+}
+
 /// Why a proof stops without a verdict.
 enum Stop {
     Early(FixEnd),
@@ -131,6 +143,9 @@ impl Proof<'_> {
             let Some(order) = turns.next() else { return Err(Stop::Early(FixEnd::NotReached)) };
             self.count(order, self.claim.isolation)?;
         };
+        if is_fixed(verdict) && self.claim.under.is_some() {
+            return self.confirm_without_the_lever();
+        }
         if is_fixed(verdict) && self.claim.isolation == Isolation::Fork {
             return self.confirm();
         }
@@ -149,9 +164,24 @@ impl Proof<'_> {
         Ok(FixVerdict::Fixed)
     }
 
+    /// A test that passes under the lever now and fails without it is not mended.
+    fn confirm_without_the_lever(&mut self) -> Result<FixVerdict, Stop> {
+        let order = self.claim.orders.first().map(Vec::as_slice).unwrap_or_default();
+        for _ in 0..ALWAYS {
+            let (has_failed, failure) = self.run_with(order, self.claim.isolation, Pulled::No)?;
+            if has_failed {
+                (self.verified.failure, self.verified.failing) = (failure, Some(order.to_vec()));
+                self.verified.runs.observe(true);
+                return Ok(FixVerdict::StillFlaky);
+            }
+        }
+        Ok(FixVerdict::Fixed)
+    }
+
     /// Whether a test that failed is broken: it never passed, neither here nor where it used to.
     fn look_again(&mut self) -> Result<FixVerdict, Stop> {
         let is_broken = match &self.claim.control {
+            _ if self.claim.under.is_some() => self.fails_without_the_lever()?,
             _ if self.verified.runs.tally().failures < self.verified.runs.tally().runs => false,
             Some(control) => {
                 let mut failures = 0;
@@ -173,6 +203,17 @@ impl Proof<'_> {
         Ok(if is_broken { FixVerdict::AlwaysFails } else { FixVerdict::StillFlaky })
     }
 
+    /// Whether a test that fails under its lever fails each time without it, too.
+    fn fails_without_the_lever(&mut self) -> Result<bool, Stop> {
+        let order = self.claim.orders.first().map(Vec::as_slice).unwrap_or_default();
+        for _ in 0..ALWAYS {
+            if !self.run_with(order, self.claim.isolation, Pulled::No)?.0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Run an order and count how its last test ends; whether it failed.
     fn count(&mut self, order: &[TestId], isolation: Isolation) -> Result<bool, Stop> {
         let (has_failed, failure) = self.run(order, isolation)?;
@@ -190,15 +231,26 @@ impl Proof<'_> {
         order: &[TestId],
         isolation: Isolation,
     ) -> Result<(bool, Option<Failure>), Stop> {
+        self.run_with(order, isolation, Pulled::Yes)
+    }
+
+    fn run_with(
+        &mut self,
+        order: &[TestId],
+        isolation: Isolation,
+        pulled: Pulled,
+    ) -> Result<(bool, Option<Failure>), Stop> {
         for _ in 0..MOST_SILENT {
             self.may_go_on()?;
-            let Replay { executions, last, ended_by } =
-                replay(self.adapter, order, isolation, self.claim.shuffle.as_ref()).map_err(
-                    |error| match error {
-                        Error::Cancelled => Stop::Early(FixEnd::Interrupted),
-                        error => Stop::Trouble(error),
-                    },
-                )?;
+            let replayed = match (&self.claim.under, order.last(), pulled) {
+                (Some(under), Some(test), Pulled::Yes) => under.replay(self.adapter, test),
+                (Some(under), Some(test), Pulled::No) => under.replay_without(self.adapter, test),
+                _ => replay(self.adapter, order, isolation, self.claim.shuffle.as_ref()),
+            };
+            let Replay { executions, last, ended_by } = replayed.map_err(|error| match error {
+                Error::Cancelled => Stop::Early(FixEnd::Interrupted),
+                error => Stop::Trouble(error),
+            })?;
             self.verified.executions += u64::from(executions);
             self.verified.ended_by = ended_by;
             match last.map(|it| (it.outcome, it.failure)) {

@@ -143,6 +143,31 @@ fn an_effect_that_does_not_hold_in_turns_is_not_named() {
     assert_eq!(named(&found), []);
 }
 
+/// A copy at the same time, compared with a copy in turn.
+fn a_copy() -> Vec<Tries> {
+    let control = Control {
+        value: "in turn".into(),
+        intervention: Intervention::Company(Company::ItselfInTurn),
+    };
+    let setting = Setting::new("a copy", Intervention::Company(Company::Itself)).beside(control);
+    let lever = Box::new(Values { name: LeverName::BesideItself, is_ordered: false });
+    vec![Tries { lever, settings: vec![setting] }]
+}
+
+#[test]
+fn two_copies_that_fail_by_chance_are_not_in_each_others_way() {
+    let mut wrong = 0;
+    for seed in 0..100 {
+        for rate in [0.1, 0.3, 0.5] {
+            let suite = tests().fails_if("t", move |moment| chance(moment, seed, rate));
+            wrong += u32::from(!named(&found(&suite, &question(a_copy()))).is_empty());
+        }
+    }
+    assert!(wrong <= 15, "{wrong} of 300");
+    let in_turns = tests().fails_if("t", |moment| moment.times % 2 == 1);
+    assert_eq!(named(&found(&in_turns, &question(a_copy()))), []);
+}
+
 #[test]
 fn a_test_that_fails_at_random_is_blamed_on_no_lever() {
     for seed in 0..60 {

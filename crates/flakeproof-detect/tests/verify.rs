@@ -19,6 +19,7 @@ fn alone() -> Claim {
         orders: vec![order(&["v"])],
         control: None,
         shuffle: None,
+        under: None,
         runs: FixTest::new(0.5, 0.95, 1),
         isolation: Isolation::Fork,
         budget: None,

@@ -109,7 +109,8 @@ impl<'a> TestView<'a> {
         let detail = self.detail;
         let is_suspect = detail.and_then(|it| it.prediction.as_ref()).is_some_and(|it| it.flaky);
         let is_held = detail.is_some_and(|it| it.quarantine.is_some());
-        self.score.is_some() || self.hunted_kind().is_some() || is_suspect || is_held
+        let is_caused = detail.is_some_and(|it| it.cause.is_some());
+        self.score.is_some() || self.hunted_kind().is_some() || is_suspect || is_held || is_caused
     }
 }
 

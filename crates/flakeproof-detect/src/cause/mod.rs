@@ -25,6 +25,7 @@ use flakeproof_runner::levers::{InForce, Lever, Setting};
 use flakeproof_runner::{Adapter, Cancel, Result};
 
 use self::experiment::Experiment;
+pub use self::trial::UnderLever;
 
 /// What to find out.
 #[derive(Debug)]

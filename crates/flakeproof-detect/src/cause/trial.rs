@@ -1,10 +1,56 @@
 //! One run of a test under an intervention, in processes that no other run had.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use flakeproof_core::{Execution, Isolation, Outcome, TestId};
-use flakeproof_runner::levers::{Company, InForce, Intervention, Pressure};
+use flakeproof_runner::levers::{Company, InForce, Intervention, Machine, Pressure};
 use flakeproof_runner::{Adapter, Environment, Error, Probe, Result, Then};
+
+use crate::verify::Replay;
+
+/// A lever under which a test is run again, because that makes it fail.
+#[derive(Debug, Clone)]
+pub struct UnderLever {
+    /// What is in force for the processes of the adapter.
+    pub in_force: InForce,
+    /// What the lever does.
+    pub intervention: Intervention,
+    /// The ids of the whole suite, in its order.
+    pub suite: Vec<TestId>,
+    /// Where the files lie that the intervention points to.
+    pub machine: Arc<Machine>,
+}
+
+impl UnderLever {
+    /// Run the test once under the lever, in processes that no other run had.
+    ///
+    /// # Errors
+    /// When the runner itself breaks.
+    pub fn replay(&self, adapter: &dyn Adapter, test: &TestId) -> Result<Replay> {
+        self.run(adapter, test, &self.intervention)
+    }
+
+    /// Run it once without the lever, in the same way.
+    ///
+    /// # Errors
+    /// When the runner itself breaks.
+    pub fn replay_without(&self, adapter: &dyn Adapter, test: &TestId) -> Result<Replay> {
+        self.run(adapter, test, &Intervention::Nothing)
+    }
+
+    fn run(
+        &self,
+        adapter: &dyn Adapter,
+        test: &TestId,
+        intervention: &Intervention,
+    ) -> Result<Replay> {
+        let lab = Laboratory { adapter, in_force: &self.in_force, suite: &self.suite };
+        let trial = lab.run(test, intervention)?;
+        let executions = u32::try_from(trial.executions).unwrap_or(u32::MAX);
+        Ok(Replay { executions, last: trial.execution, ended_by: None })
+    }
+}
 
 /// Where tests run, and what is in force there.
 pub(super) struct Laboratory<'a> {
@@ -31,6 +77,7 @@ impl Laboratory<'_> {
         let _standing = self.in_force.put(intervention.clone());
         let (executions, execution) = match intervention {
             Intervention::Company(Company::Itself) => self.run_beside_itself(test),
+            Intervention::Company(Company::ItselfInTurn) => self.run_twice(test),
             Intervention::Company(company) => self.run_after(test, *company),
             _ => self.run_alone(test, intervention),
         }?;
@@ -77,6 +124,19 @@ impl Laboratory<'_> {
         Ok((2, Some(failed)))
     }
 
+    /// Two copies one after the other, each in a process of its own; the one that fails is the one that
+    /// counts.
+    fn run_twice(&self, test: &TestId) -> Result<(u64, Option<Execution>)> {
+        let (mut executions, mut last) = (0, None);
+        while executions < 2 && !last.as_ref().is_some_and(|it: &Execution| it.outcome.is_failure())
+        {
+            let (one, execution) = self.run_alone(test, &Intervention::Nothing)?;
+            executions += one;
+            last = execution;
+        }
+        Ok((executions, last))
+    }
+
     fn run_after(&self, test: &TestId, company: Company) -> Result<(u64, Option<Execution>)> {
         let order = self.order(test, company).ok_or_else(|| Error::NotPossible {
             what: "another order".into(),
@@ -84,7 +144,7 @@ impl Laboratory<'_> {
         })?;
         let mut environment = match company {
             Company::SuiteBefore => self.adapter.reopen(&order, Then::End)?,
-            Company::SuiteReversed | Company::Itself => {
+            Company::SuiteReversed | Company::Itself | Company::ItselfInTurn => {
                 let mut environment = self.adapter.open(Isolation::Spawn)?;
                 environment.expect(&order, Then::End)?;
                 environment
@@ -111,13 +171,15 @@ impl Laboratory<'_> {
         let others: Vec<TestId> = match company {
             Company::SuiteBefore => self.suite[..at].to_vec(),
             Company::SuiteReversed => self.suite[at + 1..].iter().rev().cloned().collect(),
-            Company::Itself => Vec::new(),
+            Company::Itself | Company::ItselfInTurn => Vec::new(),
         };
         (!others.is_empty()).then(|| {
             let order = [others, vec![test.clone()]].concat();
             match company {
                 Company::SuiteBefore => order,
-                Company::SuiteReversed | Company::Itself => self.adapter.runnable(&order),
+                Company::SuiteReversed | Company::Itself | Company::ItselfInTurn => {
+                    self.adapter.runnable(&order)
+                }
             }
         })
     }
@@ -150,7 +212,7 @@ pub(super) fn is_too_slow_for(
             let share = (*running + *stopped).as_secs_f64() / running.as_secs_f64().max(1e-3);
             2.0 * share
         }
-        Intervention::Load(_) | Intervention::HeldThreads(_) => 20.0,
+        Intervention::Load(_) | Intervention::HeldThreads(_) | Intervention::HeldCalls(_) => 20.0,
         Intervention::OneCore | Intervention::Company(_) => 10.0,
         _ => 4.0,
     };
@@ -171,6 +233,9 @@ pub(super) fn may_break_a_runner(intervention: &Intervention) -> bool {
         | Intervention::NewFolder(_)
         | Intervention::Umask(_)
         | Intervention::Descriptors(_)
+        | Intervention::Memory(_)
+        | Intervention::HeldCalls(_)
+        | Intervention::IgnoredSignals(_)
         | Intervention::Namespaces(_)
         | Intervention::Clock { .. } => true,
     }

@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use flakeproof_core::{
-    HuntedTest, Overview, PastFinding, PastRun, Prediction, QuarantineEntry, Reason, SimilarTest,
-    Standing, TestId, TestScore,
+    Cause, HuntedTest, Overview, PastFinding, PastRun, Prediction, QuarantineEntry, Reason,
+    SimilarTest, Standing, Tally, TestId, TestScore,
 };
 use serde::Serialize;
 
@@ -255,6 +255,7 @@ struct Detail<'a> {
     repeats: Option<String>,
     unexplained: Option<String>,
     hunted: Option<Hunted<'a>>,
+    cause: Option<Caused<'a>>,
     findings: Shown<Finding<'a>>,
     failures: Shown<(String, u32, &'a str)>,
     features: Vec<(&'a str, f64)>,
@@ -274,6 +275,16 @@ struct Hunted<'a> {
     left: Shown<String>,
     calls: Shown<String>,
     failure: Option<String>,
+}
+
+/// What makes it fail, by experiment.
+#[derive(Serialize)]
+struct Caused<'a> {
+    answer: &'static str,
+    says: String,
+    /// Lever, value, how often it failed with it and without, each as failures and runs.
+    levers: Vec<(&'static str, &'a str, [u32; 2], [u32; 2])>,
+    command: Option<&'a str>,
 }
 
 /// The first of many, and how many more there are.
@@ -338,6 +349,7 @@ impl<'a> Detail<'a> {
             repeats,
             unexplained,
             hunted: detail.hunted.as_ref().map(Hunted::new),
+            cause: detail.cause.as_ref().map(Caused::new),
             findings: Shown::new(&detail.findings, Finding::new),
             failures: Shown::new(&detail.failures, |failure| {
                 (words::excerpt(&failure.message), failure.times, failure.last.as_str())
@@ -363,6 +375,21 @@ impl<'a> Hunted<'a> {
                 words::excerpt(call)
             }),
             failure: test.failure.as_ref().map(|failure| words::excerpt(&failure.message)),
+        }
+    }
+}
+
+impl<'a> Caused<'a> {
+    fn new(cause: &'a Cause) -> Self {
+        let proven = cause.levers.iter().filter(|it| it.answer.is_some());
+        let tally = |it: Tally| [it.failures, it.runs];
+        Self {
+            answer: cause.answer.word(),
+            says: words::cause(cause),
+            levers: proven
+                .map(|it| (it.name.word(), it.value.as_str(), tally(it.with), tally(it.plain)))
+                .collect(),
+            command: cause.command.as_deref(),
         }
     }
 }

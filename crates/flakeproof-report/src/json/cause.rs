@@ -3,7 +3,7 @@
 //! Its schema is published as `docs/reference/cause-report.schema.json`.
 
 use flakeproof_core::{
-    CauseAnswer, CauseEnd, CauseFindings, LeverName, NotTried, Tally, TestId, TriedLever,
+    Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, NotTried, Tally, TestId, TriedLever,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -64,6 +64,37 @@ struct CauseReport<'a> {
     notices: Vec<NoticeReport<'a>>,
     /// The number the process ends with.
     exit_code: u8,
+}
+
+/// What is known to make a test fail, in short.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "KnownCause")]
+pub(super) struct KnownCauseReport<'a> {
+    /// The test, by its id.
+    test: &'a TestId,
+    /// What is proven.
+    answer: CauseAnswer,
+    /// The lever; `null` if none is named.
+    lever: Option<LeverReport<'a>>,
+    /// The same in a sentence, for people.
+    sentence: String,
+    /// What makes it flaky, in the words of the data sets that predictors learn from.
+    category: Option<&'a str>,
+    /// A command that makes it fail; `null` where there is none that a person would type.
+    command: Option<&'a str>,
+}
+
+impl<'a> KnownCauseReport<'a> {
+    pub(super) fn new(cause: &'a Cause) -> Self {
+        Self {
+            test: &cause.test,
+            answer: cause.answer,
+            lever: cause.lever().map(lever),
+            sentence: words::cause(cause),
+            category: cause.category.as_deref(),
+            command: cause.command.as_deref(),
+        }
+    }
 }
 
 /// One value of one lever.

@@ -3,8 +3,8 @@
 //! Its schema is published as `docs/reference/verify-report.schema.json`.
 
 use flakeproof_core::{
-    FixEnd, FixFindings, FixVerdict, FlakyKind, FormerRate, Isolation, RateSource, Tally, TestId,
-    WhereSeen,
+    FixEnd, FixFindings, FixVerdict, FlakyKind, FormerRate, Isolation, LeverValue, RateSource,
+    Tally, TestId, WhereSeen,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,6 +42,8 @@ struct FixReport<'a> {
     test: &'a TestId,
     /// How it was flaky; `null` if no hunt said so.
     kind: Option<FlakyKind>,
+    /// The lever that it was run under, because that makes it fail; `null` if none is known.
+    lever: Option<&'a LeverValue>,
     /// The orders that it was run in, in turns; itself last in each.
     orders: &'a [Vec<TestId>],
     /// How environments were made, except for the confirmation in new processes.
@@ -97,6 +99,8 @@ enum SourceReport {
     Alone,
     /// A hunt, wherever the test ran.
     Anywhere,
+    /// `cause`, under the lever that makes it fail.
+    UnderLever,
     /// A hunt, which calls nobody order-dependent who fails less often than this.
     Decided,
 }
@@ -120,6 +124,7 @@ impl<'a> FixReport<'a> {
             run: RunFactsReport::new(&findings.run),
             test: &findings.test,
             kind: findings.kind,
+            lever: findings.lever.as_ref(),
             orders: &findings.orders,
             isolation: findings.isolation,
             was: FormerRateReport::new(findings.was),
@@ -156,6 +161,7 @@ fn place_report(place: WhereSeen) -> SourceReport {
         WhereSeen::OtherOrders => SourceReport::OtherOrders,
         WhereSeen::Alone => SourceReport::Alone,
         WhereSeen::Anywhere => SourceReport::Anywhere,
+        WhereSeen::UnderLever => SourceReport::UnderLever,
     }
 }
 
@@ -174,6 +180,7 @@ mod tests {
             run: sample::findings_of(Vec::new()).run,
             test: "tests/test_pay.py::test_total".into(),
             kind: Some(FlakyKind::Victim),
+            lever: None,
             orders: vec![vec!["tests/test_cart.py::test_currency".into(), "test_total".into()]],
             isolation: Isolation::Fork,
             was: FormerRate {

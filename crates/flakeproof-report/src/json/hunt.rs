@@ -11,6 +11,7 @@ use flakeproof_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::cause::KnownCauseReport;
 use super::document::{
     self, Json, NoticeReport, RunFactsReport, ToolReport, rounded, seconds, to_the_millionth,
 };
@@ -46,6 +47,9 @@ struct HuntReport<'a> {
     tests: Vec<HuntedTestReport<'a>>,
     /// Every single test that makes another one fail.
     pairs: Vec<Pair>,
+    /// Tests that always pass here and fail under a lever, which does not make them flaky; empty unless
+    /// that was looked for.
+    latent: Vec<KnownCauseReport<'a>>,
     /// What the hunt took, all sessions together.
     cost: CostReport,
     /// The seed of all orders.
@@ -130,6 +134,7 @@ impl<'a> HuntReport<'a> {
             run: RunFactsReport::new(&findings.run),
             tests: findings.tests.iter().map(HuntedTestReport::new).collect(),
             pairs: findings.pairs(),
+            latent: findings.latent.iter().map(KnownCauseReport::new).collect(),
             cost: CostReport::new(&findings.cost),
             seed: findings.run.seed,
             end: findings.end,

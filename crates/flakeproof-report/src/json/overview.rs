@@ -13,6 +13,7 @@ use flakeproof_core::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::cause::KnownCauseReport;
 use super::document;
 use super::document::{Json, NoticeReport, ToolReport, rounded, seconds, to_the_millionth};
 use super::hunt::{CostReport, HuntedTestReport};
@@ -296,6 +297,7 @@ pub fn test_document<'a>(overview: &'a Overview, id: &TestId) -> Option<TestDocu
         in_words: view.score.map(words::score),
         timeline: view.marks.iter().map(|mark| MarkDocument::new(mark, runs)).collect(),
         hunted: hunted.map(HuntedTestReport::new),
+        cause: detail.and_then(|it| it.cause.as_ref()).map(KnownCauseReport::new),
         findings: detail
             .map_or(&[][..], |it| &it.findings)
             .iter()
@@ -334,6 +336,8 @@ pub struct TestDocument<'a> {
     timeline: Vec<MarkDocument<'a>>,
     /// What the latest hunt that looked at it says.
     hunted: Option<HuntedTestReport<'a>>,
+    /// What makes it fail, by experiment; `null` if no experiment found that out.
+    cause: Option<KnownCauseReport<'a>>,
     /// What runs said about its failures, the latest first.
     findings: Vec<FindingDocument<'a>>,
     /// How it failed, the latest first, each way once.

@@ -278,6 +278,7 @@ pub(crate) fn hunt_findings() -> HuntFindings {
             }],
         },
         end: HuntEnd::Finished,
+        latent: Vec::new(),
         hidden: Some(Hidden { expected: 0.420_000_4, at_most: 2, failing: 0.05 }),
         notices: vec![Notice {
             what: "the history could not be written".into(),

@@ -184,6 +184,7 @@ fn everything() -> TestDetail {
             expires: "2026-12-01".into(),
         }),
         reproduce: Some(format!("flakeproof repro {WORST}")),
+        cause: None,
     }
 }
 

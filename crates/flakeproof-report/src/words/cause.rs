@@ -1,6 +1,6 @@
 //! What makes a test fail, in a sentence that a person can act on.
 
-use flakeproof_core::{Cause, CauseAnswer, LeverName, Tally, TriedLever};
+use flakeproof_core::{Cause, CauseAnswer, LeverName, LeverValue, Tally, TriedLever};
 
 /// What makes a test fail, in one sentence, and what to do about it.
 #[must_use]
@@ -55,6 +55,12 @@ fn of_runs(tally: Tally) -> String {
     format!("{} of {}", tally.failures, tally.runs)
 }
 
+/// The circumstances that a lever makes: `when the time zone is Asia/Kolkata`.
+#[must_use]
+pub fn under_lever(lever: &LeverValue) -> String {
+    under(lever.name, &lever.value)
+}
+
 /// The circumstances that a lever makes, to stand behind "fails".
 fn under(lever: LeverName, value: &str) -> String {
     match lever {
@@ -68,6 +74,8 @@ fn under(lever: LeverName, value: &str) -> String {
         LeverName::Temp => format!("when temporary files go to {value}"),
         LeverName::Umask => format!("with the umask {value}"),
         LeverName::Descriptors => format!("when it may have no more than {value}"),
+        LeverName::Memory => format!("when it may have no more than {value}"),
+        LeverName::Signals => format!("when whoever starts it ignores {value}"),
         LeverName::Addresses => format!("when addresses in memory are {value}"),
         LeverName::BesideItself => format!("beside {value} in the same folder"),
         LeverName::OneCore => format!("when it has {value}"),
@@ -76,7 +84,7 @@ fn under(lever: LeverName, value: &str) -> String {
         LeverName::NoNetwork => format!("when the network reaches {value}"),
         LeverName::Clock => format!("when the clock says {value}"),
         LeverName::Scheduling => format!("with {value}"),
-        LeverName::SlowCalls => format!("when {value} takes long"),
+        LeverName::SlowCalls => format!("with {value}"),
     }
 }
 
@@ -110,6 +118,13 @@ fn hint(lever: LeverName) -> &'static str {
         }
         LeverName::Descriptors => {
             "it has many files open at once, or leaves them open; close each one before the next"
+        }
+        LeverName::Memory => {
+            "it keeps much in memory at once, or asks for more than it needs; take it in parts"
+        }
+        LeverName::Signals => {
+            "it expects to hear a signal that a background job or `nohup` ignores; set what it does with \
+             the signal in the test"
         }
         LeverName::Addresses => {
             "it depends on where things lie in memory, such as the order of objects by their address"

@@ -11,7 +11,7 @@ mod history;
 mod hunt;
 mod predictions;
 
-pub use cause::cause;
+pub use cause::{cause, under_lever};
 pub use findings::{command, evidence, failure, group, kind, outcome, quarantined, verdict};
 pub(crate) use findings::{counted, excerpt, percent, sentence};
 pub use history::{burnt, interval, rate, repeats, score, since, standing, unexplained};

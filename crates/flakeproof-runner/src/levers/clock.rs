@@ -8,11 +8,14 @@ use std::path::{Path, PathBuf};
 
 use flakeproof_core::LeverName;
 
-use super::{Control, Intervention, Lever, Machine, Setting};
+use super::{Control, Intervention, Lever, Machine, Setting, one_of};
 
 /// The wall clock.
 #[derive(Debug)]
 pub(super) struct Clock;
+
+const NO_LIBRARY: &str = "libfaketime is not installed here (the package faketime has it), and nothing \
+                          else sets the clock of a process";
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -22,10 +25,7 @@ impl Lever for Clock {
     }
 
     fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String> {
-        let library = library().ok_or(
-            "libfaketime is not installed here (the package faketime has it), and nothing else sets \
-             the clock of a process",
-        )?;
+        let library = library().ok_or(NO_LIBRARY)?;
         let year = machine.year();
         let leap = (year..).find(|it| it % 4 == 0 && it % 100 != 0).unwrap_or(year);
         // After midnight on the first of January; before midnight on the last of December; a leap day;
@@ -42,6 +42,14 @@ impl Lever for Clock {
         match settings.is_empty() {
             true => Err("this machine cannot say what a date is in seconds".into()),
             false => Ok(settings),
+        }
+    }
+
+    fn setting(&self, value: &str, machine: &Machine) -> Result<Setting, String> {
+        let library = library().ok_or(NO_LIBRARY)?;
+        match machine.unix_time(value) {
+            Some(at) => Ok(setting(&library, value, at)),
+            None => one_of(self.settings(machine)?, value),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use flakeproof_core::LeverName;
 
-use super::{Company, Intervention, Lever, Machine, Setting};
+use super::{Company, Control, Intervention, Lever, Machine, Setting};
 
 /// The tests that run before it.
 #[derive(Debug)]
@@ -38,6 +38,10 @@ impl Lever for BesideItself {
 
     fn settings(&self, _: &Machine) -> Result<Vec<Setting>, String> {
         let copy = Setting::new("a copy at the same time", Intervention::Company(Company::Itself));
-        Ok(vec![copy.typed("({} & {}; wait $!)")])
+        let control = Control {
+            value: "a copy after it".to_owned(),
+            intervention: Intervention::Company(Company::ItselfInTurn),
+        };
+        Ok(vec![copy.beside(control).typed("({} & {}; wait $!)")])
     }
 }

@@ -8,6 +8,7 @@
 //! the runner is ready and ends with it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,8 +20,8 @@ use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getgid, getrlimit, getuid, setrlimit, umask};
 use serde::{Deserialize, Serialize};
 
-use super::Machine;
 use super::network::bring_loopback_up;
+use super::{HeldCalls, Machine};
 
 /// One thing that is changed about the processes of a test.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -37,6 +38,10 @@ pub enum Intervention {
     Umask(u32),
     /// The number of files that may be open.
     Descriptors(u64),
+    /// The memory that each process may have, in MiB.
+    Memory(u64),
+    /// Signals that are ignored by whoever starts the command, by their names in a shell.
+    IgnoredSignals(String),
     /// All threads and processes on one core.
     OneCore,
     /// Code and data always at the same place in memory.
@@ -61,6 +66,8 @@ pub enum Intervention {
     Load(usize),
     /// Random threads are held back for random times.
     HeldThreads(u64),
+    /// System calls take long, or fail.
+    HeldCalls(HeldCalls),
     /// The tests that run before it, or beside it.
     Company(Company),
 }
@@ -87,6 +94,9 @@ pub enum Company {
     SuiteReversed,
     /// A copy of itself, at the same time in the same folder.
     Itself,
+    /// A copy of itself, one after the other: the control of the other one. Either copy may fail by
+    /// chance, so that two of them fail more often than one.
+    ItselfInTurn,
 }
 
 impl Intervention {
@@ -132,6 +142,10 @@ impl Intervention {
                 let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
                 setrlimit(Resource::Nofile, Rlimit { current: Some(*limit), maximum })?;
             }
+            Self::Memory(megabytes) => {
+                let Rlimit { maximum, .. } = getrlimit(Resource::As);
+                setrlimit(Resource::As, Rlimit { current: Some(megabytes << 20), maximum })?;
+            }
             Self::OneCore => {
                 let own = Pid::from_raw(0);
                 let allowed = sched_getaffinity(own)?;
@@ -147,13 +161,33 @@ impl Intervention {
             Self::Nothing
             | Self::Variables(_)
             | Self::NewFolder(_)
+            | Self::IgnoredSignals(_)
             | Self::Clock { .. }
             | Self::Quota { .. }
             | Self::Load(_)
             | Self::HeldThreads(_)
+            | Self::HeldCalls(_)
             | Self::Company(_) => {}
         }
         Ok(())
+    }
+}
+
+impl Intervention {
+    /// The command as it is started: behind a shell that ignores signals, where that is what it does. Only
+    /// who ignores them itself can hand that on, and a guard must hear them.
+    pub(crate) fn around(&self, command: &[OsString]) -> Vec<OsString> {
+        let shell = match self {
+            Self::IgnoredSignals(signals) => {
+                vec![
+                    "sh".into(),
+                    "-c".into(),
+                    format!("trap '' {signals}; exec \"$0\" \"$@\"").into(),
+                ]
+            }
+            _ => Vec::new(),
+        };
+        [shell.as_slice(), command].concat()
     }
 }
 

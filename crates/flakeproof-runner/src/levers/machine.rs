@@ -7,7 +7,7 @@ use rustix::process::{Resource, getrlimit};
 
 use super::clock::year_of;
 use super::{Intervention, pressure};
-use crate::process::{answer_of, try_out};
+use crate::process::{answer_of, can_listen, try_out};
 
 /// What this machine is, and what it allows. Nothing of it needs root.
 #[derive(Debug)]
@@ -53,6 +53,11 @@ impl Machine {
     /// How many files may be open.
     pub(super) fn descriptors(&self) -> u64 {
         getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+    }
+
+    /// How many MiB of memory a process may have.
+    pub(super) fn megabytes(&self) -> u64 {
+        getrlimit(Resource::As).current.map_or(u64::MAX, |bytes| bytes >> 20)
     }
 
     /// How many cores there are for us.
@@ -108,6 +113,16 @@ impl Machine {
             true => Ok(()),
             false => Err("this system does not say which processes a test has".into()),
         }
+    }
+
+    /// Whether we may hear of the system calls of our own processes, and hold them up.
+    pub(super) fn hears_calls(&self) -> Result<(), String> {
+        can_listen().map_err(|cause| format!("holding system calls is not allowed here: {cause}"))
+    }
+
+    /// A place for a file that is gone with this.
+    pub(super) fn file(&self, name: &str) -> Option<PathBuf> {
+        self.scratch.as_ref().map(|folder| folder.path().join(name))
     }
 
     /// Whether we may hold threads of our own processes back.

@@ -14,6 +14,7 @@ mod machine;
 mod network;
 mod pressure;
 mod processor;
+mod slow_calls;
 mod surroundings;
 mod zone;
 
@@ -22,6 +23,7 @@ use flakeproof_core::LeverName;
 pub use intervention::{Company, InForce, Intervention, Namespaces, Standing};
 pub use machine::Machine;
 pub use pressure::Pressure;
+pub use slow_calls::{CallEffect, HeldCalls, SlowCall};
 
 /// One thing about the surroundings of a test that can be changed on purpose.
 pub trait Lever: Sync + std::fmt::Debug {
@@ -33,6 +35,14 @@ pub trait Lever: Sync + std::fmt::Debug {
     /// # Errors
     /// Why it cannot be tried here, for people.
     fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String>;
+
+    /// The setting with this value: one of those that are worth a try, or one that was cut down from them.
+    ///
+    /// # Errors
+    /// Why there is none, or why it cannot be tried here, for people.
+    fn setting(&self, value: &str, machine: &Machine) -> Result<Setting, String> {
+        one_of(self.settings(machine)?, value)
+    }
 
     /// A setting between one under which a test passes, or none, and one under which it fails, where there
     /// is such a thing: the way to the mildest one that is enough.
@@ -107,6 +117,19 @@ impl Setting {
     }
 }
 
+/// The setting with this value among those that are tried.
+fn one_of(settings: Vec<Setting>, value: &str) -> Result<Setting, String> {
+    let all: Vec<String> = settings.iter().map(|it| it.value.clone()).collect();
+    let found = settings.into_iter().find(|it| it.value == value);
+    found.ok_or_else(|| format!("these are tried here: {}", all.join(", ")))
+}
+
+/// The lever with this name.
+#[must_use]
+pub fn by_name(name: LeverName) -> Option<Box<dyn Lever>> {
+    all().into_iter().find(|lever| lever.name() == name)
+}
+
 /// Every lever, in the order of value for its cost.
 #[must_use]
 pub fn all() -> Vec<Box<dyn Lever>> {
@@ -121,7 +144,9 @@ pub fn all() -> Vec<Box<dyn Lever>> {
         Box::new(surroundings::Temp),
         Box::new(limits::Umask),
         Box::new(limits::Descriptors),
+        Box::new(limits::Memory),
         Box::new(limits::Addresses),
+        Box::new(limits::Signals),
         Box::new(company::BesideItself),
         Box::new(processor::OneCore),
         Box::new(processor::Quota),
@@ -129,18 +154,41 @@ pub fn all() -> Vec<Box<dyn Lever>> {
         Box::new(network::NoNetwork),
         Box::new(clock::Clock),
         Box::new(processor::Scheduling),
-        Box::new(processor::SlowCalls),
+        Box::new(slow_calls::SlowCalls),
     ]
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn every_lever_of_the_vocabulary_is_there_once_and_in_its_order() {
         let names: Vec<LeverName> = all().iter().map(|lever| lever.name()).collect();
         assert_eq!(names, LeverName::ALL);
+    }
+
+    #[test]
+    fn a_setting_that_was_cut_down_is_found_again_by_its_value() {
+        let machine = Machine::probe();
+        let setting = |name, value: &str| {
+            by_name(name).expect("it is there").setting(value, &machine).map(|it| it.intervention)
+        };
+        assert_eq!(
+            setting(LeverName::Descriptors, "101 open files"),
+            Ok(Intervention::Descriptors(101))
+        );
+        let (running, stopped) = (Duration::from_millis(100), Duration::from_millis(337));
+        assert_eq!(
+            setting(LeverName::Quota, "100 ms of every 437 ms"),
+            Ok(Intervention::Quota { running, stopped })
+        );
+        let refused = setting(LeverName::Umask, "full moon").expect_err("it is no mask");
+        assert!(refused.contains("these are tried here: "), "{refused}");
+        assert!(setting(LeverName::Quota, "100 ms of every 50 ms").is_err());
+        assert_eq!(setting(LeverName::Memory, "300 MiB of memory"), Ok(Intervention::Memory(300)));
     }
 
     #[test]

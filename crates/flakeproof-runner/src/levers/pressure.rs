@@ -4,6 +4,7 @@
 //! is killed, guards kill what is stopped, and the kernel lets go of threads that we held.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,6 +27,8 @@ pub struct Pressure {
     /// Closes when it is over.
     over: Option<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
+    /// The file that is there while it goes on.
+    gate: Option<PathBuf>,
 }
 
 /// Counts pressures, so that none begins like the one before.
@@ -37,6 +40,11 @@ impl Pressure {
     pub fn begin(intervention: &Intervention) -> Option<Self> {
         let (sender, over) = bounded(0);
         let begun = BEGUN.fetch_add(1, Ordering::Relaxed);
+        if let Intervention::HeldCalls(held) = intervention {
+            // Without it nothing is held up, and then nothing is seen, either.
+            let _ = std::fs::write(&held.gate, "");
+            return Some(Self { over: None, threads: Vec::new(), gate: Some(held.gate.clone()) });
+        }
         let threads = match *intervention {
             Intervention::Quota { running, stopped } => {
                 // Where in the first slice a test begins must not always be the same.
@@ -64,13 +72,16 @@ impl Pressure {
             }
             _ => return None,
         };
-        Some(Self { over: Some(sender), threads })
+        Some(Self { over: Some(sender), threads, gate: None })
     }
 }
 
 impl Drop for Pressure {
     fn drop(&mut self) {
         drop(self.over.take());
+        if let Some(gate) = &self.gate {
+            let _ = std::fs::remove_file(gate);
+        }
         for thread in self.threads.drain(..) {
             // A thread that panicked has let go of everything, too.
             let _ = thread.join();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use flakeproof_core::LeverName;
 
-use super::{Intervention, Lever, Machine, Setting};
+use super::{Intervention, Lever, Machine, Setting, one_of};
 
 /// One core for all threads and processes.
 #[derive(Debug)]
@@ -41,6 +41,18 @@ impl Lever for Quota {
         machine.sees_processes()?;
         // Long slices show what compares two times, short ones what is slow all the time.
         Ok(vec![quota(100, 900), quota(10, 90)])
+    }
+
+    fn setting(&self, value: &str, machine: &Machine) -> Result<Setting, String> {
+        let parts = value.strip_suffix(" ms").and_then(|it| it.split_once(" ms of every "));
+        let times = parts.map(|(running, all)| (running.parse::<u64>(), all.parse::<u64>()));
+        match times {
+            Some((Ok(running), Ok(all))) if 0 < running && running < all => {
+                machine.sees_processes()?;
+                Ok(quota(running, all - running))
+            }
+            _ => one_of(self.settings(machine)?, value),
+        }
     }
 
     fn between(&self, passes: Option<&Setting>, fails: &Setting) -> Option<Setting> {
@@ -97,20 +109,6 @@ impl Lever for Scheduling {
     fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String> {
         machine.traces()?;
         Ok(vec![Setting::new("random threads held back", Intervention::HeldThreads(1))])
-    }
-}
-
-/// System calls that take long.
-#[derive(Debug)]
-pub(super) struct SlowCalls;
-
-impl Lever for SlowCalls {
-    fn name(&self) -> LeverName {
-        LeverName::SlowCalls
-    }
-
-    fn settings(&self, _: &Machine) -> Result<Vec<Setting>, String> {
-        Err("this version cannot slow single system calls down".into())
     }
 }
 

@@ -24,6 +24,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpgid};
 use serde_json::json;
 
+use super::held_calls::with_held_calls;
 use super::signals::{let_children_hear_every_signal, signal_name};
 use super::to_end::Tail;
 use super::usage::Usage;
@@ -347,7 +348,8 @@ fn guard(
         intervention.variables_in(of_socket.parent().unwrap_or(Path::new("/")), name)
     });
     let end = std::thread::spawn(move || kill_everything_when_input_closes(&of_socket));
-    let [program, arguments @ ..] = command else { return Ok(()) };
+    let command = intervention.around(command);
+    let [program, arguments @ ..] = command.as_slice() else { return Ok(()) };
     let child = taken_on.and_then(|variables| {
         let mut child = Command::new(program);
         for (name, value) in &variables {
@@ -356,7 +358,11 @@ fn guard(
                 None => child.env_remove(name),
             };
         }
-        child.args(arguments).stdin(Stdio::null()).process_group(0).spawn()
+        child.args(arguments).stdin(Stdio::null()).process_group(0);
+        match intervention {
+            Intervention::HeldCalls(held) => with_held_calls(held, move || child.spawn()),
+            _ => child.spawn(),
+        }
     });
     match child {
         Ok(child) => say(json!({ "say": "started", "pid": child.id() })),

@@ -225,6 +225,7 @@ fn findings(tests: Vec<HuntedTest>, end: HuntEnd) -> HuntFindings {
         tests,
         cost: HuntCost { executions: 1000, time: Duration::from_secs(61), ..HuntCost::default() },
         end,
+        latent: Vec::new(),
         hidden: None,
         notices: vec![],
         exit: ExitCode::Failures,

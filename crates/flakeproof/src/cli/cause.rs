@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use flakeproof_core::{LeverName, Seed};
+use flakeproof_core::{LeverName, LeverValue, Seed};
 
 use crate::settings::{HumanDuration, Reporter};
 
@@ -76,6 +76,31 @@ impl FromStr for LeverChoice {
     }
 }
 
+/// What to pull when a test is run again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LeverToPull {
+    /// None, whatever is known.
+    None,
+    /// This one.
+    This(LeverValue),
+}
+
+impl FromStr for LeverToPull {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self::None);
+        }
+        match text.parse()? {
+            LeverChoice { name, value: Some(value) } => Ok(Self::This(LeverValue { name, value })),
+            LeverChoice { name, value: None } => {
+                Err(format!("which value? write it behind the lever: `{name}=VALUE`"))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,5 +113,13 @@ mod tests {
         assert_eq!("zone=Asia/Kolkata".parse(), Ok(LeverChoice { value, ..zone }));
         let refused = "moon".parse::<LeverChoice>().expect_err("there is none");
         assert!(refused.contains("these are: zone, locale"), "{refused}");
+    }
+
+    #[test]
+    fn a_lever_to_pull_has_a_value() {
+        let value = LeverValue { name: LeverName::Quota, value: "10 ms of every 100 ms".into() };
+        assert_eq!(value.to_string().parse(), Ok(LeverToPull::This(value)));
+        assert_eq!("none".parse(), Ok(LeverToPull::None));
+        assert!("zone".parse::<LeverToPull>().is_err());
     }
 }

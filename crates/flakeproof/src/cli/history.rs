@@ -9,6 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
 use jiff::civil::Date;
 
+use super::cause::LeverToPull;
 use crate::settings::{Confidence, HumanDuration, Isolate, Reporter, Was};
 
 /// List the flaky tests of this project, by what hunts and runs have shown.
@@ -31,7 +32,8 @@ pub(crate) enum ListFormat {
     Json,
 }
 
-/// Show a failure of a known flaky test again: replay the order in which a hunt saw it.
+/// Show a failure of a known flaky test again: replay the order in which a hunt saw it, or run it under
+/// the lever that `cause` found.
 ///
 /// Every replay has an environment of its own. Exits with 1 if the test failed at least once, and
 /// with 0 if it never did.
@@ -47,6 +49,9 @@ pub(crate) struct ReproArguments {
     /// How fresh environments are made.
     #[arg(long, value_name = "HOW", default_value = "spawn")]
     pub(crate) isolation: Isolate,
+    /// Run it under a lever, such as `zone=Asia/Kolkata`, or `none` [default: the cause that was found].
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) lever: Option<LeverToPull>,
     /// Also write all that another machine needs to replay it to this file; `-` is stdout.
     #[arg(long, value_name = "FILE")]
     pub(crate) bundle: Option<PathBuf>,
@@ -79,8 +84,8 @@ pub(crate) struct ReproArguments {
 
 /// Prove that a flaky test is mended: run it until clean runs or a failure decide.
 ///
-/// The test runs as it used to fail: a victim after its polluters, a brittle test alone, each time
-/// in a fresh environment. How many clean runs that takes follows from how often it failed before,
+/// The test runs as it used to fail: under the lever that `cause` found, a victim after its polluters,
+/// a brittle test alone, each time in a fresh environment. How many clean runs that takes follows from how often it failed before,
 /// and is said at the start. Exits with 0 if it is fixed, with 1 if it failed, with 5 if neither
 /// can be said, and with 4 if there is no such test.
 #[derive(Debug, Args)]
@@ -94,6 +99,9 @@ pub(crate) struct VerifyArguments {
     /// How sure the verdict must be.
     #[arg(long, value_name = "N%", default_value = "95%")]
     pub(crate) confidence: Confidence,
+    /// Run it under a lever, such as `zone=Asia/Kolkata`, or `none` [default: the cause that was found].
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) lever: Option<LeverToPull>,
     /// Stop after this time, with what can be said so far [default: when it is decided].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET")]
     pub(crate) budget: Option<HumanDuration>,

@@ -62,6 +62,10 @@ pub(crate) struct HuntArguments {
     #[arg(long, value_name = "N", env = "FLAKEPROOF_SHUFFLES", help_heading = HUNT,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) shuffles: Option<u32>,
+    /// Then also run the suite under cheap levers (another zone, another seed of hashes, the other way
+    /// round, on one core, with a tenth of one): what fails only there is latent, and not flaky.
+    #[arg(long, help_heading = HUNT, conflicts_with_all = ["victim", "diff"])]
+    pub(crate) provoke: bool,
     /// After every environment, remove new files that git neither tracks nor ignores. Do not work in
     /// the folder meanwhile.
     #[arg(long, help_heading = HUNT)]

@@ -20,7 +20,7 @@ mod serve;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
-pub(crate) use cause::{CauseArguments, LeverChoice};
+pub(crate) use cause::{CauseArguments, LeverChoice, LeverToPull};
 pub(crate) use ensemble::{
     AblationName, EvaluateEnsemble, EvaluatePeeler, LabelledSourcesArguments, NetworkArguments,
     TrainEnsemble, TrainPeeler,

@@ -187,9 +187,13 @@ fn question(
             (_, Some(obstacle)) => Err(obstacle),
             (_, None) => lever.settings(machine),
         };
-        match settings {
-            Ok(settings) => tries.push(narrowed(lever, settings, &chosen)?),
-            Err(why) => not_tried.push(NotTried { name, why }),
+        match (settings, chosen) {
+            (Ok(_), Chosen::Values(values)) => {
+                let settings = these(&*lever, &values, machine)?;
+                tries.push(Tries { lever, settings });
+            }
+            (Ok(settings), Chosen::All | Chosen::No) => tries.push(Tries { lever, settings }),
+            (Err(why), _) => not_tried.push(NotTried { name, why }),
         }
     }
     let failure = known.and_then(|known| known.test.failure.as_ref());
@@ -224,22 +228,14 @@ fn chosen(choices: &[LeverChoice], name: LeverName) -> Chosen {
     }
 }
 
-fn narrowed(
-    lever: Box<dyn Lever>,
-    settings: Vec<Setting>,
-    chosen: &Chosen,
-) -> Result<Tries, Problem> {
-    let Chosen::Values(values) = chosen else { return Ok(Tries { lever, settings }) };
-    let all: Vec<String> = settings.iter().map(|it| it.value.clone()).collect();
-    let settings: Vec<Setting> =
-        settings.into_iter().filter(|it| values.contains(&it.value)).collect();
-    match settings.len() == values.len() {
-        true => Ok(Tries { lever, settings }),
-        false => Err(Problem::usage(
-            format!("the lever `{}` has no value {}", lever.name(), values.join(", ")),
-            format!("these are tried here: {}", all.join(", ")),
-        )),
-    }
+/// The settings with these values.
+fn these(lever: &dyn Lever, values: &[String], machine: &Machine) -> Result<Vec<Setting>, Problem> {
+    let setting = |value: &String| {
+        lever.setting(value, machine).map_err(|why| {
+            Problem::usage(format!("the lever `{}` has no value {value}", lever.name()), why)
+        })
+    };
+    values.iter().map(setting).collect()
 }
 
 /// An experiment in the history of the project; in memory if it cannot be kept on disk.
@@ -310,12 +306,12 @@ impl KeptCause {
 
 /// Where nothing in a shell does what a lever does, this program does.
 fn with_command(mut found: Found, command: &[String]) -> Found {
-    let lever = found.cause.lever().map(|it| it.name);
+    let lever = found.cause.failing_under().map(|(lever, _)| lever);
     if let (None, Some(lever)) = (&found.cause.command, lever) {
-        let test = words::command(&[found.cause.test.to_string()]);
-        let command = words::command(command);
-        found.cause.command =
-            Some(format!("flakeproof cause {test} --levers {lever} -- {command}"));
+        let replay = ["flakeproof", "repro", found.cause.test.as_str(), "--lever"];
+        let replay: Vec<String> = replay.into_iter().map(str::to_owned).collect();
+        let all = [replay, vec![lever.to_string(), "--".to_owned()], command.to_vec()].concat();
+        found.cause.command = Some(words::command(&all));
     }
     found
 }

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{ExitCode, Overview, Scores};
+use flakeproof_core::{Cause, ExitCode, History, HistoryError, KnownFlaky, Overview, Scores};
 use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
+use flakeproof_store::SqliteHistory;
 
 use crate::cli::{ListArguments, ListFormat, OverviewForm, ReportArguments};
 use crate::problem::Problem;
@@ -54,15 +55,20 @@ fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, OverviewForm
 /// `flakeproof list`: the known flaky tests of the project.
 pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
-    let (hunted, scores) = match history::find(typed.store.as_deref(), &folder)? {
-        Some(history) => {
-            history::hunted_and_scores(&history).map_err(|error| history::unreadable(&error))?
-        }
-        None => (Vec::new(), Scores::default()),
+    let (hunted, scores, causes) = match history::find(typed.store.as_deref(), &folder)? {
+        Some(history) => all_of(&history).map_err(|error| history::unreadable(&error))?,
+        None => (Vec::new(), Scores::default(), Vec::new()),
     };
     match typed.output_format {
-        ListFormat::Text => view::known_flaky(&hunted, &scores),
-        ListFormat::Json => view::known_flaky_json(&hunted, &scores),
+        ListFormat::Text => view::known_flaky(&hunted, &scores, &causes),
+        ListFormat::Json => view::known_flaky_json(&hunted, &scores, &causes),
     }
     Ok(ExitCode::Clean)
+}
+
+/// What hunts, runs and experiments know.
+fn all_of(history: &SqliteHistory) -> Result<(Vec<KnownFlaky>, Scores, Vec<Cause>), HistoryError> {
+    let (hunted, scores) = history::hunted_and_scores(history)?;
+    let causes = history.causes()?.into_iter().filter_map(|it| it.found).collect();
+    Ok((hunted, scores, causes))
 }

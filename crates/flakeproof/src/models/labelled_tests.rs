@@ -116,7 +116,8 @@ pub(crate) fn of_folders(flaky: &Path, stable: &Path) -> Result<Vec<LabelledTest
 }
 
 /// The tests in the source of a folder, as the history of its runs knows them: flaky if they ever
-/// were, not flaky if they only ever passed. All others are left out.
+/// were, not flaky if they only ever passed. All others are left out. What `cause` proved to make one fail
+/// makes it flaky here, and is its category.
 pub(crate) fn of_history(
     store: Option<&Path>,
     folder: &Path,
@@ -128,8 +129,8 @@ pub(crate) fn of_history(
             "run your tests with `flakeproof run` some times first, or name it with `--store`",
         ));
     }
-    let records = SqliteHistory::open(&path)
-        .and_then(|history| Ok(history.timeline()?.track_records()))
+    let (records, causes) = SqliteHistory::open(&path)
+        .and_then(|history| Ok((history.timeline()?.track_records(), history.causes()?)))
         .map_err(|error| {
             Problem::usage(error.to_string(), "name the history with `--store`, or use `--data`")
         })?;
@@ -141,6 +142,15 @@ pub(crate) fn of_history(
         let is_flaky = record.flaky > 0;
         if is_flaky || record.failures == 0 && record.passes > 0 {
             *labels.entry(id).or_insert(false) |= is_flaky;
+        }
+    }
+    // What an experiment proved to make a test fail is why it is flaky.
+    let mut categories: HashMap<&str, &str> = HashMap::new();
+    for cause in causes.iter().filter_map(|it| it.found.as_ref()) {
+        if let (true, Some(category)) = (cause.answer.is_cause(), &cause.category) {
+            let id = cause.test.as_str().split('[').next().unwrap_or_default();
+            labels.insert(id, true);
+            categories.insert(id, category);
         }
     }
     let project = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -155,7 +165,7 @@ pub(crate) fn of_history(
                 class: test.class,
                 name: String::new(),
                 flaky,
-                category: None,
+                category: categories.get(test.id.as_str()).map(|it| (*it).to_owned()),
                 runs: None,
                 comments: test.language.into(),
                 source: test.source,
@@ -363,4 +373,58 @@ impl TestRead {
 
 fn of_text(test: &LabelledTest) -> Reading {
     Reading::of_text(&test.source, &test.class, test.comments)
+}
+
+#[cfg(test)]
+mod tests {
+    use flakeproof_core::{
+        Cause, CauseAnswer, CauseProgress, CauseRecord, LeverName, Tally, TestId, TriedLever,
+    };
+
+    use super::*;
+
+    fn caused_by_the_zone(test: &TestId) -> CauseRecord {
+        let lever = TriedLever {
+            name: LeverName::Zone,
+            value: "Asia/Kolkata".into(),
+            answer: Some(CauseAnswer::CausedBy),
+            plain: Tally { runs: 9, failures: 0 },
+            with: Tally { runs: 9, failures: 9 },
+            beside: None,
+            remark: None,
+        };
+        CauseRecord {
+            id: "1".into(),
+            started: "2026-11-15T02:53:00Z".into(),
+            command: vec!["pytest".into()],
+            seed: "7".into(),
+            test: test.clone(),
+            found: Some(Cause {
+                test: test.clone(),
+                answer: CauseAnswer::CausedBy,
+                plain: Tally { runs: 9, failures: 0 },
+                levers: vec![lever],
+                not_tried: Vec::new(),
+                category: Some(LeverName::Zone.category().to_owned()),
+                command: None,
+                failure: None,
+            }),
+            progress: CauseProgress::default(),
+        }
+    }
+
+    #[test]
+    fn a_proven_cause_is_a_label_with_its_category() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = "def test_day():\n    assert today() == 14\n\ndef test_other():\n    pass\n";
+        std::fs::write(folder.path().join("test_a.py"), source).expect("it is written");
+        let store = folder.path().join("history.db");
+        let mut history = SqliteHistory::open(&store).expect("it opens");
+        let caused = caused_by_the_zone(&"test_a.py::test_day".into());
+        history.keep_cause(&caused).expect("it is kept");
+        let labelled = of_history(Some(&store), folder.path()).expect("it reads");
+        let labels: Vec<(&str, bool, Option<&str>)> =
+            labelled.iter().map(|it| (it.id.as_str(), it.flaky, it.category.as_deref())).collect();
+        assert_eq!(labels, [("test_a.py::test_day", true, Some("time"))]);
+    }
 }

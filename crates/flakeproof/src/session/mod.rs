@@ -2,6 +2,7 @@
 //! the history is, what is kept while tests run, and how what was found is reported.
 
 pub(crate) mod history;
+pub(crate) mod known_cause;
 pub(crate) mod naming;
 pub(crate) mod overview;
 pub(crate) mod reports;

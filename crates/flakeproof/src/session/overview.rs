@@ -107,6 +107,13 @@ impl OverviewReader {
             detail.reproduce = it.test.reproduction.as_ref().map(|it| it.command.clone());
             detail.hunted = Some(it.test);
         }
+        for cause in history.causes()?.into_iter().filter_map(|it| it.found) {
+            if cause.answer.is_cause() {
+                let detail = details.entry(cause.test.clone()).or_default();
+                detail.reproduce = detail.reproduce.take().or_else(|| cause.command.clone());
+                detail.cause = Some(cause);
+            }
+        }
         let name = self.folder.file_name().map(|name| name.to_string_lossy().into_owned());
         Ok(Overview {
             project: name.unwrap_or_else(|| "this project".to_owned()),

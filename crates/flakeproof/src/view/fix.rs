@@ -6,7 +6,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    FixEnd, FixFindings, FixVerdict, FormerRate, Isolation, RateSource, Tally, TestId, WhereSeen,
+    FixEnd, FixFindings, FixVerdict, FormerRate, Isolation, LeverValue, RateSource, Tally, TestId,
+    WhereSeen,
 };
 use flakeproof_detect::verify::{Claim, VerifyEvent};
 use flakeproof_report::words;
@@ -28,9 +29,16 @@ pub(crate) fn fix(findings: &FixFindings, is_stdout_taken: bool) {
 }
 
 /// What is about to be run, how often, and why so often.
-pub(super) fn planned(test: &TestId, claim: &Claim, was: FormerRate, confidence: f64) -> String {
+pub(super) fn planned(
+    test: &TestId,
+    lever: Option<&LeverValue>,
+    claim: &Claim,
+    was: FormerRate,
+    confidence: f64,
+) -> String {
     let test = test.shown();
-    let mut text = format!("{STRONG}{test}{STRONG:#} {}\n", in_orders(&claim.orders));
+    let how = lever.map_or_else(|| in_orders(&claim.orders), words::under_lever);
+    let mut text = format!("{STRONG}{test}{STRONG:#} {how}\n");
     let (rate, sure) = (often(was.rate), percent(confidence));
     let (at_least, source) = match was.source {
         RateSource::Given => ("", "as you say".to_owned()),
@@ -85,6 +93,7 @@ fn place_words(place: WhereSeen) -> &'static str {
         WhereSeen::OtherOrders => "in other orders",
         WhereSeen::Alone => "alone",
         WhereSeen::Anywhere => "in all",
+        WhereSeen::UnderLever => "under that lever",
     }
 }
 
@@ -95,7 +104,8 @@ fn rendered(findings: &FixFindings) -> String {
         Some(FixVerdict::Fixed) => fixed(&mut text, findings, runs),
         Some(FixVerdict::StillFlaky) => {
             let failed = words::failed(runs);
-            let _ = writeln!(text, "{CHANCE}still flaky{CHANCE:#}: it {failed}");
+            let under = under(findings);
+            let _ = writeln!(text, "{CHANCE}still flaky{CHANCE:#}: it {failed}{under}");
             failure(&mut text, findings);
         }
         Some(FixVerdict::AlwaysFails) => {
@@ -134,8 +144,10 @@ fn fixed(text: &mut String, findings: &FixFindings, runs: Tally) {
     };
     let _ = writeln!(
         text,
-        "{GOOD}fixed, {sure}{GOOD:#}: it passed {} of {} runs{confirmed}",
-        runs.runs, runs.runs
+        "{GOOD}fixed, {sure}{GOOD:#}: it passed {} of {} runs{confirmed}{}",
+        runs.runs,
+        runs.runs,
+        under(findings)
     );
     let in_each = findings.runs.needed_in_each();
     let where_run = if findings.orders.len() > 1 { " of each order" } else { "" };
@@ -146,6 +158,11 @@ fn fixed(text: &mut String, findings: &FixFindings, runs: Tally) {
         "a test that fails as often as before ({as_before}) would have shown itself in {runs}\
          {where_run} with {sure}; one that fails less than {rarer} is not excluded"
     );
+}
+
+/// The circumstances of all runs, where a lever made them.
+fn under(findings: &FixFindings) -> String {
+    findings.lever.as_ref().map(|it| format!(" {}", words::under_lever(it))).unwrap_or_default()
 }
 
 fn undecided(text: &mut String, findings: &FixFindings, runs: Tally) {
@@ -217,8 +234,15 @@ impl VerifyProgress {
     }
 
     /// Say what is about to happen, and why so often.
-    pub(crate) fn plan(&mut self, test: &TestId, claim: &Claim, was: FormerRate, confidence: f64) {
-        self.line(planned(test, claim, was, confidence).trim_end());
+    pub(crate) fn plan(
+        &mut self,
+        test: &TestId,
+        lever: Option<&LeverValue>,
+        claim: &Claim,
+        was: FormerRate,
+        confidence: f64,
+    ) {
+        self.line(planned(test, lever, claim, was, confidence).trim_end());
         (self.needed, self.begin) = (claim.runs.needed(), Instant::now());
         if claim.isolation == Isolation::Fork {
             self.line(&format!("{DIM}and then in new processes{DIM:#}"));
@@ -315,6 +339,7 @@ mod tests {
             },
             test: VICTIM.into(),
             kind: Some(FlakyKind::Victim),
+            lever: None,
             orders: orders(),
             isolation: Isolation::Fork,
             was: was(),
@@ -339,8 +364,8 @@ mod tests {
         let runs = FixTest::new(0.29, 0.95, 2);
         let isolation = Isolation::Fork;
         let (orders, control, budget) = (orders(), None, None);
-        let claim = Claim { orders, control, shuffle: None, runs, isolation, budget };
-        insta::assert_snapshot!(plain(&planned(&VICTIM.into(), &claim, was(), 0.95)));
+        let claim = Claim { orders, control, shuffle: None, under: None, runs, isolation, budget };
+        insta::assert_snapshot!(plain(&planned(&VICTIM.into(), None, &claim, was(), 0.95)));
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::foreign_text::on_one_line;
-use flakeproof_core::{FlakyKind, HuntEnd, HuntFindings, HuntedTest, Notice, TestId};
+use flakeproof_core::{Cause, FlakyKind, HuntEnd, HuntFindings, HuntedTest, Notice, TestId};
 use flakeproof_detect::hunt::HuntEvent;
+use flakeproof_detect::provoke::ProvokeEvent;
 use flakeproof_report::words::{self, Rest};
 use flakeproof_runner::Waiting;
 
@@ -50,6 +51,7 @@ fn rendered(findings: &HuntFindings, shown: &ShownHunt, detail: Detail) -> Strin
     let broken: Vec<&HuntedTest> = findings.always_failing().collect();
     let what = "failed every time, and so nothing shows them to be flaky";
     listed(&mut text, &format!("{BAD}SET ASIDE{BAD:#}"), what, &broken);
+    latent(&mut text, &findings.latent);
     for notice in &findings.notices {
         let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
     }
@@ -77,6 +79,53 @@ fn of_kind(text: &mut String, findings: &HuntFindings, kind: FlakyKind, shown: &
         flaky(text, test, shown.are_polluters_sought && is_over, NAMED);
     }
     text.push('\n');
+}
+
+/// Tests that fail under a lever only.
+fn latent(text: &mut String, causes: &[Cause]) {
+    if causes.is_empty() {
+        return;
+    }
+    let what = "always passed here, and fails under a lever: not flaky yet";
+    let _ = writeln!(text, "{OPEN}LATENT{OPEN:#} {DIM}({}): {what}{DIM:#}", causes.len());
+    for cause in causes {
+        let lever = cause.lever().map(|it| it.name.word()).unwrap_or_default();
+        let _ = writeln!(text, "  {STRONG}{}{STRONG:#}", cause.test.shown());
+        let _ = writeln!(text, "      {} {lever}: {}", cause.answer, words::cause(cause));
+        let again = words::command(&["flakeproof".into(), "repro".into(), cause.test.to_string()]);
+        let command = cause.command.as_deref().unwrap_or(&again);
+        let _ = writeln!(text, "      make it fail: {STRONG}{command}{STRONG:#}");
+    }
+    text.push('\n');
+}
+
+/// How far the provocation of a suite is, on stderr.
+pub(crate) struct ProvokeProgress {
+    settings: usize,
+    begun: usize,
+}
+
+impl ProvokeProgress {
+    /// Say what is about to happen.
+    pub(crate) fn start(settings: usize) -> Self {
+        let times = count(settings, "lever setting");
+        let _ = terminal::err(&format!("{DIM}the suite once under each of {times}{DIM:#}\n"));
+        Self { settings, begun: 0 }
+    }
+
+    /// Take in what happened.
+    pub(crate) fn show(&mut self, event: &ProvokeEvent) {
+        let line = match event {
+            ProvokeEvent::Suite(lever, value) => {
+                self.begun += 1;
+                format!("{DIM}{}/{} {lever}: {value}{DIM:#}\n", self.begun, self.settings)
+            }
+            ProvokeEvent::Proving(test) => {
+                format!("{DIM}    {} failed; with and without, in turns{DIM:#}\n", test.shown())
+            }
+        };
+        let _ = terminal::err(&line);
+    }
 }
 
 /// Tests of which little is to be said, a line each.
@@ -338,6 +387,7 @@ mod tests {
                 ..HuntCost::default()
             },
             end,
+            latent: Vec::new(),
             hidden: None,
             notices: Vec::new(),
             exit: ExitCode::Failures,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use flakeproof_core::{
-    FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestDetail, TestId, TestScore,
+    Cause, FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestDetail, TestId, TestScore,
 };
 use flakeproof_report::words;
 use serde_json::{Value, json};
@@ -13,20 +13,23 @@ use serde_json::{Value, json};
 use super::terminal::{self, CHANCE, DIM, STRONG, count};
 
 /// Print the list for people.
-pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores) {
-    let _ = terminal::out(&listed(hunted, scores));
+pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) {
+    let _ = terminal::out(&listed(hunted, scores, causes));
 }
 
 /// Print the list for programs.
-pub(crate) fn known_flaky_json(hunted: &[KnownFlaky], scores: &Scores) {
-    super::verbatim(&format!("{:#}\n", as_json(hunted, scores)));
+pub(crate) fn known_flaky_json(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) {
+    super::verbatim(&format!("{:#}\n", as_json(hunted, scores, causes)));
 }
 
-fn as_json(hunted: &[KnownFlaky], scores: &Scores) -> Value {
-    let tests: Vec<Value> = lines(hunted, scores).iter().map(Line::as_json).collect();
+fn as_json(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) -> Value {
+    let lines = lines(hunted, scores, causes);
+    let tests: Vec<Value> = lines.iter().map(Line::as_json).collect();
+    let latent = latent(&lines, scores, causes);
     json!({
         "schema": 1,
         "tests": tests,
+        "latent": latent.into_iter().map(cause_as_json).collect::<Vec<_>>(),
         "broken": scores.standing(Standing::Broken).collect::<Vec<_>>(),
         "mended": scores.standing(Standing::Mended).collect::<Vec<_>>(),
         "outages": scores.outages.len(),
@@ -37,14 +40,47 @@ fn as_json(hunted: &[KnownFlaky], scores: &Scores) -> Value {
 struct Line<'k> {
     score: &'k TestScore,
     hunted: Option<&'k KnownFlaky>,
+    cause: Option<&'k Cause>,
+}
+
+/// The tests that fail under a lever, and of which nothing else shows that they are flaky or broken.
+fn latent<'k>(lines: &[Line<'_>], scores: &Scores, causes: &'k [Cause]) -> Vec<&'k Cause> {
+    let is_listed = |test: &TestId| {
+        lines.iter().any(|line| line.score.test == *test)
+            || scores.standing(Standing::Broken).any(|score| score.test == *test)
+    };
+    causes.iter().filter(|it| it.failing_under().is_some() && !is_listed(&it.test)).collect()
+}
+
+/// What makes a test fail, in two words: `caused by zone`.
+fn caused(cause: &Cause) -> Option<String> {
+    Some(format!("{} {}", cause.answer, cause.lever()?.name))
+}
+
+fn cause_as_json(cause: &Cause) -> Value {
+    let lever = cause.lever();
+    json!({
+        "id": cause.test,
+        "answer": cause.answer,
+        "lever": lever.map(|it| it.name),
+        "value": lever.map(|it| &it.value),
+        "category": cause.category,
+        "sentence": words::cause(cause),
+        "command": cause.command,
+    })
 }
 
 /// The flaky tests, those that a hunt explains first, then by what they cost.
-fn lines<'k>(hunted: &'k [KnownFlaky], scores: &'k Scores) -> Vec<Line<'k>> {
+fn lines<'k>(hunted: &'k [KnownFlaky], scores: &'k Scores, causes: &'k [Cause]) -> Vec<Line<'k>> {
     let by_id: BTreeMap<&TestId, &KnownFlaky> =
         hunted.iter().map(|known| (&known.test.id, known)).collect();
-    let flaky =
-        scores.tests.iter().map(|score| Line { score, hunted: by_id.get(&score.test).copied() });
+    let caused: BTreeMap<&TestId, &Cause> =
+        causes.iter().filter(|it| it.answer.is_cause()).map(|it| (&it.test, it)).collect();
+    let flaky = scores.tests.iter().map(|score| Line {
+        score,
+        hunted: by_id.get(&score.test).copied(),
+        cause: caused.get(&score.test).copied(),
+    });
     let mut lines: Vec<Line<'_>> =
         flaky.filter(|line| line.score.standing == Standing::Flaky).collect();
     lines.sort_by(|one, other| {
@@ -61,7 +97,8 @@ impl Line<'_> {
         let kind = self.hunted.and_then(|known| known.test.kind).map_or("flaky", FlakyKind::word);
         let seen = self.hunted.map_or_else(|| last_failed(score).to_owned(), day);
         let influence = self.hunted.map(|known| influence(&known.test)).unwrap_or_default();
-        [kind.to_owned(), words::rate(score), seen, influence + &self.burnt()]
+        let cause = self.cause.and_then(caused).map(|it| format!("  {it}")).unwrap_or_default();
+        [kind.to_owned(), words::rate(score), seen, influence + &cause + &self.burnt()]
     }
 
     /// What it cost, where it did.
@@ -82,6 +119,7 @@ impl Line<'_> {
             members.insert("runs".to_owned(), json!(rated.runs));
             members.insert("failures".to_owned(), json!(rated.failures));
             members.insert("history".to_owned(), json!(score));
+            members.insert("cause".to_owned(), json!(self.cause.map(cause_as_json)));
         }
         value
     }
@@ -91,6 +129,12 @@ impl Line<'_> {
 fn broken_columns(score: &TestScore) -> [String; 4] {
     let since = words::since(score).unwrap_or_default();
     ["broken".to_owned(), since, last_failed(score).to_owned(), String::new()]
+}
+
+/// The columns of a test that fails under a lever only.
+fn latent_columns(cause: &Cause) -> [String; 4] {
+    let cause = caused(cause).unwrap_or_default();
+    ["latent".to_owned(), String::new(), String::new(), format!("  {cause}")]
 }
 
 /// The day on which a test last failed.
@@ -175,17 +219,24 @@ pub(crate) fn known_as_json(known: &KnownFlaky) -> Value {
     })
 }
 
-fn listed(hunted: &[KnownFlaky], scores: &Scores) -> String {
+fn listed(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) -> String {
     let mut text = String::new();
-    let lines = lines(hunted, scores);
+    let lines = lines(hunted, scores, causes);
+    let latent = latent(&lines, scores, causes);
     let broken: Vec<&TestScore> = scores.standing(Standing::Broken).collect();
     let broken_rows = broken.iter().map(|score| (&score.test, broken_columns(score)));
     let flaky_rows = lines.iter().map(|line| (&line.score.test, line.columns()));
-    table(&mut text, &broken_rows.chain(flaky_rows).collect::<Vec<_>>());
+    let latent_rows = latent.iter().map(|cause| (&cause.test, latent_columns(cause)));
+    table(&mut text, &broken_rows.chain(flaky_rows).chain(latent_rows).collect::<Vec<_>>());
     if !text.is_empty() {
         text.push('\n');
     }
-    let also = if broken.is_empty() { String::new() } else { format!(", {} broken", broken.len()) };
+    let also = [(broken.len(), "broken"), (latent.len(), "latent")];
+    let also: String = also
+        .into_iter()
+        .filter(|(tests, _)| *tests > 0)
+        .map(|(tests, what)| format!(", {tests} {what}"))
+        .collect();
     if lines.is_empty() {
         let next = "`flakeproof hunt -- COMMAND` looks for them, `flakeproof ingest` reads your CI's \
                     reports";
@@ -353,13 +404,13 @@ mod tests {
     fn each_known_test_is_one_line() {
         let known = [known("a.py::test_a", FlakyKind::Nod, 0), known("b", FlakyKind::Victim, 2)];
         let scores = Scores::new(&Timeline::default(), &known);
-        let text = listed(&known, &scores);
+        let text = listed(&known, &scores, &[]);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }
 
     #[test]
     fn an_empty_list_says_what_to_run() {
-        assert!(listed(&[], &Scores::default()).contains("`flakeproof hunt -- COMMAND`"));
+        assert!(listed(&[], &Scores::default(), &[]).contains("`flakeproof hunt -- COMMAND`"));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) use graph::{ShownGraph, coloured, colourless, graph};
 pub(crate) use held_out::{
     HeldOutEvaluation, MemberLine, Timing, TrainedReader, fold_begins, read_sources, trained_reader,
 };
-pub(crate) use hunt::{HuntProgress, ShownHunt, hunt};
+pub(crate) use hunt::{HuntProgress, ProvokeProgress, ShownHunt, hunt};
 pub(crate) use ingest::{
     IngestProgress, Position, ReportProblem, ValidatedReport, id_rules, ingested, ingested_json,
     validated, validated_json,

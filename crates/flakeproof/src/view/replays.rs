@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use flakeproof_core::statistics::failure_rate;
-use flakeproof_core::{Failure, Isolation, Shuffle, Tally, TestId};
+use flakeproof_core::{Failure, Isolation, LeverValue, Shuffle, Tally, TestId};
 use flakeproof_detect::verify::Replay;
 use flakeproof_report::words;
 
@@ -24,6 +24,8 @@ pub(crate) struct Replays {
     pub(crate) command: Option<String>,
     /// What decides the orders that the language leaves open, if not the runtime.
     pub(crate) shuffle: Option<Shuffle>,
+    /// The lever that every replay is under.
+    pub(crate) lever: Option<LeverValue>,
     /// How long it all took.
     pub(crate) time: Duration,
     all: Vec<Replay>,
@@ -45,6 +47,7 @@ impl Replays {
             failure: None,
             command: None,
             shuffle: None,
+            lever: None,
             time: Duration::ZERO,
             all: Vec::new(),
         }
@@ -92,6 +95,9 @@ pub(crate) fn replay_begins(replays: &Replays, runs: u32) {
         Isolation::Same => "the suite's own environment",
     };
     let before = match replays.order.len() {
+        _ if replays.lever.is_some() => {
+            replays.lever.as_ref().map(words::under_lever).unwrap_or_default()
+        }
         0 | 1 => "alone".to_owned(),
         length => format!("after {}", count(length - 1, "other test")),
     };
@@ -155,14 +161,16 @@ fn closing(replays: &Replays, detail: Detail) -> String {
             ),
         };
         let victim = words::command(&[replays.test.to_string()]);
-        let _ = writeln!(text, "{DIM}`flakeproof hunt --victim {victim}` looks again{DIM:#}");
+        let verb = if replays.lever.is_some() { "cause" } else { "hunt --victim" };
+        let _ = writeln!(text, "{DIM}`flakeproof {verb} {victim}` looks again{DIM:#}");
         return text;
     }
+    let before = if replays.lever.is_some() { "before" } else { "in the hunt" };
     let alike = match (&replays.failure, replays.alike()) {
         (None, _) => String::new(),
-        (Some(_), alike) if alike == tally.failures => ", as it did in the hunt".to_owned(),
-        (Some(_), 0) => ", but not as it did in the hunt".to_owned(),
-        (Some(_), alike) => format!(", {alike} times as it did in the hunt"),
+        (Some(_), alike) if alike == tally.failures => format!(", as it did {before}"),
+        (Some(_), 0) => format!(", but not as it did {before}"),
+        (Some(_), alike) => format!(", {alike} times as it did {before}"),
     };
     let failed = words::failed(tally);
     let _ = writeln!(text, "\n{CHANCE}{failed}{CHANCE:#}{alike} {DIM}({cost}){DIM:#}");

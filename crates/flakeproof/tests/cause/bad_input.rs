@@ -1,27 +1,28 @@
 //! What is asked for and cannot be answered.
 
+use super::shell::{cause_in_shell, suite};
 use super::{cause, named, project};
 
 #[test]
 fn a_test_that_is_not_there_is_told() {
-    let ran = cause(&project("def test_a(): pass\n"), "test_b", "zone");
+    let ran = cause_in_shell(&suite(""), "test_b", "zone");
     assert_eq!(ran.output.status.code(), Some(4), "{}", ran.text());
     assert!(ran.text().contains("no test is called `test_b`"), "{}", ran.text());
 }
 
 #[test]
 fn a_lever_that_is_not_there_is_told() {
-    let ran = cause(&project("def test_a(): pass\n"), "test_a", "moon");
+    let ran = cause_in_shell(&suite(""), "is_fine", "moon");
     assert_eq!(ran.output.status.code(), Some(2), "{}", ran.text());
     assert!(ran.text().contains("there is no lever `moon`"), "{}", ran.text());
-    let ran = cause(&project("def test_a(): pass\n"), "test_a", "zone=Mare/Tranquillitatis");
+    let ran = cause_in_shell(&suite(""), "is_fine", "zone=Mare/Tranquillitatis");
     assert_eq!(ran.output.status.code(), Some(2), "{}", ran.text());
     assert!(ran.text().contains("these are tried here: "), "{}", ran.text());
 }
 
 #[test]
 fn a_test_that_always_fails_is_called_broken() {
-    let ran = cause(&project("def test_a(): assert False\n"), "test_a", "zone,umask");
+    let ran = cause_in_shell(&suite("test_a() { false; }"), "test_a", "zone,umask");
     assert_eq!(ran.output.status.code(), Some(1), "{}", ran.text());
     assert!(ran.text().contains("broken rather than flaky"), "{}", ran.text());
     assert_eq!(named(&ran), [""; 0]);
@@ -29,15 +30,14 @@ fn a_test_that_always_fails_is_called_broken() {
 
 #[test]
 fn a_test_that_never_fails_is_not_reproduced() {
-    let ran = cause(&project("def test_a(): pass\n"), "test_a", "zone,umask");
+    let ran = cause_in_shell(&suite(""), "is_fine", "zone,umask");
     assert_eq!(ran.output.status.code(), Some(5), "{}", ran.text());
     assert_eq!(ran.json["answer"], "not reproduced");
 }
 
 #[test]
 fn a_skipped_test_says_nothing() {
-    let tests = "import pytest\n@pytest.mark.skip\ndef test_a(): pass\n";
-    let ran = cause(&project(tests), "test_a", "zone");
+    let ran = cause_in_shell(&suite("test_a() { return 77; }"), "test_a", "zone");
     assert_eq!(ran.output.status.code(), Some(5), "{}", ran.text());
     assert!(ran.text().contains("skipped, or never reached"), "{}", ran.text());
 }

@@ -3,44 +3,42 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{cause, named, project};
+use super::named;
+use super::shell::{COMMAND, cause_in_shell, suite};
 
-/// A test that signals flakeproof, which is the parent of its guard, when it runs for the `at`th time.
+/// A test that signals flakeproof, which started its guard, when it runs for the `at`th time.
 fn signalling(signal: &str, at: u32) -> String {
     format!(
         r#"
-import os, pathlib, signal, subprocess, time
-count = pathlib.Path("count")
-def test_a():
-    times = int(count.read_text()) + 1 if count.exists() else 1
-    count.write_text(str(times))
-    if times == {at}:
-        guard = os.getppid()
-        stat = pathlib.Path(f"/proc/{{guard}}/stat").read_text()
-        flakeproof = int(stat.rsplit(")", 1)[1].split()[1])
-        child = subprocess.Popen(["sleep", "1000"])
-        pathlib.Path("pids").write_text(f"{{os.getpid()}} {{child.pid}}")
-        os.kill(flakeproof, signal.{signal})
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            pass
-    assert not os.environ.get("CI")
-"#
+test_a() {{
+    times=$(($(cat count 2>/dev/null || echo 0) + 1))
+    echo $times > count
+    if [ $times = {at} ]; then
+        guard=$$
+        until grep -q __guard /proc/$guard/cmdline; do
+            guard=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$guard/status)
+        done
+        sleep 1000 &
+        echo "$$ $!" > pids
+        kill -{signal} "$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$guard/status)"
+        wait
+    fi
+    [ -z "$CI" ]
+}}"#
     )
 }
 
 #[test]
 fn ctrl_c_prints_what_was_learned_and_resume_goes_on() {
-    let project = project(&signalling("SIGINT", 9));
-    let first = cause(&project, "test_a", "zone,terminal,ci");
+    let project = suite(&signalling("INT", 9));
+    let first = cause_in_shell(&project, "test_a", "zone,terminal,ci");
     assert_eq!(first.output.status.code(), Some(130), "{}", first.text());
     assert_eq!(first.json["end"], "interrupted");
     assert!(first.json["levers"].as_array().is_some_and(|it| !it.is_empty()), "{}", first.text());
-    let python = project.python();
     let resumed = super::plain_surroundings(
         project
-            .flakeproof(&["cause", "test_a", "--levers", "zone,terminal,ci", "--resume"])
-            .args(["--", &python, "-m", "pytest"]),
+            .flakeproof(&["cause", "test_a", "--levers", "zone,terminal,ci", "--resume", "--"])
+            .args(COMMAND),
     )
     .output()
     .expect("flakeproof starts");
@@ -51,18 +49,26 @@ fn ctrl_c_prints_what_was_learned_and_resume_goes_on() {
 
 #[test]
 fn a_killed_experiment_leaves_no_process_behind_whatever_the_lever() {
-    for lever in ["quota", "load", "scheduling", "one-core", "no-network", "beside-itself", "clock"]
-    {
+    for lever in [
+        "quota",
+        "load",
+        "scheduling",
+        "slow-calls",
+        "one-core",
+        "no-network",
+        "beside-itself",
+        "clock",
+    ] {
         // The first run under the lever comes among the first five.
         for at in [4, 5] {
-            let project = project(&signalling("SIGKILL", at));
-            let ran = cause(&project, "test_a", lever);
+            let project = suite(&signalling("KILL", at));
+            let ran = cause_in_shell(&project, "test_a", lever);
             let pids = std::fs::read_to_string(project.path().join("pids")).unwrap_or_default();
             if pids.is_empty() {
                 assert!(!named(&ran).contains(&lever.to_owned()));
                 continue;
             }
-            for pid in pids.split(' ') {
+            for pid in pids.split_whitespace() {
                 assert!(is_gone_soon(pid), "{lever}: {pid} is still there, {}", state(pid));
             }
         }

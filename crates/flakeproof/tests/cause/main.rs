@@ -1,8 +1,13 @@
 //! `flakeproof cause`, for real: the right lever is named, no wrong one is, and nothing is left behind.
 
+mod again;
 mod bad_input;
+mod contract;
 mod interrupted;
+mod levers;
 mod other_runners;
+mod provoked;
+mod shell;
 mod zoo;
 
 use std::process::Command;
@@ -64,4 +69,10 @@ pub(crate) fn named(ran: &Ran) -> Vec<String> {
         .collect();
     names.dedup();
     names
+}
+
+/// Whether the report says that a lever cannot be tried here.
+pub(crate) fn is_not_tried(ran: &Ran, lever: &str) -> bool {
+    let not_tried = ran.json["not_tried"].as_array().cloned().unwrap_or_default();
+    not_tried.iter().any(|it| it["name"] == lever)
 }

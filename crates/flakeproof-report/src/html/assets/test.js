@@ -97,6 +97,19 @@ function hunted(hunt) {
   return section('What the hunt found', ...parts);
 }
 
+function caused(cause) {
+  const rates = cause.levers.map(
+    ([lever, value, [failed, runs], [plainly, beside]]) =>
+      `${lever} ${value}: fails ${failed} of ${runs}, and ${plainly} of ${beside} without`,
+  );
+  return section(
+    'What makes it fail',
+    sentence(`${cause.answer} ${cause.levers[0]?.[0] ?? ''}: ${cause.says}`),
+    list(rates, (words) => foreign(words)),
+    cause.command ? command(cause.command) : null,
+  );
+}
+
 function evidence({ items: findings, more }) {
   const items = findings.map((finding) =>
     make(
@@ -243,6 +256,7 @@ function describe(row) {
   if (detail?.reproduce) parts.push(section('See it fail', command(detail.reproduce)));
   if (detail?.failures.items.length) parts.push(failures(detail.failures));
   if (detail?.hunted) parts.push(hunted(detail.hunted));
+  if (detail?.cause) parts.push(caused(detail.cause));
   if (detail?.findings.items.length) parts.push(evidence(detail.findings));
   if (detail?.features.length) {
     parts.push(

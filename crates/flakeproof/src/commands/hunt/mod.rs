@@ -5,21 +5,25 @@ mod ending;
 pub(super) mod kept_hunt;
 mod opinions;
 mod priors;
+mod provoking;
 mod strategy;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    ExitCode, FlakyKind, HuntEnd, KnownFlaky, Notice, RunFacts, Suite, TestId, TrialRecord,
+    ExitCode, FlakyKind, HuntEnd, HuntFindings, KnownFlaky, Notice, RunFacts, Suite, TestId,
+    TrialRecord,
 };
 use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
+use flakeproof_runner::levers::InForce;
 use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
 
 use self::cleaner::DiskCleaner;
 use self::ending::Ending;
 use self::kept_hunt::{Fingerprint, KeptHunt};
+use self::provoking::Provoker;
 use self::strategy::ChosenStrategy;
 use crate::cli::{HuntArguments, HuntSettings};
 use crate::problem::{self, Problem};
@@ -43,7 +47,9 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let code = code_in(&folder);
     let budget = settings.budget_of(&session.asked);
     let patience = budget.map_or(cancel.clone(), |budget| cancel.or_after(budget + LAST_TEST));
-    let adapter = adapter_for(&settings, &session, &patience).map_err(problem::explain)?;
+    let in_force = InForce::default();
+    let adapter = adapter_for(&settings, &session, &patience, &in_force);
+    let adapter = adapter.map_err(problem::explain)?;
     let adapter = Watched::new(adapter, waiting.clone());
     let mut progress = HuntProgress::start(waiting.clone());
     let suite = match adapter.discover() {
@@ -66,6 +72,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         settings: &settings,
         session: &session,
         adapter: &adapter,
+        in_force: &in_force,
         suite: &suite,
         code: &code,
         chosen: &chosen,
@@ -87,6 +94,7 @@ struct Prepared<'a> {
     settings: &'a HuntSettings,
     session: &'a KeptHunt,
     adapter: &'a dyn Adapter,
+    in_force: &'a InForce,
     suite: &'a Suite,
     code: &'a Code,
     chosen: &'a ChosenStrategy,
@@ -123,6 +131,10 @@ impl Prepared<'_> {
         progress.end();
         let explain = |error| problem::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
+        if self.typed.provoke && findings.end == HuntEnd::Finished {
+            self.provoke(&mut findings, &clock, cancel).map_err(explain)?;
+            provoking::keep(&findings, &recorder);
+        }
         findings.notices.extend(cleaner.notices());
         findings.notices.extend(self.hanging_test(cancel));
         recorder.finish_hunt(&self.ending().to_keep(&findings));
@@ -132,6 +144,24 @@ impl Prepared<'_> {
         let resume = can_go_on.then(|| self.session.resume_command(self.typed));
         report_hunt(&findings, self.settings, self.plan, resume)?;
         Ok(findings.exit)
+    }
+
+    /// Look for what only fails under a lever.
+    fn provoke(
+        &self,
+        findings: &mut HuntFindings,
+        clock: &dyn Fn() -> Duration,
+        cancel: &Cancel,
+    ) -> flakeproof_runner::Result<()> {
+        let provoker = Provoker {
+            adapter: self.adapter,
+            in_force: self.in_force,
+            suite: self.suite,
+            clock,
+            until: self.plan.budget,
+            timeout: self.session.asked.timeout,
+        };
+        provoker.provoke(findings, cancel)
     }
 
     /// A pull request that changes no test is reported without running any.
@@ -197,6 +227,7 @@ fn adapter_for(
     settings: &HuntSettings,
     session: &KeptHunt,
     cancel: &Cancel,
+    in_force: &InForce,
 ) -> Result<Box<dyn Adapter>, Error> {
     adapters::open(RunRequest {
         command: settings.command.clone(),
@@ -209,7 +240,7 @@ fn adapter_for(
         profiles: settings.runners.clone(),
         is_whole_suite_next: false,
         cancel: cancel.clone(),
-        in_force: flakeproof_runner::levers::InForce::default(),
+        in_force: in_force.clone(),
     })
 }
 

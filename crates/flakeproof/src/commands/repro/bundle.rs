@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use flakeproof_core::{
-    Failure, FlakyKind, Notice, Seed, Shuffle, Surroundings, Tally, TestId, TreeState,
+    Failure, FlakyKind, LeverValue, Notice, Seed, Shuffle, Surroundings, Tally, TestId, TreeState,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,9 @@ pub(super) struct Bundle {
     /// What decides the orders that the language leaves open, if not the runtime.
     #[serde(default)]
     shuffle: Option<Shuffle>,
+    /// The lever that makes it fail, if one is known.
+    #[serde(default)]
+    lever: Option<LeverValue>,
     /// The user's own command.
     command: Vec<String>,
     /// A command that shows the failure without flakeproof.
@@ -66,6 +69,7 @@ impl Bundle {
             kind: case.kind,
             order: case.order.clone(),
             shuffle: case.shuffle.clone(),
+            lever: case.lever.clone(),
             command: case.command.clone(),
             reproduce: case.shell_command.clone(),
             seed: case.seed,
@@ -123,6 +127,7 @@ impl Bundle {
             kind: self.kind,
             order: self.order.clone(),
             shuffle: self.shuffle.clone(),
+            lever: self.lever.clone(),
             command: self.command.clone(),
             shell_command: self.reproduce.clone(),
             seed: self.seed,
@@ -180,6 +185,8 @@ impl Bundle {
 
 #[cfg(test)]
 mod tests {
+    use flakeproof_core::LeverName;
+
     use super::*;
 
     fn case() -> Case {
@@ -188,6 +195,7 @@ mod tests {
             kind: Some(FlakyKind::Victim),
             order: vec!["a".into(), "b".into()],
             shuffle: None,
+            lever: Some(LeverValue { name: LeverName::Zone, value: "Asia/Kolkata".into() }),
             command: vec!["pytest".into()],
             shell_command: Some("pytest a b".into()),
             seed: Seed(u64::MAX),

@@ -1,4 +1,5 @@
-//! `flakeproof repro`: replay the order in which a test was seen to fail.
+//! `flakeproof repro`: replay the order in which a test was seen to fail, or run it under the lever that
+//! makes it fail.
 
 mod bundle;
 
@@ -6,17 +7,19 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{
-    ExitCode, Failure, FlakyKind, ImplementationDependence, Isolation, KnownFlaky, Notice, Seed,
-    Shuffle, Suite, TestId, foreign_text,
+    CauseRecord, ExitCode, Failure, FlakyKind, ImplementationDependence, Isolation, KnownFlaky,
+    LeverValue, Notice, Seed, Shuffle, Suite, TestId, foreign_text,
 };
 use flakeproof_detect::verify::replay;
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
+use flakeproof_runner::levers::InForce;
 use flakeproof_runner::{Adapter, Cancel, Orders, Waiting};
 
 use self::bundle::Bundle;
-use crate::cli::ReproArguments;
+use crate::cli::{LeverToPull, ReproArguments};
 use crate::problem::{self, Problem};
+use crate::session::known_cause::{known_cause, lever_to_pull, pulled};
 use crate::session::{
     Start, code_in, current_folder, history, listen_for_interrupts, naming, reports,
 };
@@ -30,12 +33,18 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     let (case, from) = case_of(typed, &folder)?;
     let cancel = listen_for_interrupts(&Waiting::default());
     let code = code_in(&folder);
-    let adapter = adapter_for(typed, &case, &folder, &cancel)?;
+    let in_force = InForce::default();
+    let adapter = adapter_for(typed, &case, &folder, &cancel, &in_force)?;
     let suite = adapter.discover().map_err(problem::explain)?;
     all_collected(&case, &suite)?;
+    let under = case.lever.as_ref().map(|it| pulled(it, &*adapter, &in_force, &suite));
+    let under = under.transpose()?;
     let here = Bundle::new(&case, &adapter.surroundings(), &code.wait().tree);
     let mut notices = from.as_ref().map(|from| from.differences(&here)).unwrap_or_default();
-    let isolation = isolation_of(typed.isolation, &*adapter, &suite, &case.order, &mut notices);
+    let isolation = match under {
+        Some(_) => Isolation::Spawn,
+        None => isolation_of(typed.isolation, &*adapter, &suite, &case.order, &mut notices),
+    };
     view::notices(&notices);
 
     let is_stdout_taken = typed.bundle.as_deref() == Some(Path::new("-"));
@@ -43,10 +52,15 @@ pub(crate) fn run(typed: &ReproArguments) -> Result<ExitCode, Problem> {
     replays.failure = case.failure.clone();
     replays.shuffle.clone_from(&case.shuffle);
     replays.command = case.shell_command.clone();
+    replays.lever.clone_from(&case.lever);
     view::replay_begins(&replays, typed.runs);
     let mut is_interrupted = false;
     for _ in 0..typed.runs {
-        match replay(&*adapter, &case.order, isolation, case.shuffle.as_ref()) {
+        let replayed = match &under {
+            Some(under) => under.replay(&*adapter, &case.test),
+            None => replay(&*adapter, &case.order, isolation, case.shuffle.as_ref()),
+        };
+        match replayed {
             Ok(one) => {
                 view::replayed(&replays, &one);
                 replays.add(one);
@@ -81,9 +95,15 @@ fn case_of(typed: &ReproArguments, folder: &Path) -> Result<(Case, Option<Bundle
         }
         None => {
             let test = typed.test.as_deref().unwrap_or_default();
-            (Case::of_history(test, typed.store.as_deref(), folder)?, None)
+            (Case::of_history(test, typed, folder)?, None)
         }
     };
+    if let Some(lever) = &typed.lever {
+        case.lever = match lever {
+            LeverToPull::None => None,
+            LeverToPull::This(lever) => Some(lever.clone()),
+        };
+    }
     if !typed.command.is_empty() {
         case.command.clone_from(&typed.command);
     } else if let (Some(path), false) = (&typed.from, typed.yes) {
@@ -114,6 +134,7 @@ fn adapter_for(
     case: &Case,
     folder: &Path,
     cancel: &Cancel,
+    in_force: &InForce,
 ) -> Result<Box<dyn Adapter>, Problem> {
     adapters::open(RunRequest {
         command: case.command.clone(),
@@ -126,7 +147,7 @@ fn adapter_for(
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         is_whole_suite_next: false,
         cancel: cancel.clone(),
-        in_force: flakeproof_runner::levers::InForce::default(),
+        in_force: in_force.clone(),
     })
     .map_err(problem::explain)
 }
@@ -184,6 +205,8 @@ pub(super) struct Case {
     pub(super) order: Vec<TestId>,
     /// What decides the orders that the language leaves open, if not the runtime.
     pub(super) shuffle: Option<Shuffle>,
+    /// The lever that makes it fail; then it runs alone.
+    pub(super) lever: Option<LeverValue>,
     /// The command that runs the suite.
     pub(super) command: Vec<String>,
     /// The command that shows the failure without flakeproof.
@@ -196,21 +219,75 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// What the last hunt found about this test.
-    pub(super) fn of_history(
-        typed: &str,
-        store: Option<&Path>,
-        folder: &Path,
-    ) -> Result<Self, Problem> {
+    /// What the last hunt or experiment found about this test.
+    fn of_history(test: &str, typed: &ReproArguments, folder: &Path) -> Result<Self, Problem> {
+        let store = typed.store.as_deref();
         let known = history::flaky_tests(store, folder)?;
+        let cause = known_cause(test, store, folder)?;
+        let hunted = known.iter().find(|it| {
+            let id = cause.as_ref().map_or(test, |cause| cause.test.as_str());
+            it.test.id.as_str() == id
+        });
+        let lever = lever_to_pull(typed.lever.as_ref(), cause.as_ref(), hunted);
+        if let (Some(cause), true) = (&cause, lever.is_some() || hunted.is_none()) {
+            return Self::of_cause(cause, lever.map(|it| it.lever), hunted);
+        }
+        if let (Some(LeverToPull::This(lever)), [_, ..], false) = (
+            &typed.lever,
+            typed.command.as_slice(),
+            known.iter().any(|it| it.test.id.as_str() == test),
+        ) {
+            return Ok(Self::of_lever(test, lever));
+        }
         if known.is_empty() {
             let next = "`flakeproof hunt -- pytest` looks for them";
             return Err(Problem::usage("no flaky test is known in this project", next));
         }
         let ids: Vec<&TestId> = known.iter().map(|it| &it.test.id).collect();
         let list = "`flakeproof list` shows the flaky tests that are known";
-        let at = naming::the_one(typed, &ids, list)?;
+        let at = naming::the_one(test, &ids, list)?;
         Self::of_known(&known[at])
+    }
+
+    /// A test of which nothing is known here, under a lever that somebody named. Its command is the user's.
+    fn of_lever(test: &str, lever: &LeverValue) -> Self {
+        Self {
+            test: test.into(),
+            kind: None,
+            order: vec![test.into()],
+            shuffle: None,
+            lever: Some(lever.clone()),
+            command: Vec::new(),
+            shell_command: None,
+            seed: Start::now().seed(),
+            failure: None,
+            revision: None,
+        }
+    }
+
+    /// The test alone, under the lever.
+    fn of_cause(
+        cause: &CauseRecord,
+        lever: Option<LeverValue>,
+        hunted: Option<&KnownFlaky>,
+    ) -> Result<Self, Problem> {
+        let seed = cause.seed.parse().map_err(|_| {
+            let next = "run `flakeproof cause` again";
+            Problem::broken("the record of the experiment cannot be read", next)
+        })?;
+        let found = cause.found.as_ref();
+        Ok(Self {
+            test: cause.test.clone(),
+            kind: hunted.and_then(|it| it.test.kind),
+            order: vec![cause.test.clone()],
+            shuffle: None,
+            shell_command: found.filter(|_| lever.is_some()).and_then(|it| it.command.clone()),
+            lever,
+            command: cause.command.clone(),
+            seed,
+            failure: found.and_then(|it| it.failure.clone()),
+            revision: None,
+        })
     }
 
     fn of_known(known: &KnownFlaky) -> Result<Self, Problem> {
@@ -229,6 +306,7 @@ impl Case {
             test: test.id.clone(),
             kind: test.kind,
             order: reproduction.order.clone(),
+            lever: None,
             shuffle: test.implementation.as_ref().map(ImplementationDependence::shuffle),
             command: known.hunt.command.clone(),
             shell_command: Some(reproduction.command.clone()),

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, HuntCost, HuntEnd,
+    CauseRecord, ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, HuntCost, HuntEnd,
     HuntFindings, HuntRecord, HuntedTest, Isolation, KnownFlaky, Notice, RunFacts, Seed, Suite,
-    Surroundings,
+    Surroundings, TestId,
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
 use flakeproof_runner::adapters::{self, RunRequest};
+use flakeproof_runner::levers::InForce;
 use flakeproof_runner::{Adapter, Cancel, Waiting};
 
 use self::subject::Subject;
@@ -23,6 +24,7 @@ use super::hunt::kept_hunt::Fingerprint;
 use super::repro::isolation_of;
 use crate::cli::VerifyArguments;
 use crate::problem::{self, Problem};
+use crate::session::known_cause::{known_cause, known_id, lever_to_pull, pulled};
 use crate::session::reports::report_fix;
 use crate::session::{
     Code, Recorder, Start, code_in, current_folder, history, listen_for_interrupts, naming,
@@ -36,21 +38,32 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     only_json(typed)?;
     let folder = current_folder()?;
     let known = subject::known(typed, &folder)?;
-    let was = subject::former_rate(typed, known.as_ref())?;
-    let facts = facts(typed, known.as_ref(), &folder)?;
+    let cause = known_cause(&typed.test, typed.store.as_deref(), &folder)?;
+    let lever = lever_to_pull(typed.lever.as_ref(), cause.as_ref(), known.as_ref());
+    let was = subject::former_rate(typed, known.as_ref(), lever.as_ref())?;
+    let lever = lever.map(|it| it.lever);
+    let facts = facts(typed, known.as_ref(), cause.as_ref(), &folder)?;
     let cancel = listen_for_interrupts(&Waiting::default());
     let code = code_in(&folder);
     let mut progress = VerifyProgress::start();
-    let adapter = adapter_for(typed, &facts, &folder, &cancel)?;
+    let in_force = InForce::default();
+    let adapter = adapter_for(typed, &facts, &folder, &cancel, &in_force)?;
     let suite = adapter.discover().map_err(problem::explain)?;
     let list = naming::how_to_list(&*adapter);
-    let mut subject = Subject::find(&typed.test, known.as_ref(), &suite, &list)?;
+    let mut subject = match &lever {
+        Some(_) => {
+            let id = known_id(known.as_ref(), cause.as_ref()).map_or(&*typed.test, TestId::as_str);
+            Subject::alone(id, known.as_ref(), &suite, &list)?
+        }
+        None => Subject::find(&typed.test, known.as_ref(), &suite, &list)?,
+    };
+    let under = lever.as_ref().map(|it| pulled(it, &*adapter, &in_force, &suite)).transpose()?;
     let since = Since::compare(known.as_ref(), code.wait(), &suite, &adapter.surroundings());
     subject.notices.extend(adapter.notices());
     subject.notices.extend(since.notice.clone());
-    let claim = claim(typed, was, &mut subject, &*adapter, &suite);
+    let claim = Claim { under, ..claim(typed, was, &mut subject, &*adapter, &suite) };
 
-    progress.plan(&subject.test, &claim, was, typed.confidence.0);
+    progress.plan(&subject.test, lever.as_ref(), &claim, was, typed.confidence.0);
     let clock = || begin.elapsed();
     let mut sink = |event: VerifyEvent| progress.show(event);
     let verified = verify(&*adapter, &claim, &clock, &cancel, &mut sink);
@@ -64,6 +77,11 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
         ..facts
     };
     let mut findings = findings(typed, (was, claim), subject, verified, facts, &*adapter);
+    if let Some(lever) = lever {
+        let found = cause.as_ref().and_then(|it| it.found.as_ref());
+        findings.reproduce = found.and_then(|it| it.command.clone());
+        (findings.lever, findings.isolation) = (Some(lever), Isolation::Spawn);
+    }
     let store = history::place(typed.store.as_deref(), &folder)?;
     findings.notices.extend(since.keep(&findings, store));
     report_fix(&findings, &typed.reporter)?;
@@ -82,6 +100,7 @@ fn only_json(typed: &VerifyArguments) -> Result<(), Problem> {
 fn facts(
     typed: &VerifyArguments,
     known: Option<&KnownFlaky>,
+    cause: Option<&CauseRecord>,
     folder: &Path,
 ) -> Result<RunFacts, Problem> {
     let start = Start::now();
@@ -90,10 +109,11 @@ fn facts(
     let seed: Option<Seed> = typed.seed.or(seed_of_hunt.map_err(damaged)?);
     Ok(RunFacts {
         id: start.id(),
-        command: match (typed.command.as_slice(), known) {
-            ([], Some(known)) => known.hunt.command.clone(),
-            ([], None) => adapters::usual_command(folder),
-            (command, _) => command.to_vec(),
+        command: match (typed.command.as_slice(), known, cause) {
+            ([], Some(known), _) => known.hunt.command.clone(),
+            ([], None, Some(cause)) => cause.command.clone(),
+            ([], None, None) => adapters::usual_command(folder),
+            (command, ..) => command.to_vec(),
         },
         runner: String::new(),
         started: start.at.to_string(),
@@ -109,6 +129,7 @@ fn adapter_for(
     facts: &RunFacts,
     folder: &Path,
     cancel: &Cancel,
+    in_force: &InForce,
 ) -> Result<Box<dyn Adapter>, Problem> {
     adapters::open(RunRequest {
         command: facts.command.clone(),
@@ -121,7 +142,7 @@ fn adapter_for(
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         is_whole_suite_next: false,
         cancel: cancel.clone(),
-        in_force: flakeproof_runner::levers::InForce::default(),
+        in_force: in_force.clone(),
     })
     .map_err(problem::explain)
 }
@@ -140,6 +161,7 @@ fn claim(
         orders: subject.orders.clone(),
         control: subject.control.clone(),
         shuffle: subject.shuffle.clone(),
+        under: None,
         runs: FixTest::new(was.rate, typed.confidence.0, orders).failing_at_most(was.high()),
         isolation: match subject.shuffle {
             Some(_) => Isolation::Spawn,
@@ -168,6 +190,7 @@ fn findings(
         run,
         test: subject.test,
         kind: subject.kind,
+        lever: None,
         orders: claim.orders,
         isolation: claim.isolation,
         was,
@@ -262,6 +285,7 @@ fn as_hunt(findings: &FixFindings) -> HuntFindings {
         tests: vec![test],
         cost: HuntCost { executions, time, ..HuntCost::default() },
         end: HuntEnd::Finished,
+        latent: Vec::new(),
         hidden: None,
         notices: Vec::new(),
         exit: ExitCode::Clean,

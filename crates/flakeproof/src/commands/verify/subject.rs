@@ -10,6 +10,7 @@ use flakeproof_report::words;
 
 use crate::cli::VerifyArguments;
 use crate::problem::Problem;
+use crate::session::known_cause::LeverPulled;
 use crate::session::{history, naming};
 
 /// The test that was mended, and the orders in which it used to fail.
@@ -37,20 +38,29 @@ pub(super) fn known(typed: &VerifyArguments, folder: &Path) -> Result<Option<Kno
     Ok(Some(known.swap_remove(at)))
 }
 
-/// How often it failed before: what was typed, else what a hunt saw.
+/// How often it failed before: what was typed, else under the lever that it runs under, else what a hunt
+/// saw.
 pub(super) fn former_rate(
     typed: &VerifyArguments,
     known: Option<&KnownFlaky>,
+    lever: Option<&LeverPulled>,
 ) -> Result<FormerRate, Problem> {
     let test = words::command(std::slice::from_ref(&typed.test));
     let next = format!("say it: `flakeproof verify {test} --was 3%`, or measure it: `hunt`");
-    match (typed.was, known) {
-        (Some(was), _) => Ok(FormerRate::given(was.0)),
-        (None, Some(known)) => FormerRate::from_hunted(&known.test).ok_or_else(|| {
+    match (typed.was, known, lever) {
+        (Some(was), ..) => Ok(FormerRate::given(was.0)),
+        (None, _, Some(LeverPulled { failed: Some(failed), .. })) => {
+            Ok(FormerRate::under_lever(*failed))
+        }
+        (None, _, Some(LeverPulled { lever, failed: None })) => Err(Problem::usage(
+            format!("how often `{}` fails under {lever} was not measured", typed.test),
+            format!("say it: `--was 50%`, or measure it: `flakeproof cause {test}`"),
+        )),
+        (None, Some(known), None) => FormerRate::from_hunted(&known.test).ok_or_else(|| {
             let what = format!("how often `{}` failed before was not measured", known.test.id);
             Problem::usage(what, next)
         }),
-        (None, None) => Err(Problem::usage(
+        (None, None, None) => Err(Problem::usage(
             format!("no hunt knows a flaky test `{}`, or how often it failed", typed.test),
             next,
         )),
@@ -69,6 +79,17 @@ impl Subject {
             Some(known) => Self::of_known(&known.test, suite),
             None => Self::of_suite(typed, suite, list),
         }
+    }
+
+    /// A test that runs alone, whatever made it fail in a hunt.
+    pub(super) fn alone(
+        id: &str,
+        known: Option<&KnownFlaky>,
+        suite: &Suite,
+        list: &str,
+    ) -> Result<Self, Problem> {
+        let subject = Self::of_suite(id, suite, list)?;
+        Ok(Self { kind: known.and_then(|it| it.test.kind), ..subject })
     }
 
     /// A test of which only its rate is known: it runs alone.
