@@ -84,6 +84,8 @@ fn verify_proves_a_fix_where_it_used_to_fail() {
     let (output, text) = flakeproof(&project, &["verify", "test_a"]);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("still flaky"), "{text}");
+    let (_, text) = flakeproof(&project, &["list"]);
+    assert!(text.contains("latent") && text.contains("caused by zone"), "{text}");
     replace_tests(&project, MENDED);
     let (output, text) = flakeproof(&project, &["verify", "test_a", "--reporter", "json=v.json"]);
     assert_eq!(output.status.code(), Some(0), "{text}");
@@ -92,6 +94,8 @@ fn verify_proves_a_fix_where_it_used_to_fail() {
     let report: serde_json::Value = serde_json::from_str(&report).expect("it is JSON");
     assert_eq!(report["lever"]["name"], "zone");
     assert_eq!(report["was"]["source"], "under_lever");
+    let (_, text) = flakeproof(&project, &["list"]);
+    assert!(!text.contains("caused by zone"), "it is mended: {text}");
 }
 
 #[test]

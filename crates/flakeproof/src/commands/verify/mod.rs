@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    CauseRecord, ExitCode, FixEnd, FixFindings, FixTest, FixVerdict, FormerRate, HuntCost, HuntEnd,
-    HuntFindings, HuntRecord, HuntedTest, Isolation, KnownFlaky, Notice, RunFacts, Seed, Suite,
-    Surroundings, TestId,
+    Cause, CauseAnswer, CauseProgress, CauseRecord, ExitCode, FixEnd, FixFindings, FixTest,
+    FixVerdict, FormerRate, HuntCost, HuntEnd, HuntFindings, HuntRecord, HuntedTest, Isolation,
+    KnownFlaky, Notice, RunFacts, Seed, Suite, Surroundings, TestId,
 };
 use flakeproof_detect::verify::{Claim, Verified, VerifyEvent, verify};
 use flakeproof_runner::adapters::{self, RunRequest};
@@ -77,12 +77,13 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
         ..facts
     };
     let mut findings = findings(typed, (was, claim), subject, verified, facts, &*adapter);
+    let store = history::place(typed.store.as_deref(), &folder)?;
     if let Some(lever) = lever {
         let found = cause.as_ref().and_then(|it| it.found.as_ref());
         findings.reproduce = found.and_then(|it| it.command.clone());
         (findings.lever, findings.isolation) = (Some(lever), Isolation::Spawn);
+        findings.notices.extend(found.and_then(|it| keep_that_it_is_gone(it, &findings, &store)));
     }
-    let store = history::place(typed.store.as_deref(), &folder)?;
     findings.notices.extend(since.keep(&findings, store));
     report_fix(&findings, &typed.reporter)?;
     Ok(findings.exit)
@@ -269,6 +270,38 @@ impl Since {
             next: "the verdict stands; `flakeproof list` shows the test until the next hunt".into(),
         })
     }
+}
+
+/// Keep that a lever no longer makes a test fail, if a fix is proven under it; gives what went wrong with
+/// that.
+fn keep_that_it_is_gone(cause: &Cause, findings: &FixFindings, store: &Path) -> Option<Notice> {
+    let known = cause.failing_under().map(|(lever, _)| lever);
+    if findings.verdict != Some(FixVerdict::Fixed) || known != findings.lever {
+        return None;
+    }
+    let run = &findings.run;
+    let record = CauseRecord {
+        id: run.id.clone(),
+        started: run.started.clone(),
+        command: run.command.clone(),
+        seed: run.seed.to_string(),
+        test: findings.test.clone(),
+        found: Some(Cause {
+            answer: CauseAnswer::NotReproduced,
+            levers: Vec::new(),
+            plain: findings.runs.tally(),
+            command: None,
+            failure: None,
+            ..cause.clone()
+        }),
+        progress: CauseProgress::default(),
+    };
+    let recorder = Recorder::open(&Store::File(store.to_path_buf()));
+    let kept = recorder.shared().borrow_mut().keep_cause(&record);
+    kept.err().map(|error| Notice {
+        what: format!("the history does not take it: {error}"),
+        next: "the verdict stands; `flakeproof list` shows the test as before".into(),
+    })
 }
 
 /// A hunt that looked at one test and found it sound.
