@@ -14,7 +14,6 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     so_do_those_of_jupiter,
     so_do_those_of_testng,
     a_victim_of_each_framework_is_seen_in_warm_jvms_with_what_is_left_behind,
-    what_exhausts_the_memory_for_classes_fails_in_both_and_harms_nobody_after_it,
     a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms,
     what_a_polluter_leaves_behind_is_named,
     a_property_that_is_read_at_the_start_keeps_jvms_new_and_is_named,
@@ -196,45 +195,6 @@ fn a_victim_of_each_framework_is_seen_in_warm_jvms_with_what_is_left_behind() {
         environment.close().expect("closes");
         assert_not_given_up(&scene);
     }
-}
-
-fn what_exhausts_the_memory_for_classes_fails_in_both_and_harms_nobody_after_it() {
-    let exhausts = r#"
-    static final java.util.List<Object> KEPT = new java.util.ArrayList<>();
-    interface Made { void one(); void two(); void three(); void four(); void five(); }
-    static class Apart extends ClassLoader {
-        @Override protected Class<?> findClass(String name) throws ClassNotFoundException {
-            try (java.io.InputStream in = ExhaustsTest.class.getResourceAsStream("ExhaustsTest$Made.class")) {
-                java.io.ByteArrayOutputStream bytes = new java.io.ByteArrayOutputStream();
-                for (int each = in.read(); each >= 0; each = in.read()) { bytes.write(each); }
-                return defineClass(name, bytes.toByteArray(), 0, bytes.size());
-            } catch (java.io.IOException unreadable) { throw new ClassNotFoundException(name); }
-        }
-        Apart() { super(null); }
-    }
-    @Test public void exhausts() throws Exception {
-        while (true) { KEPT.add(new Apart().loadClass("acme.ExhaustsTest$Made")); }
-    }
-    @Test public void plain() { Assert.assertTrue(KEPT.isEmpty()); }"#;
-    let configuration = "<argLine>-XX:MaxMetaspaceSize=24m</argLine>";
-    let scene = MavenProject::new(Pom { configuration, ..Pom::default() })
-        .test("ExhaustsTest", exhausts)
-        .collect(&[]);
-    let alone = |ending: &str, how| {
-        let mut environment = scene.open(how);
-        let ended = run(&mut *environment, &[scene.id(ending)]).expect("runs");
-        let failure = ended[0].failure.as_ref().map(|failure| failure.message.clone());
-        // How a JVM without memory ends is nobody's outcome.
-        let _ = environment.close();
-        (told(&ended[0]), failure.unwrap_or_default())
-    };
-    for how in [Isolation::Spawn, Isolation::Fork, Isolation::Fork] {
-        let (outcome, message) = alone("#exhausts", how);
-        assert_eq!(outcome, "exhausts failed");
-        assert!(message.contains("OutOfMemoryError: Metaspace"), "{message}");
-        assert_eq!(alone("#plain", how).0, "plain passed");
-    }
-    assert_not_given_up(&scene);
 }
 
 fn a_test_that_sees_the_difference_sends_its_module_back_to_new_jvms() {
