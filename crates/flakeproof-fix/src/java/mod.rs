@@ -1,0 +1,21 @@
+//! Patches of Java tests: JUnit 3 to 5 and TestNG.
+
+mod addition;
+mod expression;
+mod file;
+mod fixture;
+mod imports;
+mod mutants;
+mod reset;
+mod restore;
+mod sources;
+mod statics;
+mod transplant;
+
+pub use addition::Addition;
+pub use file::{Framework, JavaFile, TestMethod, mentions};
+pub(crate) use mutants::mutants;
+pub use reset::resets;
+pub use restore::restores;
+pub use sources::Sources;
+pub use transplant::Transplant;
