@@ -36,6 +36,16 @@ pub(crate) fn latest(connection: &Connection) -> rusqlite::Result<Vec<CauseRecor
     connection.prepare_cached(LATEST)?.query_map([], cause_record)?.collect()
 }
 
+const ALL: &str = "
+    SELECT cause.id, started, command, seed, test.id, found, progress
+    FROM cause JOIN test ON test.number = cause.test
+    ORDER BY cause.number";
+
+/// Every experiment, oldest first.
+pub(crate) fn all(connection: &Connection) -> rusqlite::Result<Vec<CauseRecord>> {
+    connection.prepare_cached(ALL)?.query_map([], cause_record)?.collect()
+}
+
 const UNFINISHED: &str = "
     SELECT cause.id, started, command, seed, test.id, found, progress
     FROM cause JOIN test ON test.number = cause.test

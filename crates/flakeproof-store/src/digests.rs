@@ -23,13 +23,27 @@ pub(crate) fn timeline(connection: &Connection) -> rusqlite::Result<Timeline> {
     if !connection.is_readonly(MAIN_DB)? {
         keep_missing(connection)?;
     }
-    let (mut runs, packed) = runs(connection)?;
+    let (runs, packed) = runs(connection)?;
+    let (numbers, ids) = tests(connection)?;
+    unpacked(runs, &packed, &numbers, ids).map_err(|DamagedDigest(run)| damaged(run))
+}
+
+/// The digest of the run with this number cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DamagedDigest(pub(crate) i64);
+
+/// The timeline of runs, of which each has a digest, and of tests by their numbers, which rise.
+pub(crate) fn unpacked(
+    mut runs: Vec<PastRun>,
+    packed: &[Packed],
+    numbers: &[i64],
+    ids: Vec<TestId>,
+) -> Result<Timeline, DamagedDigest> {
     let mut columns = Vec::with_capacity(packed.len());
     for ((number, bytes), index) in packed.iter().zip(0..) {
         columns.push(Column::new(*number, Unpacking::new(index, bytes))?);
     }
-    let (numbers, ids) = tests(connection)?;
-    let marks = read_side_by_side(&mut columns, &numbers)?;
+    let marks = read_side_by_side(&mut columns, numbers)?;
     let tests = ids.into_iter().zip(marks).map(|(test, marks)| TestTimeline { test, marks });
     let tests = tests.filter(|test| !test.marks.is_empty()).collect();
     for (run, column) in runs.iter_mut().zip(&columns) {
@@ -52,7 +66,7 @@ fn tests(connection: &Connection) -> rusqlite::Result<(Vec<i64>, Vec<TestId>)> {
 fn read_side_by_side(
     columns: &mut [Column<'_>],
     tests: &[i64],
-) -> rusqlite::Result<Vec<Vec<Mark>>> {
+) -> Result<Vec<Vec<Mark>>, DamagedDigest> {
     let all = columns.len();
     let (older, newer) = columns.split_at_mut(all / 2);
     let (older, newer) = std::thread::scope(|scope| {
@@ -74,7 +88,7 @@ fn read(
     columns: &mut [Column<'_>],
     tests: &[i64],
     room: usize,
-) -> rusqlite::Result<Vec<Vec<Mark>>> {
+) -> Result<Vec<Vec<Mark>>, DamagedDigest> {
     let of_test = |test: &i64| {
         let mut marks = Vec::with_capacity(room);
         for column in &mut *columns {
@@ -95,7 +109,7 @@ struct Column<'b> {
 }
 
 impl<'b> Column<'b> {
-    fn new(run: i64, rest: Unpacking<'b>) -> rusqlite::Result<Self> {
+    fn new(run: i64, rest: Unpacking<'b>) -> Result<Self, DamagedDigest> {
         let mut column = Self { run, rest, next: None, milliseconds: 0 };
         column.advance()?;
         Ok(column)
@@ -103,7 +117,7 @@ impl<'b> Column<'b> {
 
     /// The mark of a test; tests are asked for by rising numbers. Marks of tests that nobody asks
     /// for are passed over.
-    fn take(&mut self, test: i64) -> rusqlite::Result<Option<Mark>> {
+    fn take(&mut self, test: i64) -> Result<Option<Mark>, DamagedDigest> {
         while self.next.is_some_and(|(next, _)| next < test) {
             self.advance()?;
         }
@@ -118,14 +132,14 @@ impl<'b> Column<'b> {
         }
     }
 
-    fn advance(&mut self) -> rusqlite::Result<()> {
-        self.next = self.rest.next().transpose().map_err(|_| damaged(self.run))?;
+    fn advance(&mut self) -> Result<(), DamagedDigest> {
+        self.next = self.rest.next().transpose().map_err(|_| DamagedDigest(self.run))?;
         Ok(())
     }
 }
 
 /// The digest of a run, with the run's number.
-type Packed = (i64, Vec<u8>);
+pub(crate) type Packed = (i64, Vec<u8>);
 
 /// All runs, oldest first, and the digest of each.
 fn runs(connection: &Connection) -> rusqlite::Result<(Vec<PastRun>, Vec<Packed>)> {

@@ -60,7 +60,7 @@ pub(crate) fn unfinished(
 }
 
 /// The first seven columns of a row as a hunt.
-fn hunt_record(row: &Row<'_>) -> rusqlite::Result<HuntRecord> {
+pub(crate) fn hunt_record(row: &Row<'_>) -> rusqlite::Result<HuntRecord> {
     Ok(HuntRecord {
         id: row.get(0)?,
         started: row.get(1)?,
@@ -107,17 +107,20 @@ pub(crate) fn get_trial(
 ) -> rusqlite::Result<Option<TrialRecord>> {
     connection
         .prepare_cached(GET_TRIAL)?
-        .query_row(rusqlite::params![hunt, key], |row| {
-            let letters: String = row.get(0)?;
-            let taken: i64 = row.get(3)?;
-            Ok(TrialRecord {
-                outcomes: TrialRecord::outcomes_of(&letters).ok_or_else(|| unknown_letter(0))?,
-                failures: from_json(row, 1)?,
-                executions: row.get(2)?,
-                duration: Duration::from_micros(taken.unsigned_abs()),
-            })
-        })
+        .query_row(rusqlite::params![hunt, key], trial_record)
         .optional()
+}
+
+/// The first four columns of a row as a trial.
+pub(crate) fn trial_record(row: &Row<'_>) -> rusqlite::Result<TrialRecord> {
+    let letters: String = row.get(0)?;
+    let taken: i64 = row.get(3)?;
+    Ok(TrialRecord {
+        outcomes: TrialRecord::outcomes_of(&letters).ok_or_else(|| unknown_letter(0))?,
+        failures: from_json(row, 1)?,
+        executions: row.get(2)?,
+        duration: Duration::from_micros(taken.unsigned_abs()),
+    })
 }
 
 fn unknown_letter(column: usize) -> rusqlite::Error {
@@ -172,6 +175,11 @@ pub(crate) fn is_over(findings: &HuntFindings) -> bool {
     }
 }
 
+/// What a hunt took and why it ended.
+pub(crate) fn summary_of(findings: &HuntFindings) -> HuntSummary {
+    HuntSummary { tests: findings.tests.len(), cost: findings.cost.clone(), end: findings.end }
+}
+
 const CLOSE: &str = "
     UPDATE hunt
     SET state = :state, executions = :executions, microseconds = :microseconds, summary = :summary
@@ -192,18 +200,14 @@ fn close(
         ":state": if is_over(findings) { "finished" } else { "open" },
         ":executions": i64::try_from(findings.cost.executions).unwrap_or(i64::MAX),
         ":microseconds": microseconds(findings.cost.time),
-        ":summary": json(&HuntSummary {
-            tests: findings.tests.len(),
-            cost: findings.cost.clone(),
-            end: findings.end,
-        })?,
+        ":summary": json(&summary_of(findings))?,
     })?;
     transaction.prepare_cached(FORGET)?.execute([hunt])?;
     Ok(())
 }
 
 /// Numbers as ranges, both ends included.
-fn ranges(mut numbers: Vec<i64>) -> Vec<(i64, i64)> {
+pub(crate) fn ranges(mut numbers: Vec<i64>) -> Vec<(i64, i64)> {
     numbers.sort_unstable();
     numbers.dedup();
     let mut ranges: Vec<(i64, i64)> = Vec::new();

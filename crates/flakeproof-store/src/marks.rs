@@ -13,6 +13,12 @@ use flakeproof_core::{Again, Attempt, Mark, Outcome, Stage, Verdict};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Marks(BTreeMap<i64, Mark>);
 
+impl From<BTreeMap<i64, Mark>> for Marks {
+    fn from(marks: BTreeMap<i64, Mark>) -> Self {
+        Self(marks)
+    }
+}
+
 impl Marks {
     /// Count an attempt at a test.
     pub(crate) fn count(&mut self, test: i64, attempt: &Attempt) {

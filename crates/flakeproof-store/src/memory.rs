@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, CauseRecord, Execution, FeatureRecord, Features, Findings, History, HistoryError,
-    HuntFindings, HuntRecord, HuntedTest, Kind, KnownFlaky, Mark, Origin, Outcome, PassRecord,
-    PastOutcome, PastRun, RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline,
-    Timeline, TrialRecord,
+    Attempt, CauseRecord, Execution, Failure, FeatureRecord, Features, Findings, FrontPoint,
+    History, HistoryError, HuntFindings, HuntOverview, HuntRecord, HuntSummary, HuntedTest, Kind,
+    KnownFlaky, Mark, Origin, Outcome, PassRecord, PastFailure, PastFinding, PastOutcome, PastRun,
+    RunRecord, Signature, Stage, Surroundings, TestId, TestTimeline, Timeline, TrialRecord,
 };
 
-use crate::hunts::{decided, is_over};
+use crate::hunts::{decided, is_over, summary_of};
+use crate::past::MOST_OF_A_TEST;
 
 /// A history that lasts as long as the process.
 #[derive(Debug, Default)]
@@ -33,6 +34,18 @@ pub struct MemoryHistory {
     unsettled: BTreeSet<usize>,
     /// What first failures looked like, and how they were flaky.
     failures: BTreeMap<(u32, TestId), (Option<Signature>, Option<Kind>)>,
+    /// What was said about failures, oldest first.
+    findings: BTreeMap<TestId, Vec<PastFinding>>,
+    /// How tests failed.
+    ways: BTreeMap<TestId, Vec<FailureWay>>,
+}
+
+/// A way in which a test failed.
+#[derive(Debug)]
+struct FailureWay {
+    message: String,
+    signature: Signature,
+    runs: BTreeSet<usize>,
 }
 
 impl MemoryHistory {
@@ -64,6 +77,31 @@ impl MemoryHistory {
             && open.is_none_or(|open| open.folder == self.runs[run].folder)
     }
 
+    fn note_way(&mut self, run: usize, test: &TestId, failure: &Failure) {
+        let ways = self.ways.entry(test.clone()).or_default();
+        match ways.iter_mut().find(|way| way.message == failure.message) {
+            Some(way) => {
+                way.signature.clone_from(&failure.signature);
+                way.runs.insert(run);
+            }
+            None => ways.push(FailureWay {
+                message: failure.message.clone(),
+                signature: failure.signature.clone(),
+                runs: BTreeSet::from([run]),
+            }),
+        }
+    }
+
+    fn past_failure(&self, way: &FailureWay) -> PastFailure {
+        let started = way.runs.iter().map(|run| &self.runs[*run].started).max();
+        PastFailure {
+            message: way.message.clone(),
+            signature: Some(way.signature.clone()),
+            times: u32::try_from(way.runs.len()).unwrap_or(u32::MAX),
+            last: started.cloned().unwrap_or_default(),
+        }
+    }
+
     fn first_run_of_code(&self, run: usize) -> usize {
         let code = |run: &RunRecord| {
             let Surroundings { runtime, packages, .. } = &run.surroundings;
@@ -87,6 +125,9 @@ impl History for MemoryHistory {
         let run = self.open_run()?;
         for attempt in attempts {
             self.mark(run, attempt);
+            if let Some(failure) = &attempt.execution.failure {
+                self.note_way(run, &attempt.execution.test, failure);
+            }
             if let (Stage::First, Some(failure)) = (attempt.stage, &attempt.execution.failure) {
                 let key = (index(run), attempt.execution.test.clone());
                 self.failures.insert(key, (Some(failure.signature.clone()), None));
@@ -112,6 +153,15 @@ impl History for MemoryHistory {
             }
             if let Some(seen) = self.failures.get_mut(&(index(run), test.id.clone())) {
                 seen.1 = test.kind;
+            }
+            if let Some(verdict) = test.verdict {
+                self.findings.entry(test.id.clone()).or_default().push(PastFinding {
+                    run: self.runs[run].id.clone(),
+                    started: self.runs[run].started.clone(),
+                    verdict,
+                    kind: test.kind,
+                    evidence: test.evidence.clone(),
+                });
             }
         }
         self.close(findings.run.duration)
@@ -260,6 +310,30 @@ impl History for MemoryHistory {
         let latest = self.causes.iter().rev().find(is_it);
         Ok(latest.filter(|it| it.found.is_none()).cloned())
     }
+
+    fn past_findings(&self) -> Result<BTreeMap<TestId, Vec<PastFinding>>, HistoryError> {
+        let latest = |findings: &Vec<PastFinding>| {
+            let mut findings: Vec<PastFinding> = findings.iter().rev().cloned().collect();
+            findings.sort_by(|one, other| other.started.cmp(&one.started));
+            findings.truncate(MOST_OF_A_TEST);
+            findings
+        };
+        Ok(self.findings.iter().map(|(test, all)| (test.clone(), latest(all))).collect())
+    }
+
+    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        let latest = |ways: &Vec<FailureWay>| {
+            let mut ways: Vec<PastFailure> = ways.iter().map(|it| self.past_failure(it)).collect();
+            ways.sort_by(|one, other| other.last.cmp(&one.last));
+            ways.truncate(MOST_OF_A_TEST);
+            ways
+        };
+        Ok(self.ways.iter().map(|(test, all)| (test.clone(), latest(all))).collect())
+    }
+
+    fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {
+        Ok(self.hunts.hunts.last().map(MemoryHunt::overview))
+    }
 }
 
 /// What is known of the passes of one test.
@@ -293,6 +367,19 @@ struct MemoryHunt {
     trials: BTreeMap<String, TrialRecord>,
     looked_at: BTreeSet<TestId>,
     flaky: Vec<HuntedTest>,
+    summary: Option<HuntSummary>,
+}
+
+impl MemoryHunt {
+    fn overview(&self) -> HuntOverview {
+        let front = |it: &HuntSummary| FrontPoint::front(it.tests, &self.flaky);
+        HuntOverview {
+            started: self.record.started.clone(),
+            flaky: self.flaky.len(),
+            front: self.summary.as_ref().map(front).unwrap_or_default(),
+            summary: self.summary.clone(),
+        }
+    }
 }
 
 impl MemoryHunts {
@@ -306,6 +393,7 @@ impl MemoryHunts {
                 trials: BTreeMap::new(),
                 looked_at: BTreeSet::new(),
                 flaky: Vec::new(),
+                summary: None,
             });
         }
     }
@@ -332,6 +420,7 @@ impl MemoryHunts {
         hunt.is_over = is_over(findings);
         hunt.looked_at = decided(findings).map(|test| test.id.clone()).collect();
         hunt.flaky = findings.flaky().cloned().collect();
+        hunt.summary = Some(summary_of(findings));
         if hunt.is_over {
             self.open = None;
         }

@@ -3,40 +3,14 @@
 use std::collections::BTreeMap;
 
 use flakeproof_core::{
-    FrontPoint, HistoryError, HuntOverview, HuntSummary, HuntedTest, Kind, Outcome, PastFailure,
-    PastFinding, PastOutcome, Signature, TestId, TreeState, Verdict,
+    FrontPoint, HuntOverview, HuntSummary, HuntedTest, Kind, PastFailure, PastFinding, PastOutcome,
+    Signature, TestId, TreeState,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 
-use crate::SqliteHistory;
 use crate::runs::{RULES, RunNumber, from_json};
-
-impl SqliteHistory {
-    /// What runs said about failures, the latest first.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
-    pub fn past_findings(&self) -> Result<BTreeMap<TestId, Vec<PastFinding>>, HistoryError> {
-        self.ask(findings)
-    }
-
-    /// How tests failed, the latest first, each way once.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
-    pub fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
-        self.ask(failures)
-    }
-
-    /// The latest hunt.
-    ///
-    /// # Errors
-    /// When the history cannot be read.
-    pub fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {
-        self.ask(latest_hunt)
-    }
-}
+use crate::worded::Worded;
 
 const OUTCOMES: &str = "
     SELECT run.revision, run.tree, execution.outcome, signature.text,
@@ -79,7 +53,7 @@ pub(crate) fn outcomes(
 }
 
 /// So much is told of one test.
-const MOST_OF_A_TEST: usize = 10;
+pub(crate) const MOST_OF_A_TEST: usize = 10;
 
 const FINDINGS: &str = "
     SELECT test.id, run.id, run.started, finding.verdict, finding.kind, finding.evidence
@@ -89,7 +63,9 @@ const FINDINGS: &str = "
      ORDER BY run.started DESC, run.number DESC";
 
 /// What runs said about failures, the latest first.
-fn findings(connection: &Connection) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFinding>>> {
+pub(crate) fn findings(
+    connection: &Connection,
+) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFinding>>> {
     few_of_each(connection, FINDINGS, |row| {
         let verdict: String = row.get(3)?;
         let kind: Option<String> = row.get(4)?;
@@ -103,39 +79,10 @@ fn findings(connection: &Connection) -> rusqlite::Result<BTreeMap<TestId, Vec<Pa
     })
 }
 
-/// A verdict or a kind, by its word.
-fn worded<T: Worded>(column: usize, word: &str) -> rusqlite::Result<T> {
-    let known = T::ALL.iter().find(|it| it.word() == word);
-    known.copied().ok_or_else(|| {
-        let why = format!("`{word}` is not known");
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into())
-    })
-}
-
-trait Worded: Copy + 'static {
-    const ALL: &'static [Self];
-    fn word(self) -> &'static str;
-}
-
-impl Worded for Verdict {
-    const ALL: &'static [Self] = &Self::ALL;
-    fn word(self) -> &'static str {
-        self.word()
-    }
-}
-
-impl Worded for Outcome {
-    const ALL: &'static [Self] = &Self::ALL;
-    fn word(self) -> &'static str {
-        self.word()
-    }
-}
-
-impl Worded for Kind {
-    const ALL: &'static [Self] = &[Self::NotBursty, Self::Bursty, Self::StateDependent];
-    fn word(self) -> &'static str {
-        self.word()
-    }
+/// What a column's word names.
+pub(crate) fn worded<T: Worded>(column: usize, word: &str) -> rusqlite::Result<T> {
+    T::of(word)
+        .map_err(|why| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into()))
 }
 
 const FAILURES: &str = "
@@ -151,7 +98,9 @@ const FAILURES: &str = "
 
 /// How tests failed, the latest first, each way once. A way's signature is that of its latest
 /// execution: SQLite takes the other columns from the row that has the greatest time.
-fn failures(connection: &Connection) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFailure>>> {
+pub(crate) fn failures(
+    connection: &Connection,
+) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFailure>>> {
     few_of_each(connection, FAILURES, |row| {
         let signature: Option<String> = row.get(4)?;
         Ok(PastFailure {
@@ -182,7 +131,7 @@ fn few_of_each<T>(
 }
 
 /// The latest hunt.
-fn latest_hunt(connection: &Connection) -> rusqlite::Result<Option<HuntOverview>> {
+pub(crate) fn latest_hunt(connection: &Connection) -> rusqlite::Result<Option<HuntOverview>> {
     const LATEST: &str = "SELECT number, started, summary FROM hunt ORDER BY number DESC LIMIT 1";
     const FOUND: &str = "SELECT found FROM hunted WHERE hunt = ?1";
     let latest = connection

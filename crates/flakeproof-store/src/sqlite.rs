@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, CauseRecord, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
-    HuntRecord, KnownFlaky, Origin, PassRecord, PastOutcome, RunRecord, Stage, TestId, Timeline,
-    TrialRecord,
+    HuntOverview, HuntRecord, KnownFlaky, Origin, PassRecord, PastFailure, PastFinding,
+    PastOutcome, RunRecord, Stage, TestId, Timeline, TrialRecord,
 };
 use rusqlite::{
     Connection, OptionalExtension, Row, Transaction, TransactionBehavior, named_params,
@@ -311,6 +311,18 @@ impl History for SqliteHistory {
         command: &[String],
     ) -> Result<Option<CauseRecord>, HistoryError> {
         self.ask(|connection| causes::unfinished(connection, test, command))
+    }
+
+    fn past_findings(&self) -> Result<BTreeMap<TestId, Vec<PastFinding>>, HistoryError> {
+        self.ask(past::findings)
+    }
+
+    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        self.ask(past::failures)
+    }
+
+    fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {
+        self.ask(past::latest_hunt)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a history holds, and how much room it takes.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flakeproof_core::HistoryError;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -12,8 +12,8 @@ use crate::{Pruned, SqliteHistory};
 /// What a history holds, and how much room it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreStats {
-    /// The file.
-    pub file: PathBuf,
+    /// Where it is.
+    pub place: String,
     /// The bytes of the file, and of what was written to it lately and lies beside it.
     pub bytes: u64,
     /// Bytes of the file that nothing uses.
@@ -84,7 +84,7 @@ fn read_stats(connection: &Connection, file: &Path) -> rusqlite::Result<StoreSta
     tables.sort_by(|one, other| other.bytes.cmp(&one.bytes).then(one.name.cmp(&other.name)));
     let rows = |name: &str| tables.iter().find(|it| it.name == name).map_or(0, |it| it.rows);
     Ok(StoreStats {
-        file: file.to_path_buf(),
+        place: file.display().to_string(),
         bytes: bytes_of(file),
         free_bytes: pragma("freelist_count")? * pragma("page_size")?,
         runs: rows("run"),

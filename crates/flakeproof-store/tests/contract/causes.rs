@@ -6,6 +6,8 @@ use flakeproof_core::{
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
+use super::{object_history, postgres_history};
+
 contract! {
     an_answer_comes_back_as_it_was
     the_latest_answer_about_a_test_counts

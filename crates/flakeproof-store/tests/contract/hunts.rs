@@ -9,6 +9,8 @@ use flakeproof_core::{
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
+use super::{object_history, postgres_history};
+
 contract! {
     a_trial_comes_back_as_it_was
     a_trial_is_known_by_its_whole_key
@@ -170,7 +172,7 @@ fn words(text: &str) -> Vec<String> {
     text.split(' ').map(str::to_owned).collect()
 }
 
-fn hunt(id: &str) -> HuntRecord {
+pub(crate) fn hunt(id: &str) -> HuntRecord {
     HuntRecord {
         id: id.into(),
         started: "2026-11-15T02:53:00Z".into(),
@@ -202,7 +204,7 @@ fn failure() -> Failure {
     }
 }
 
-fn found(id: &str, kind: Option<FlakyKind>) -> HuntedTest {
+pub(crate) fn found(id: &str, kind: Option<FlakyKind>) -> HuntedTest {
     let mut test = HuntedTest::new(id.into(), None);
     test.baseline = Tally { runs: 10, failures: 0 };
     test.kind = kind;
@@ -219,7 +221,7 @@ fn found(id: &str, kind: Option<FlakyKind>) -> HuntedTest {
     test
 }
 
-fn findings(tests: Vec<HuntedTest>, end: HuntEnd) -> HuntFindings {
+pub(crate) fn findings(tests: Vec<HuntedTest>, end: HuntEnd) -> HuntFindings {
     HuntFindings {
         run: super::findings().run,
         tests,

@@ -11,7 +11,11 @@ use flakeproof_core::{
     Isolation, Origin, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts,
     Surroundings, Tally, TestFinding, TestId, TrackRecord, TreeState, Verdict,
 };
-use flakeproof_store::{MemoryHistory, SqliteHistory};
+use flakeproof_store::{
+    MemoryHistory, ObjectHistory, PostgresAddress, PostgresHistory, SqliteHistory, StoreLocation,
+    StoreUrl,
+};
+use flakeproof_testkit::postgres;
 
 macro_rules! contract {
     ($($claim:ident)*) => {
@@ -20,6 +24,22 @@ macro_rules! contract {
             fn $claim() {
                 let project = tempfile::tempdir().expect("a temporary folder");
                 let mut history = super::SqliteHistory::in_project(project.path()).expect("opens");
+                super::$claim(&mut history);
+            })*
+        }
+        mod postgresql {
+            $(#[test]
+            fn $claim() {
+                if let Some(mut history) = super::postgres_history(stringify!($claim)) {
+                    super::$claim(&mut history);
+                }
+            })*
+        }
+        mod objects {
+            $(#[test]
+            fn $claim() {
+                let folder = tempfile::tempdir().expect("a temporary folder");
+                let mut history = super::object_history(folder.path());
                 super::$claim(&mut history);
             })*
         }
@@ -32,8 +52,30 @@ macro_rules! contract {
     };
 }
 
+/// A history in a fresh database; `None`, which is noted, where there is no PostgreSQL.
+fn postgres_history(claim: &str) -> Option<PostgresHistory> {
+    let server = postgres::shared(&format!("the contract of histories: {claim}"))?;
+    let url = StoreUrl::new(&server.fresh_database()).expect("a URL");
+    let address = PostgresAddress::new(&url, "shop/basket").expect("an address");
+    Some(PostgresHistory::open(address).expect("opens"))
+}
+
+/// A history of segments in a folder.
+fn object_history(folder: &std::path::Path) -> ObjectHistory {
+    let url = format!("file://{}", folder.join("segments").display());
+    let url = StoreUrl::new(&url).expect("a URL");
+    match url.locate("shop/basket").expect("a history can be there") {
+        StoreLocation::Objects(address) => {
+            let address = address.with_cache(folder.join("cache.db"));
+            ObjectHistory::open(&address).expect("opens")
+        }
+        other => unreachable!("{other} is no object store"),
+    }
+}
+
 mod causes;
 mod hunts;
+mod past;
 mod timeline;
 
 contract! {

@@ -8,6 +8,8 @@ use flakeproof_core::{
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
+use super::{object_history, postgres_history};
+
 use super::{findings, first, flaky, on_code, run};
 
 contract! {
