@@ -161,6 +161,24 @@ impl Finder {
         Lowered { unit, issues }
     }
 
+    /// The syntax tree of a file, for those who edit it; the file must follow its grammar throughout.
+    ///
+    /// # Errors
+    /// The first thing that keeps the file from being read as a whole.
+    pub fn tree(&mut self, file: &SourceFile<'_>) -> Result<Tree, SourceIssue> {
+        let issue = |kind, line| SourceIssue { kind, line };
+        let language = Language::of_path(file.path).ok_or(issue(IssueKind::UnknownLanguage, 1))?;
+        if let Some(line) = too_deep(file.text) {
+            return Err(issue(IssueKind::TooDeep, line));
+        }
+        let tree = self.parse(language.rules().grammar(file.path), file.text);
+        let tree = tree.ok_or(issue(IssueKind::GaveUp, 1))?;
+        match first_error(tree.root_node()) {
+            Some(node) => Err(issue(IssueKind::SyntaxError, line(node.start_position().row))),
+            None => Ok(tree),
+        }
+    }
+
     /// Find the tests of a file, and look at them once more while their tree is there.
     fn read<'a, Seen: Default>(
         &mut self,

@@ -5,6 +5,7 @@
 //! gives the tests that can still be read, and [`SourceIssue`]s. A language is one file in `languages`
 //! and one line that lists it.
 
+pub mod cues;
 pub mod dependence;
 mod finder;
 pub mod flow;
@@ -13,6 +14,7 @@ mod languages;
 pub mod metrics;
 mod outline;
 pub mod project;
+pub mod rules;
 pub mod smells;
 mod source;
 mod tree;

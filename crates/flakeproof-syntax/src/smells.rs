@@ -297,6 +297,34 @@ impl<'p> SmellReader<'p> {
         numbers
     }
 
+    /// The numbers of the text of a test alone, whatever is known of its project: its own circle, and its
+    /// [cues](crate::cues).
+    #[must_use]
+    pub fn numbers_of_test(source: &str, comments: Comments) -> Vec<f32> {
+        let own = Counts::new(source, comments);
+        let cues = crate::cues::numbers(source, comments);
+        own.logarithms().chain(cues).collect()
+    }
+
+    /// What the numbers of the text of a test mean.
+    #[must_use]
+    pub fn names_of_test() -> Vec<String> {
+        let smells = Smell::ALL.iter().map(|smell| smell.name()).chain(["words"]);
+        smells.chain(crate::cues::names()).map(str::to_owned).collect()
+    }
+
+    /// Whether the numbers of a test tell of code beyond its own file.
+    #[must_use]
+    pub fn sees_a_project(numbers: &[f32]) -> bool {
+        let beyond = [Circle::Bases, Circle::Called, Circle::Reached, Circle::Named];
+        let width = Smell::ALL.len() + 1;
+        beyond.into_iter().chain([Circle::Mentioned]).any(|circle| {
+            let words = circle as usize * width + width - 1;
+            // A number that is not there is not above zero.
+            numbers.get(words).is_some_and(|count| *count > 0.0)
+        })
+    }
+
     /// Where the words of a test stand.
     #[must_use]
     pub fn words(&self, test: Declared, class: Option<&str>) -> TestWords {
