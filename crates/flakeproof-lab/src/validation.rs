@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::Seed;
-use flakeproof_learn::ensemble::{BaseModel, EnsembleError, EnsembleParams, Readings};
+use flakeproof_learn::ensemble::{BaseModel, Basis, EnsembleError, EnsembleParams, Readings};
 use flakeproof_learn::evaluate::{Confusion, Fold, HeldOut, Isotonic, average_precision, folds};
 use flakeproof_learn::flast::{Aim, Corpus, HoldOut, Neighbourhood, Recipe};
 use flakeproof_learn::labelled::LabelledTest;
@@ -96,8 +96,8 @@ pub struct EnsembleValidation {
     pub asked: Vec<EnsemblePrediction>,
     /// Who sat in the ensemble.
     pub members: Vec<BaseModel>,
-    /// The weights of the members in each fold.
-    pub weights: Vec<Vec<f64>>,
+    /// The weights of the members in each fold; those that sit out weigh nothing, or are not there.
+    pub weights: Vec<Vec<(BaseModel, f64)>>,
 }
 
 /// What an ensemble said about one test, and what is true.
@@ -112,7 +112,7 @@ pub struct EnsemblePrediction {
     /// The probability that it is flaky.
     pub probability: f64,
     /// What each member said.
-    pub said: Vec<f64>,
+    pub said: Vec<(BaseModel, f64)>,
     /// Whether it was called flaky.
     pub predicted: bool,
     /// Whether it is.
@@ -282,22 +282,33 @@ impl EnsembleValidationParams {
             let tests = &fold.test;
             let opinions = ensemble.neighbours(&corpus, &fold.train, tests);
             let said = members.ask_rows(readings, &opinions, tests);
-            let from = about.thresholds.balanced.map_or(f64::INFINITY, |level| level.from);
+            let from = |basis: Basis| {
+                let balanced = about.thresholds(basis).balanced;
+                balanced.map_or(f64::INFINITY, |level| level.from)
+            };
             for (at, row) in tests.iter().enumerate() {
                 let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
-                let score = about.blend.ask(&said.iter().copied().map(Some).collect::<Vec<_>>()).0;
+                let blended =
+                    || about.blend.ask(&said.iter().copied().map(Some).collect::<Vec<_>>());
+                let (score, basis) = match members.score_text(readings, *row) {
+                    Some(score) => (score, Basis::Text),
+                    None => (blended().0, Basis::Project),
+                };
                 validation.asked.push(EnsemblePrediction {
                     row: *row,
                     fold: number,
                     score,
-                    probability: about.probability(score),
-                    said,
-                    predicted: score >= from,
+                    probability: about.probability(score, basis),
+                    said: about.members.iter().copied().zip(said).collect(),
+                    predicted: score >= from(basis),
                     flaky: readings.tests()[*row as usize].flaky,
                 });
             }
-            validation.weights.push(about.blend.weights().to_vec());
-            validation.members = about.members;
+            let weights = about.members.iter().copied().zip(about.blend.weights().iter().copied());
+            validation.weights.push(weights.collect());
+            let new = about.members.iter().filter(|it| !validation.members.contains(it));
+            let new: Vec<BaseModel> = new.copied().collect();
+            validation.members.extend(new);
         }
         progress(folds.len(), folds.len());
         validation.asked.sort_by_key(|asked| asked.row);
@@ -323,12 +334,11 @@ impl EnsembleValidation {
     /// The same for one member alone.
     #[must_use]
     pub fn average_precision_of(&self, member: BaseModel) -> Option<f64> {
-        let at = self.members.iter().position(|it| *it == member)?;
-        let scored: Vec<(f64, bool)> = self
-            .asked
-            .iter()
-            .filter_map(|asked| Some((*asked.said.get(at)?, asked.flaky)))
-            .collect();
+        let said = |asked: &EnsemblePrediction| {
+            let (_, score) = asked.said.iter().find(|(it, _)| *it == member)?;
+            Some((*score, asked.flaky))
+        };
+        let scored: Vec<(f64, bool)> = self.asked.iter().filter_map(said).collect();
         average_precision(&scored, 1.0)
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::model::EnsembleParams;
 use super::readings::{Reading, Readings};
 use super::siblings::SiblingModel;
+use super::text_model::TextModel;
 use crate::boost::Boosted;
 use crate::flast::Opinion;
 use crate::linear::Linear;
@@ -24,6 +25,8 @@ pub enum BaseModel {
     Words,
     /// What smells of flakiness around it.
     Smells,
+    /// The text of the test alone.
+    Text,
     /// How data flows into its assertions (PEELER).
     Paths,
     /// What is known of its siblings, where some are known.
@@ -32,8 +35,8 @@ pub enum BaseModel {
 
 impl BaseModel {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Neighbours, Self::Words, Self::Smells, Self::Paths, Self::Siblings];
+    pub const ALL: [Self; 6] =
+        [Self::Neighbours, Self::Words, Self::Smells, Self::Text, Self::Paths, Self::Siblings];
 
     /// What people call it.
     #[must_use]
@@ -42,6 +45,7 @@ impl BaseModel {
             Self::Neighbours => "neighbours",
             Self::Words => "words",
             Self::Smells => "smells",
+            Self::Text => "text",
             Self::Paths => "paths",
             Self::Siblings => "siblings",
         }
@@ -53,6 +57,8 @@ impl BaseModel {
 pub struct BaseModels {
     pub(super) words: Linear,
     pub(super) smells: Boosted,
+    /// Missing where the projects of all tests that it will be asked about are known.
+    pub(super) text: Option<TextModel>,
     /// Missing while an ensemble learns, and where it was left out.
     pub(super) paths: Option<Network>,
     /// Missing where no sibling of a test is known when it is asked about.
@@ -68,15 +74,16 @@ impl BaseModels {
             || params.linear.fit(&readings.words, rows, &flaky, &importance),
             || params.boost.fit(&readings.smells, rows, &flaky, &importance),
         );
-        Some(Self { words, smells: smells.ok()?, paths: None, company: None })
+        Some(Self { words, smells: smells.ok()?, text: None, paths: None, company: None })
     }
 
     /// Who sits there.
     pub(super) fn names(&self) -> Vec<BaseModel> {
+        let text = self.text.is_some().then_some(BaseModel::Text);
         let paths = self.paths.is_some().then_some(BaseModel::Paths);
         let company = self.company.is_some().then_some(BaseModel::Siblings);
         let always = [BaseModel::Neighbours, BaseModel::Words, BaseModel::Smells];
-        always.into_iter().chain(paths).chain(company).collect()
+        always.into_iter().chain(text).chain(paths).chain(company).collect()
     }
 
     /// What they say of a test: the scores of [`BaseModel::Words`] and [`BaseModel::Smells`].
@@ -100,6 +107,9 @@ impl BaseModels {
         let smells =
             test.par_iter().map(|row| self.smells.margin(&readings.smells.row(*row as usize)));
         let mut said: Vec<Vec<f64>> = vec![near, words.collect(), smells.collect()];
+        if let Some(text) = &self.text {
+            said.push(text.ask_rows(readings, test));
+        }
         if let Some(network) = &self.paths {
             let read = network.ask_all(&readings.paths, test);
             said.push(read.iter().map(|opinion| odds(opinion.score)).collect());
@@ -108,6 +118,15 @@ impl BaseModels {
             said.push(company.ask_rows(readings, opinions, &said, test));
         }
         said
+    }
+}
+
+impl BaseModels {
+    /// The score of a test of which only the text is known, if somebody reads those.
+    #[must_use]
+    pub fn score_text(&self, readings: &Readings, row: u32) -> Option<f64> {
+        let text = self.text.as_ref().filter(|_| !readings.sees_a_project(row))?;
+        text.ask_rows(readings, &[row]).first().copied().map(super::text_model::score)
     }
 }
 
@@ -152,8 +171,19 @@ impl Blend {
     /// because it would be right for the wrong reason.
     #[must_use]
     pub fn fit(said: &[Vec<f64>], flaky: &[bool], importance: &[f64]) -> Self {
+        Self::fit_some(said, &(0..said.len()).collect::<Vec<_>>(), flaky, importance)
+    }
+
+    /// The same with weights for some of the members only.
+    #[must_use]
+    pub fn fit_some(
+        said: &[Vec<f64>],
+        sitting: &[usize],
+        flaky: &[bool],
+        importance: &[f64],
+    ) -> Self {
         let scale: Vec<(f64, f64)> = said.iter().map(|scores| spread(scores)).collect();
-        let mut active: Vec<usize> = (0..said.len()).collect();
+        let mut active = sitting.to_vec();
         let mut blend = Self { scale, weights: Vec::new() };
         loop {
             let rows: Vec<Vec<f64>> = (0..flaky.len())

@@ -10,7 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::base_model::{BaseModel, BaseModels, Blend, importance, odds};
 use super::readings::{Reading, Readings};
+use super::selection::Candidates;
 use super::siblings::{SiblingModel, around};
+use super::text_model::{self, AboutText, TextModel};
 use crate::boost::{BoostParams, Boosted};
 use crate::evaluate::{Fold, HeldOut, Isotonic, folds};
 use crate::flast::{
@@ -58,15 +60,20 @@ pub enum EnsembleError {
     },
 }
 
-/// The members that learn in seconds: all but the network.
+/// The members that always learn in seconds; the one that reads texts does, too.
 const CHEAP: usize = 3;
 
 /// What members said of tests that they had not seen.
+#[derive(Default)]
 pub(super) struct HeldOutWords {
     pub(super) said: Vec<Vec<f64>>,
     pub(super) rows: Vec<u32>,
     /// What was known around each of them.
     pub(super) around: Vec<Vec<f32>>,
+    /// The part that each of them was held out with.
+    pub(super) parts: Vec<usize>,
+    /// What the text alone said of all tests, those without a project among them, and the truth.
+    pub(super) texts: Vec<(f64, bool)>,
 }
 
 impl EnsembleParams {
@@ -112,7 +119,7 @@ impl EnsembleParams {
         let too_few = EnsembleError::TooFew { tests: rows.len(), flaky };
         let mut held_out = self.hold_out(readings, corpus, rows).ok_or(too_few.clone())?;
         let with_source = readings.with_source(rows);
-        let network = self.network(readings, &with_source);
+        let mut network = self.network(readings, &with_source);
         if let Some((_, scores)) = &network {
             held_out.said.push(held_out.rows.iter().map(|row| odds(scores[row])).collect());
         }
@@ -130,7 +137,22 @@ impl EnsembleParams {
             HoldOut::Project => importance(readings, &held_out.rows),
             HoldOut::Test | HoldOut::Class => vec![1.0; labels.len()],
         };
-        let blend = Blend::fit(&held_out.said, &labels, &weights);
+        let sitting = match self.hold_out {
+            HoldOut::Project => Candidates {
+                said: &held_out.said,
+                flaky: &labels,
+                importance: &weights,
+                parts: &held_out.parts,
+            }
+            .sitting(),
+            HoldOut::Test | HoldOut::Class => (0..held_out.said.len()).collect(),
+        };
+        if network.is_some() && company.is_none() && !sitting.contains(&(held_out.said.len() - 1)) {
+            // It costs more than all others together when somebody is waiting.
+            network = None;
+            held_out.said.pop();
+        }
+        let blend = Blend::fit_some(&held_out.said, &sitting, &labels, &weights);
         let scored: Vec<(f64, bool)> = labels
             .iter()
             .enumerate()
@@ -145,6 +167,9 @@ impl EnsembleParams {
         let mut members = BaseModels::fit(self, readings, &with_source).ok_or(too_few)?;
         members.paths = network.map(|(network, _)| network);
         members.company = company;
+        members.text = self.reads_texts().then(|| TextModel::fit(self, readings, rows)).flatten();
+        let text = members.text.as_ref();
+        let text = text.map(|_| AboutText::of_held_out(self, std::mem::take(&mut held_out.texts)));
         let tests: Vec<_> = rows.iter().map(|row| readings.tests[*row as usize].clone()).collect();
         let mut projects: Vec<String> = tests.iter().map(|test| test.project.clone()).collect();
         projects.sort();
@@ -163,11 +188,17 @@ impl EnsembleParams {
             thresholds: self.thresholds(&scored),
             calibration: Isotonic::fit(&scored),
             blend,
+            text,
         };
         Ok((members, about))
     }
 
-    fn thresholds(&self, held_out: &HeldOut) -> ThresholdLevels {
+    /// Whether a member reads texts alone: where siblings are known, so are their projects.
+    fn reads_texts(&self) -> bool {
+        self.hold_out == HoldOut::Project
+    }
+
+    pub(super) fn thresholds(&self, held_out: &HeldOut) -> ThresholdLevels {
         let level = |aim: Aim| aim.threshold(held_out).map(|from| Level::at(from, held_out));
         ThresholdLevels {
             balanced: level(Aim::Balance),
@@ -186,26 +217,37 @@ impl EnsembleParams {
         let parts = self.inner_folds(readings, rows);
         let heard: Vec<Option<HeldOutWords>> = parts
             .par_iter()
-            .map(|part| {
+            .enumerate()
+            .map(|(number, part)| {
                 let rows_at = |places: &[u32]| -> Vec<u32> {
                     places.iter().map(|place| rows[*place as usize]).collect()
                 };
-                let (train, test) = (rows_at(&part.train), rows_at(&part.test));
-                let test = readings.with_source(&test);
-                let members = BaseModels::fit(self, readings, &readings.with_source(&train))?;
+                let (train, all) = (rows_at(&part.train), rows_at(&part.test));
+                let test = readings.with_source(&all);
+                let mut members = BaseModels::fit(self, readings, &readings.with_source(&train))?;
+                let mut texts = Vec::new();
+                if self.reads_texts() {
+                    let text = TextModel::fit(self, readings, &train)?;
+                    let flaky = all.iter().map(|row| readings.is_flaky(*row));
+                    texts = text.ask_rows(readings, &all).into_iter().zip(flaky).collect();
+                    members.text = Some(text);
+                }
                 let opinions = self.neighbours(corpus, &train, &test);
                 let said = members.ask_rows(readings, &opinions, &test);
                 let around = self.around(readings, &opinions, &train, &test);
-                Some(HeldOutWords { said, rows: test, around })
+                let parts = vec![number; test.len()];
+                Some(HeldOutWords { said, rows: test, around, parts, texts })
             })
             .collect();
-        let (said, rows, around) = (vec![Vec::new(); CHEAP], Vec::new(), Vec::new());
-        let mut found = HeldOutWords { said, rows, around };
+        let cheap = if self.reads_texts() { CHEAP + 1 } else { CHEAP };
+        let mut found = HeldOutWords { said: vec![Vec::new(); cheap], ..HeldOutWords::default() };
         for part in heard {
             let part = part?;
             found.said.iter_mut().zip(part.said).for_each(|(all, new)| all.extend(new));
             found.rows.extend(part.rows);
             found.around.extend(part.around);
+            found.parts.extend(part.parts);
+            found.texts.extend(part.texts);
         }
         (!found.rows.is_empty()).then_some(found)
     }
@@ -300,8 +342,20 @@ pub struct AboutEnsemble {
     pub thresholds: ThresholdLevels,
     /// From scores to probabilities.
     pub calibration: Option<Isotonic>,
-    /// What each member's word is worth.
+    /// What each member's word is worth; nothing where it sits out.
     pub blend: Blend,
+    /// What the member is worth that reads texts alone, if there is one.
+    #[serde(default)]
+    pub text: Option<AboutText>,
+}
+
+/// What a score rests on. Scores of one are not compared with thresholds of the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// The test and the project around it.
+    Project,
+    /// The text of the test alone.
+    Text,
 }
 
 /// What an ensemble says of a test.
@@ -311,6 +365,8 @@ pub struct EnsembleScore {
     pub score: f64,
     /// What each member adds to the logarithmic odds of the score.
     pub shares: Vec<(BaseModel, f64)>,
+    /// What it rests on.
+    pub basis: Basis,
 }
 
 /// An ensemble that has learned.
@@ -353,8 +409,16 @@ impl<'a> Ensemble<'a> {
     /// say does not weigh.
     #[must_use]
     pub fn score(&self, near: &Opinion, reading: &Reading, paths: Option<f64>) -> EnsembleScore {
+        if let Some(text) = self.members.text.as_ref().filter(|_| !reading.sees_a_project()) {
+            let margin = text.ask(reading);
+            let shares = vec![(BaseModel::Text, margin)];
+            return EnsembleScore { score: text_model::score(margin), shares, basis: Basis::Text };
+        }
         let [words, smells] = self.members.ask(reading);
         let mut said = vec![Some(odds(near.flaky_share)), Some(words), Some(smells)];
+        if let Some(text) = &self.members.text {
+            said.push(Some(text.ask(reading)));
+        }
         if self.members.paths.is_some() {
             said.push(paths.map(odds));
         }
@@ -363,13 +427,20 @@ impl<'a> Ensemble<'a> {
             said.push(company.ask(&self.corpus, near, reading, &others));
         }
         let (score, shares) = self.about.blend.ask(&said);
-        EnsembleScore { score, shares: self.about.members.iter().copied().zip(shares).collect() }
+        let shares = self.about.members.iter().copied().zip(shares).collect();
+        EnsembleScore { score, shares, basis: Basis::Project }
     }
 
     /// What each smell adds to the suspicion of the member that smells.
     #[must_use]
     pub fn smells(&self, reading: &Reading) -> Vec<f64> {
         self.members.smells.contributions(&reading.smells)
+    }
+
+    /// What each number of the text adds to the suspicion of the member that reads it alone.
+    #[must_use]
+    pub fn cues(&self, reading: &Reading) -> Vec<f64> {
+        self.members.text.as_ref().map_or_else(Vec::new, |text| text.contributions(reading))
     }
 
     /// The bytes of its model file.
@@ -383,6 +454,9 @@ impl<'a> Ensemble<'a> {
         self.corpus.save(&mut arrays);
         self.members.words.save(&mut arrays);
         self.members.smells.save(&mut arrays);
+        if let Some(text) = &self.members.text {
+            arrays.bytes("text", &text.to_file()?);
+        }
         if let Some(network) = &self.members.paths {
             arrays.bytes("network", &network.to_file(&())?);
         }
@@ -400,6 +474,10 @@ impl<'a> Ensemble<'a> {
         let file = ModelFile::open(bytes, KIND)?;
         let about: AboutEnsemble = serde_json::from_value(file.header.model.clone())
             .map_err(|error| ModelFileError::Inconsistent(error.to_string()))?;
+        let text = match about.members.contains(&BaseModel::Text) {
+            true => Some(TextModel::of_file(file.bytes("text")?)?),
+            false => None,
+        };
         let paths = match about.members.contains(&BaseModel::Paths) {
             true => Some(network_of(file.bytes("network")?)?),
             false => None,
@@ -409,7 +487,7 @@ impl<'a> Ensemble<'a> {
             false => None,
         };
         let (words, smells) = (Linear::load(&file)?, Boosted::load(&file)?);
-        let members = BaseModels { words, smells, paths, company };
+        let members = BaseModels { words, smells, text, paths, company };
         let corpus = Corpus::load(&file)?;
         Ok(Self::new(about, members, corpus))
     }
@@ -424,7 +502,20 @@ fn network_of(bytes: &[u8]) -> Result<Network, ModelFileError> {
 impl AboutEnsemble {
     /// The probability that a test with this score is flaky.
     #[must_use]
-    pub fn probability(&self, score: f64) -> f64 {
-        self.calibration.as_ref().map_or(score, |steps| steps.probability(score))
+    pub fn probability(&self, score: f64, basis: Basis) -> f64 {
+        let steps = match (basis, &self.text) {
+            (Basis::Text, Some(text)) => &text.calibration,
+            (Basis::Text, None) | (Basis::Project, _) => &self.calibration,
+        };
+        steps.as_ref().map_or(score, |steps| steps.probability(score))
+    }
+
+    /// From which score on a test is called flaky.
+    #[must_use]
+    pub fn thresholds(&self, basis: Basis) -> &ThresholdLevels {
+        match (basis, &self.text) {
+            (Basis::Text, Some(text)) => &text.thresholds,
+            (Basis::Text, None) | (Basis::Project, _) => &self.thresholds,
+        }
     }
 }

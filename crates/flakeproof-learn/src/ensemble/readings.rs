@@ -21,6 +21,8 @@ pub struct Reading {
     pub words: WordBag,
     /// How much smells around it; empty where the project's source is not known.
     pub smells: Vec<f32>,
+    /// What its own text says, whatever is known around it.
+    pub text: Vec<f32>,
     /// Where it stands, if that is known.
     pub standing: Option<SiblingPosition>,
 }
@@ -31,6 +33,7 @@ pub struct Readings {
     pub(super) tests: Vec<LabelledTest>,
     pub(super) words: Vec<WordBag>,
     pub(super) smells: Table,
+    pub(super) texts: Table,
     siblings: Vec<Sibling>,
     pub(super) paths: PathCorpus,
     /// The methods of each project, to learn from without labels.
@@ -49,17 +52,24 @@ impl Readings {
         methods: BTreeMap<String, Methods>,
     ) -> Result<Self, TableError> {
         let width = readings.iter().map(|reading| reading.smells.len()).max().unwrap_or(0);
+        let text_width = readings.iter().map(|reading| reading.text.len()).max().unwrap_or(0);
         let (mut words, mut rows, mut siblings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut texts = Vec::new();
         for (mut reading, test) in readings.into_iter().zip(&tests) {
             let line = reading.standing.and_then(|standing| standing.line);
             siblings.push(Sibling::from_test(test, line));
             if reading.smells.is_empty() {
                 reading.smells = vec![f32::NAN; width];
             }
+            if reading.text.is_empty() {
+                reading.text = vec![f32::NAN; text_width];
+            }
             words.push(reading.words);
             rows.push(reading.smells);
+            texts.push(reading.text);
         }
-        Ok(Self { tests, words, smells: Table::from_rows(&rows)?, siblings, paths, methods })
+        let (smells, texts) = (Table::from_rows(&rows)?, Table::from_rows(&texts)?);
+        Ok(Self { tests, words, smells, texts, siblings, paths, methods })
     }
 
     /// The tests.
@@ -70,6 +80,11 @@ impl Readings {
 
     pub(super) fn is_flaky(&self, row: u32) -> bool {
         self.tests[row as usize].flaky
+    }
+
+    /// Whether anything beyond the file of a test is known.
+    pub(super) fn sees_a_project(&self, row: u32) -> bool {
+        SmellReader::sees_a_project(&self.smells.row(row as usize))
     }
 
     /// What a test is to its siblings.
@@ -183,7 +198,8 @@ impl<'p> SourceReader<'p> {
             bag.add(space, texts.flat_map(|(text, comments)| words::of_code(text, comments)));
         }
         let smells = self.smells.numbers(test, Some(class));
-        Reading { words: bag, smells, standing: self.standing(test, class) }
+        let text = SmellReader::numbers_of_test(source, comments);
+        Reading { words: bag, smells, text, standing: self.standing(test, class) }
     }
 
     /// Where a test stands; what others call this project is not known here.
@@ -199,12 +215,19 @@ impl<'p> SourceReader<'p> {
 }
 
 impl Reading {
+    /// Whether anything beyond the file of the test is known.
+    #[must_use]
+    pub fn sees_a_project(&self) -> bool {
+        SmellReader::sees_a_project(&self.smells)
+    }
+
     /// What can be read of a test when its project is not at hand.
     #[must_use]
     pub fn of_text(source: &str, class: &str, comments: Comments) -> Self {
         Self {
             words: own_words(source, class, comments),
             smells: SmellReader::numbers_of_text(source, comments),
+            text: SmellReader::numbers_of_test(source, comments),
             standing: None,
         }
     }
