@@ -90,6 +90,7 @@ fn word(can: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use flakeproof_core::Piece;
     use flakeproof_runner::Likeness;
 
     use super::*;
@@ -111,6 +112,7 @@ mod tests {
             likeness: Likeness::Alike,
             snapshot: false,
             orders: Orders::Own,
+            piece: Piece::Test,
             dependencies: true,
             features: false,
             state: false,

@@ -112,12 +112,17 @@ fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), Str
 }
 
 /// The arrows of the picture, by short name. Everyone may know `core`.
-const ALLOWED: [(&str, &[&str]); 11] = [
-    ("flakeproof", &["detect", "lab", "learn", "report", "runner", "store", "syntax", "web"]),
+const ALLOWED: [(&str, &[&str]); 13] = [
+    (
+        "flakeproof",
+        &["detect", "fix", "lab", "learn", "mcp", "report", "runner", "store", "syntax", "web"],
+    ),
     ("core", &[]),
     ("detect", &["runner"]),
+    ("fix", &["syntax"]),
     ("lab", &["detect", "learn"]),
     ("learn", &["syntax"]),
+    ("mcp", &["detect", "report"]),
     ("report", &[]),
     ("runner", &[]),
     ("store", &[]),

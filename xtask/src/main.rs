@@ -7,6 +7,7 @@
 
 mod capabilities;
 mod check;
+mod dist;
 mod documents;
 mod model;
 mod test_binaries;
@@ -24,9 +25,11 @@ cargo xtask check --quick   what takes minutes of it: lints, unit tests, one pat
 cargo xtask test     only the tests, several binaries at a time
 cargo xtask arrows   only the dependency arrows of the design
 cargo xtask capabilities   write the book's table of what each adapter can do
+cargo xtask dist DIR [TARGET [PROGRAM]]   pack the program for people without a Rust toolchain
 cargo xtask map      write the map of the workspace into CONTRIBUTING
 cargo xtask model S  train the model inside the program again, given the folder S with the projects
-                     of the first data set (needs the data beside the repository, and ten minutes)
+                     of the first data set (needs the data beside the repository, and ten minutes);
+                     a second argument names a file with more labelled texts
 cargo xtask zoo      run flakeproof on the flaky zoo and show what it says
 cargo xtask zoo N    check N runs on the zoo against what is expected";
 
@@ -40,8 +43,12 @@ fn main() -> ExitCode {
         ["test"] => test_binaries::run(),
         ["arrows"] => check::arrows(),
         ["capabilities"] => capabilities::write(),
+        ["dist", out] => dist::pack(out, None, None),
+        ["dist", out, target] => dist::pack(out, Some(target), None),
+        ["dist", out, target, program] => dist::pack(out, Some(target), Some(program)),
         ["map"] => documents::write_map(),
-        ["model", sources] => model::train(Path::new(sources)),
+        ["model", sources] => model::train(Path::new(sources), None),
+        ["model", sources, texts] => model::train(Path::new(sources), Some(Path::new(texts))),
         ["zoo"] => zoo::show(),
         ["zoo", runs] => zoo::verify(runs),
         _ => {

@@ -14,6 +14,9 @@ use crate::{cargo, root, run};
 
 const DATA: [&str; 3] = ["flakeflagger", "deflaker", "categories"];
 
+/// Their tests stay although others have them, too.
+const BEST: [&str; 2] = ["flakeflagger", "categories"];
+
 /// Owners that a data set puts before a project's name.
 const OWNERS: [&str; 21] = [
     "activiti",
@@ -52,9 +55,10 @@ const ALIASES: [(&str, &str); 4] = [
 const SHORTEST_MINED: usize = 401;
 
 /// Train it again, and put it where the program is built from. `sources` has the source of each
-/// project of the first data set at its revision, in folders named as there.
-pub(crate) fn train(sources: &Path) -> Result<(), String> {
-    let model = trained(sources)?;
+/// project of the first data set at its revision, in folders named as there. `texts` are labelled tests
+/// besides, of which only the text is read: what `evaluation/jury/idoft_texts.py` writes.
+pub(crate) fn train(sources: &Path, texts: Option<&Path>) -> Result<(), String> {
+    let model = trained(sources, texts)?;
     run(Command::new("zstd").args(["-19", "-q", "-f"]).arg(&model).arg("-o").arg(packed()))
 }
 
@@ -67,7 +71,7 @@ fn packed() -> PathBuf {
 }
 
 /// The path of a freshly trained model.
-fn trained(sources: &Path) -> Result<PathBuf, String> {
+fn trained(sources: &Path, more: Option<&Path>) -> Result<PathBuf, String> {
     let folder = root().join("target/model");
     let code = folder.join("sources");
     std::fs::create_dir_all(&code).map_err(|error| error.to_string())?;
@@ -79,7 +83,7 @@ fn trained(sources: &Path) -> Result<PathBuf, String> {
         }
     }
     let [data, texts] = ["tests.jsonl", "texts.jsonl"].map(|name| folder.join(name));
-    prepare(&data_folder(), [&data, &texts])?;
+    prepare(&data_folder(), more, [&data, &texts])?;
     let model = folder.join("java.jury");
     let program = ["run", "-q", "--release", "-p", "flakeproof", "--", "train", "jury"];
     run(cargo(&program)
@@ -96,12 +100,13 @@ fn trained(sources: &Path) -> Result<PathBuf, String> {
 
 /// The labelled tests whose source is known in one file and all others in another, with one name for
 /// each project.
-fn prepare(shared: &Path, to: [&Path; 2]) -> Result<(), String> {
+fn prepare(shared: &Path, more: Option<&Path>, to: [&Path; 2]) -> Result<(), String> {
     let mut lines = [Vec::new(), Vec::new()];
     let mut known: HashSet<(String, String)> = HashSet::new();
-    for name in DATA {
-        let path = shared.join(name).join("tests.jsonl.zst");
-        let text = unpacked(&path)?;
+    let sets = DATA.map(|name| (name, unpacked(&shared.join(name).join("tests.jsonl.zst"))));
+    let more = more.map(|path| ("more", std::fs::read(path).map_err(|error| error.to_string())));
+    for (name, text) in sets.into_iter().chain(more) {
+        let text = text?;
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let mut test: Value =
                 serde_json::from_slice(line).map_err(|error| format!("{name}: {error}"))?;
@@ -112,7 +117,7 @@ fn prepare(shared: &Path, to: [&Path; 2]) -> Result<(), String> {
             let project = canonical(text_of(&test, "project"));
             let own_id = format!("{}#{}", text_of(&test, "class"), text_of(&test, "method"));
             // The first data set has the best labels; a test that others have too counts once.
-            if !known.insert((project.clone(), own_id.clone())) && name == "deflaker" {
+            if !known.insert((project.clone(), own_id.clone())) && !BEST.contains(&name) {
                 continue;
             }
             test["project"] = Value::String(project);

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Instant;
 
+use flakeproof_testkit::campaign;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
 use crate::cargo;
@@ -18,8 +19,32 @@ use crate::cargo;
 const LANES: usize = 2;
 
 /// Those that take longest begin first, so that none is left alone at the end.
-const LONGEST: [&str; 7] =
-    ["court", "zoo", "conformance", "thesis", "hunt", "pytest_matrix", "kill"];
+const LONGEST: [&str; 12] = [
+    "court",
+    "zoo",
+    "conformance",
+    "jvm",
+    "any_runner",
+    "thesis",
+    "cause",
+    "hunt",
+    "fix",
+    "mcp",
+    "pytest_matrix",
+    "kill",
+];
+
+/// Those whose tests take turns over so many days, because each starts real runners for minutes;
+/// `FLAKEPROOF_WHOLE_CAMPAIGNS=1` runs all of them.
+const CAMPAIGNS: [(&str, usize); 7] = [
+    ("any_runner", 4),
+    ("cause", 4),
+    ("conformance", 2),
+    ("hunt", 3),
+    ("jvm", 3),
+    ("pytest_matrix", 3),
+    ("pytest_orders", 2),
+];
 
 /// A compiled test binary.
 struct TestBinary {
@@ -114,12 +139,28 @@ struct RanBinary {
 }
 
 impl TestBinary {
+    /// The arguments that choose those of its tests that have their turn today; none where all have.
+    fn todays_tests(&self) -> Vec<String> {
+        let Some((_, days)) = CAMPAIGNS.iter().find(|(name, _)| *name == self.name) else {
+            return Vec::new();
+        };
+        let mut list = Command::new(&self.program);
+        let Ok(output) = list.arg("--list").current_dir(&self.folder).output() else {
+            return Vec::new();
+        };
+        let all = listed(&String::from_utf8_lossy(&output.stdout));
+        let today = campaign::today(all.len(), all.len().div_ceil(*days));
+        let exactly = (!today.is_empty()).then(|| "--exact".to_owned());
+        exactly.into_iter().chain(today.into_iter().map(|at| all[at].clone())).collect()
+    }
+
     /// Run it to its end, then print what it said and how long it took.
     fn run(&self) -> std::io::Result<RanBinary> {
         let begin = Instant::now();
         let (mut said, out) = std::io::pipe()?;
         let mut command = Command::new(&self.program);
         command
+            .args(self.todays_tests())
             .current_dir(&self.folder)
             .env("CARGO_MANIFEST_DIR", &self.folder)
             .stdin(Stdio::null())
@@ -139,6 +180,11 @@ impl TestBinary {
     }
 }
 
+/// The names of tests in what a binary lists.
+fn listed(text: &str) -> Vec<String> {
+    text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect()
+}
+
 /// What a process took of processors, with all it started and waited for: once it has ended, and before
 /// it is waited for. Only Linux tells.
 fn processor_seconds(process: u32) -> Option<u64> {
@@ -150,4 +196,15 @@ fn processor_seconds(process: u32) -> Option<u64> {
     let words = status.rsplit_once(')')?.1.split_whitespace().skip(11).take(4);
     let ticks: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
     Some(ticks?.into_iter().sum::<u64>() / TICKS_A_SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tests_are_taken_from_a_list() {
+        let list = "a::b: test\nc: benchmark\n\n2 tests, 1 benchmark\n";
+        assert_eq!(listed(list), ["a::b"]);
+    }
 }

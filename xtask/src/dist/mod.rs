@@ -1,0 +1,137 @@
+//! Packages from one built program: a tarball, a wheel, packages for npm and a Debian package, with
+//! their checksums and a list of what is inside.
+//!
+//! The same program gives the same bytes: names are sorted, times and owners are fixed. maturin and
+//! cargo-deb would each build the program anew; here one program is tested and packed four times.
+
+mod archive;
+mod contents;
+mod deb;
+mod npm;
+mod platform;
+mod wheel;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use contents::Contents;
+use platform::Platform;
+use sha2::{Digest as _, Sha256};
+
+use crate::{cargo, root, run};
+
+/// Build for this machine, or for a target, and pack into a folder; a program that was built already is
+/// packed as it is.
+pub(crate) fn pack(out: &str, target: Option<&str>, program: Option<&str>) -> Result<(), String> {
+    let platform = Platform::of(target)?;
+    let program = match program {
+        Some(program) => PathBuf::from(program),
+        None => built(target)?,
+    };
+    let out = Path::new(out);
+    std::fs::create_dir_all(out).map_err(|error| format!("{}: {error}", out.display()))?;
+    let contents = Contents::gather(&program)?;
+    let mut files = vec![
+        archive::tarball(&contents, platform)?,
+        wheel::wheel(&contents, platform)?,
+        npm::platform_package(&contents, platform)?,
+        npm::launcher_package(&contents)?,
+    ];
+    files.extend(deb::package(&contents, platform)?);
+    files.push(NamedFile { name: "flakeproof.cdx.json".into(), bytes: bill_of_materials()? });
+    write_all(out, &files)
+}
+
+/// A file that is made.
+struct NamedFile {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+fn write_all(out: &Path, files: &[NamedFile]) -> Result<(), String> {
+    let mut sums = Vec::new();
+    for file in files {
+        let path = out.join(&file.name);
+        std::fs::write(&path, &file.bytes)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let megabytes = file.bytes.len() as f64 / 1e6;
+        println!("{megabytes:7.1} MB  {}", file.name);
+        sums.push(format!("{}  {}\n", hex(&Sha256::digest(&file.bytes)), file.name));
+    }
+    sums.sort_by(|one, other| one[64..].cmp(&other[64..]));
+    std::fs::write(out.join("SHA256SUMS"), sums.concat()).map_err(|error| error.to_string())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Build the program with the profile that is released.
+fn built(target: Option<&str>) -> Result<PathBuf, String> {
+    let mut build = cargo(&["build", "--profile", "dist", "-p", "flakeproof"]);
+    let mut place = root().join("target");
+    if let Some(target) = target {
+        build.args(["--target", target]);
+        place.push(target);
+    }
+    run(&mut build)?;
+    let name = if target.is_some_and(|it| it.contains("windows")) {
+        "flakeproof.exe"
+    } else {
+        "flakeproof"
+    };
+    Ok(place.join("dist").join(name))
+}
+
+/// What the program is made of, in the form of CycloneDX. From what cargo says itself: cargo-cyclonedx
+/// would have to be built for it.
+fn bill_of_materials() -> Result<Vec<u8>, String> {
+    let output = cargo(&["metadata", "--format-version", "1", "--locked"]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("cargo metadata: {error}"))?;
+    let mut components: Vec<serde_json::Value> = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        if package["source"].is_null() {
+            continue;
+        }
+        let (name, version) = (&package["name"], &package["version"]);
+        let (Some(name), Some(version)) = (name.as_str(), version.as_str()) else { continue };
+        components.push(serde_json::json!({
+            "type": "library",
+            "name": name,
+            "version": version,
+            "purl": format!("pkg:cargo/{name}@{version}"),
+            "licenses": [{ "expression": package["license"] }],
+        }));
+    }
+    let document = serde_json::json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "version": 1,
+        "metadata": { "component": {
+            "type": "application", "name": "flakeproof", "version": version()?,
+        } },
+        "components": components,
+    });
+    Ok(format!("{document:#}\n").into_bytes())
+}
+
+/// The version of the program, from the workspace.
+fn version() -> Result<String, String> {
+    let output =
+        cargo(&["pkgid", "-p", "flakeproof"]).output().map_err(|error| error.to_string())?;
+    let id = String::from_utf8_lossy(&output.stdout);
+    let version = id.trim().rsplit(['#', '@']).next().unwrap_or_default();
+    if version.is_empty() { Err("cargo tells no version".into()) } else { Ok(version.to_owned()) }
+}
+
+/// What a program prints; nothing where it cannot run here, as one of another platform.
+fn answer_of(program: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
+    let output = Command::new(program).args(arguments).output().ok()?;
+    output.status.success().then_some(output.stdout)
+}
