@@ -96,8 +96,8 @@ function parts(order) {
   return found;
 }
 
-const asFailure = (error) =>
-  failureOf(error instanceof Error || error?.message ? error : new Error(String(error)), 'setup');
+const asFailure = (error, phase = 'setup') =>
+  failureOf(error instanceof Error || error?.message ? error : new Error(String(error)), phase);
 
 class AsGiven {
   async shard(files) {
@@ -175,7 +175,8 @@ async function start() {
       const error = unhandled[0] ?? new Error('its worker ended');
       hear({ say: 'result', test: begun, outcome: 'crashed', seconds: 0, failure: asFailure(error) });
     } else if (unhandled.length > 0 && kept?.outcome === 'passed') {
-      kept = { ...kept, outcome: 'errored', failure: asFailure(unhandled[0]) };
+      // Whose fault it is vitest does not say; the last test is only where it can be told.
+      kept = { ...kept, outcome: 'errored', failure: asFailure(unhandled[0], 'besides') };
     }
     flush();
     for (const part of some) {

@@ -38,6 +38,18 @@ SKIPPED = frozenset(
 #: Files that are looked at; those of the upper folders first.
 MOST_FILES = 20_000
 
+#: Names with two underscores that mean something to the interpreter or to pytest.
+THE_INTERPRETERS = frozenset(dir(object)) | frozenset(dir(type)) | frozenset(dir(types)) | frozenset(
+    "__abstractmethods__ __all__ __annotate__ __annotate_func__ __annotations__"
+    " __annotations_cache__ __author__ __cached__ __classcell__ __classdictcell__"
+    " __conditional_annotations__ __dict__ __file__ __final__ __firstlineno__ __match_args__"
+    " __orig_bases__ __parameters__ __path__ __pytest_wrapped__ __slots__ __static_attributes__"
+    " __test__ __unittest __version__ __warningregistry__ __weakref__".split()
+)
+
+#: Types of the values that a switch of a project's own can have.
+SWITCHES = frozenset({bool, int, str, type(None), list, dict, set})
+
 #: The value of something that has no other than being there.
 PRESENT = "present"
 
@@ -80,7 +92,7 @@ def attributes(root):
 
 def _add_attributes(found, name, namespace, describer, module):
     for attribute, value in list(namespace.items()):
-        if not _is_telling(attribute):
+        if not _is_telling(attribute, value):
             continue
         full = f"{name}.{attribute}"
         if issubclass(type(value), type) and class_module(value) == module and name == module:
@@ -88,9 +100,17 @@ def _add_attributes(found, name, namespace, describer, module):
         found[full] = describer.text(value)
 
 
-def _is_telling(attribute):
-    """Not the names that the interpreter and pytest's rewriting add."""
-    return type(attribute) is str and not attribute.startswith(("__", "@"))
+def _is_telling(attribute, value):
+    """Not the names that the interpreter and pytest's rewriting add.
+
+    A project may use such a name for a switch of its own: then it is not one of the interpreter's, and
+    its value is a plain one.
+    """
+    if type(attribute) is not str or attribute.startswith("@"):
+        return False
+    return not attribute.startswith("__") or (
+        attribute not in THE_INTERPRETERS and type(value) in SWITCHES
+    )
 
 
 class _Paths:

@@ -131,6 +131,7 @@ def test_import_path_and_modules(difference, monkeypatch):
 
 class Kept:
     value = []
+    __switched__ = False
 
 
 counter = 0
@@ -140,6 +141,12 @@ def test_attributes_of_modules_and_classes(difference, monkeypatch):
     monkeypatch.setattr(Kept, "value", [1])
     monkeypatch.setattr(f"{__name__}.counter", 1)
     assert difference() == {"attribute": {f"{__name__}.Kept.value", f"{__name__}.counter"}}
+
+
+def test_a_switch_with_underscores_is_the_projects_own(difference, monkeypatch):
+    monkeypatch.setattr(Kept, "__switched__", True)
+    monkeypatch.setattr(Kept, "__doc__", "Not theirs.")
+    assert difference() == {"attribute": {f"{__name__}.Kept.__switched__"}}
 
 
 def test_modules_of_interpreter_and_machinery_are_not_described(tmp_path):

@@ -1,11 +1,12 @@
 //! The shape everything hangs on, and the only way to run a test.
 
-use std::path::PathBuf;
-
 use flakeproof_core::{
-    CollectionProblem, Execution, Isolation, LeverName, Notice, Shuffle, State, Suite,
+    CollectionProblem, Execution, Isolation, LeverName, Notice, Piece, Shuffle, State, Suite,
     Surroundings, TestId,
 };
+use std::path::PathBuf;
+
+use crate::levers::RandomNumbers;
 
 /// The most characters of a command that is shown to people.
 pub const LONGEST_COMMAND: usize = 4_000;
@@ -38,6 +39,17 @@ pub trait Adapter: Sync {
     /// When it cannot be opened, or finds other tests than before.
     fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>>;
 
+    /// Take this part of the suite, as it stands there, for all that the user's own command runs: from
+    /// here on [`Isolation::Same`] and [`reopen`](Self::reopen) run it as they would run a suite that has
+    /// nothing else. Asked for after [`discover`](Self::discover) and before anything is opened; what is
+    /// given back is what the reader should know.
+    ///
+    /// # Errors
+    /// [`Error::Explained`] where the runner cannot be told to run some of its tests together.
+    fn narrow(&self, _part: &[TestId]) -> Result<Vec<Notice>> {
+        Ok(Vec::new())
+    }
+
     /// Who decides the orders that the language leaves open, such as that of a hash table.
     fn open_orders(&self) -> OpenOrders {
         OpenOrders::Fixed("this runner has no way to choose them".into())
@@ -65,6 +77,15 @@ pub trait Adapter: Sync {
     /// where there is none.
     fn command_shuffled(&self, _test: &TestId, _shuffle: &Shuffle) -> Option<String> {
         None
+    }
+
+    /// Let environments that are opened from now on run changed source files, known since
+    /// [`discover`](Self::discover). Nothing is to be done where the runner reads the sources themselves.
+    ///
+    /// # Errors
+    /// When they cannot be compiled.
+    fn take_in(&self, _files: &[PathBuf]) -> Result<()> {
+        Ok(())
     }
 
     /// What this adapter can do, known after [`discover`](Self::discover).
@@ -130,6 +151,14 @@ pub trait Adapter: Sync {
     /// Why changing this says nothing about tests of this runner, where it does not reach them.
     fn obstacle_to(&self, _lever: LeverName) -> Option<String> {
         None
+    }
+
+    /// How the random numbers of its tests get a seed.
+    ///
+    /// # Errors
+    /// Why they cannot, for people.
+    fn random_numbers(&self) -> std::result::Result<RandomNumbers, String> {
+        Err("this runner has no seed of random numbers that can be set".to_owned())
     }
 
     /// A command that lists the ids of all tests, as the user would type it.
@@ -248,6 +277,8 @@ pub struct Capabilities {
     pub snapshot: bool,
     /// In which orders tests can run in one environment.
     pub orders: Orders,
+    /// What of a suite must stay together where it is shared among machines.
+    pub piece: Piece,
     /// Whether dependencies can be measured.
     pub dependencies: bool,
     /// Whether what a test uses and covers can be measured.

@@ -13,7 +13,9 @@ pub mod coverage;
 mod folders;
 pub mod git;
 pub mod levers;
+mod lock;
 mod opens;
+mod parallel;
 pub mod process;
 pub mod reports;
 mod shell;
@@ -25,4 +27,5 @@ pub use adapter::{
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};
+pub use parallel::{NoNumber, ParallelJob};
 pub use watched::{Waiting, Watched};

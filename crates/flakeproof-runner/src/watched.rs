@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{Execution, Isolation, Notice, Shuffle, State, Suite, Surroundings, TestId};
+use flakeproof_core::{
+    Execution, Isolation, LeverName, Notice, Shuffle, State, Suite, Surroundings, TestId,
+};
 
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, OpenOrders, Probe, Result, Then, Workers,
 };
+use crate::levers::RandomNumbers;
 
 /// The tests whose outcome somebody waits for at this moment.
 #[derive(Debug, Clone, Default)]
@@ -85,6 +88,10 @@ impl Adapter for Watched {
         Ok(self.watch(self.adapter.reopen(order, then)?))
     }
 
+    fn narrow(&self, part: &[TestId]) -> Result<Vec<Notice>> {
+        self.adapter.narrow(part)
+    }
+
     fn open_orders(&self) -> OpenOrders {
         self.adapter.open_orders()
     }
@@ -99,6 +106,10 @@ impl Adapter for Watched {
 
     fn command_shuffled(&self, test: &TestId, shuffle: &Shuffle) -> Option<String> {
         self.adapter.command_shuffled(test, shuffle)
+    }
+
+    fn take_in(&self, files: &[PathBuf]) -> Result<()> {
+        self.adapter.take_in(files)
     }
 
     fn can(&self) -> Capabilities {
@@ -127,6 +138,14 @@ impl Adapter for Watched {
 
     fn notices(&self) -> Vec<Notice> {
         self.adapter.notices()
+    }
+
+    fn obstacle_to(&self, lever: LeverName) -> Option<String> {
+        self.adapter.obstacle_to(lever)
+    }
+
+    fn random_numbers(&self) -> std::result::Result<RandomNumbers, String> {
+        self.adapter.random_numbers()
     }
 
     fn output(&self) -> String {

@@ -556,6 +556,9 @@ impl<'a> Experiment<'a> {
         {
             return self.lab.adapter.command_for_order(&order);
         }
+        if let Intervention::OpenOrders(shuffle) = &arm.setting.intervention {
+            return self.lab.adapter.command_shuffled(test, shuffle);
+        }
         arm.setting.command(&self.lab.adapter.command_for(test))
     }
 }

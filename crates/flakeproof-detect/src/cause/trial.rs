@@ -90,7 +90,7 @@ impl Laboratory<'_> {
         test: &TestId,
         intervention: &Intervention,
     ) -> Result<(u64, Option<Execution>)> {
-        let mut environment = self.ready(test)?;
+        let mut environment = self.ready(test, intervention)?;
         let pressure = Pressure::begin(intervention);
         let execution = environment.run(test, Probe::attempt(1));
         drop(pressure);
@@ -100,8 +100,11 @@ impl Laboratory<'_> {
     }
 
     /// A process of its own, as ready to run the test as it can be.
-    fn ready(&self, test: &TestId) -> Result<Box<dyn Environment>> {
-        let mut environment = self.adapter.open(Isolation::Spawn)?;
+    fn ready(&self, test: &TestId, intervention: &Intervention) -> Result<Box<dyn Environment>> {
+        let mut environment = match intervention {
+            Intervention::OpenOrders(shuffle) => self.adapter.open_shuffled(shuffle)?,
+            _ => self.adapter.open(Isolation::Spawn)?,
+        };
         environment.expect(std::slice::from_ref(test), Then::End)?;
         environment.get_ready()?;
         Ok(environment)
@@ -109,7 +112,8 @@ impl Laboratory<'_> {
 
     /// Two copies at once; the one that fails is the one that counts.
     fn run_beside_itself(&self, test: &TestId) -> Result<(u64, Option<Execution>)> {
-        let (mut one, mut two) = (self.ready(test)?, self.ready(test)?);
+        let ready = || self.ready(test, &Intervention::Nothing);
+        let (mut one, mut two) = (ready()?, ready()?);
         let (first, second) = std::thread::scope(|scope| {
             let other = scope.spawn(|| two.run(test, Probe::attempt(1)));
             (one.run(test, Probe::attempt(1)), other.join())
@@ -237,7 +241,10 @@ pub(super) fn may_break_a_runner(intervention: &Intervention) -> bool {
         | Intervention::HeldCalls(_)
         | Intervention::IgnoredSignals(_)
         | Intervention::Namespaces(_)
-        | Intervention::Clock { .. } => true,
+        | Intervention::Clock { .. }
+        | Intervention::OpenOrders(_)
+        | Intervention::SeededNumbers(_)
+        | Intervention::FilesInPlace(_) => true,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The code from before the change: where it is, what is on record about it, and running it.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -25,6 +26,25 @@ pub enum CompareBase {
     Off,
     /// On this revision.
     Revision(String),
+}
+
+/// What is judged where that is not the whole suite.
+#[derive(Debug, Clone, Copy)]
+pub struct PartOfSuite<'a> {
+    /// The tests of the part.
+    pub part: &'a HashSet<TestId>,
+    /// All tests of the suite.
+    pub suite: &'a HashSet<TestId>,
+}
+
+impl PartOfSuite<'_> {
+    /// The same part of another version of the suite, and why its order may not have been that one.
+    fn of_base(&self, all: Vec<TestId>) -> (Vec<TestId>, Option<String>) {
+        let doubt = all.iter().find(|test| !self.suite.contains(*test)).map(|gone| {
+            format!("`{gone}` is there and not here, and may have run before it in this shard")
+        });
+        (all.into_iter().filter(|test| self.part.contains(test)).collect(), doubt)
+    }
 }
 
 /// The code from before the change.
@@ -104,6 +124,7 @@ impl<'a> BeforeTheChange<'a> {
         &self,
         request: &RunRequest,
         changed: Vec<String>,
+        part: Option<PartOfSuite<'_>>,
     ) -> Result<BaseProject, String> {
         if *self.compare == CompareBase::Off {
             return Err(
@@ -136,7 +157,15 @@ impl<'a> BeforeTheChange<'a> {
         .map_err(|error| format!("the base cannot be run: {error}"))?;
         let suite = adapter.discover().map_err(|error| format!("the base cannot be run: {error}"));
         limit.is_met();
-        let order = suite?.ids();
+        let (order, order_doubt) = match part {
+            None => (suite?.ids(), None),
+            Some(part) => {
+                let (order, doubt) = part.of_base(suite?.ids());
+                let narrowed = adapter.narrow(&order);
+                narrowed.map_err(|error| format!("the base cannot be run: {error}"))?;
+                (order, doubt)
+            }
+        };
         let head = repository.root().to_path_buf();
         let is_built_here =
             is_built_where_it_runs(&request.command) && !adapter.can().examines_servers;
@@ -150,6 +179,7 @@ impl<'a> BeforeTheChange<'a> {
         Ok(BaseProject {
             adapter,
             order,
+            order_doubt,
             revision: base.revision().to_owned(),
             foreign_code: Box::new(foreign_code),
             checkout: Box::new((checkout, limit)),
@@ -299,6 +329,18 @@ mod tests {
         assert!(is_copy_of(&format!("{site}/cart.py"), "src/cart.py"));
         assert!(!is_copy_of(&format!("{site}/other/cart.py"), "src/shop/cart.py"));
         assert!(!is_copy_of("/usr/lib/python3.11/cart.py", "cart.py"));
+    }
+
+    #[test]
+    fn a_test_that_is_gone_casts_doubt_on_the_order_of_a_shard() {
+        let ids = |names: &[&str]| names.iter().map(|name| TestId::from(*name)).collect::<Vec<_>>();
+        let set = |names: &[&str]| ids(names).into_iter().collect::<HashSet<_>>();
+        let (part, suite) = (set(&["b", "c", "new"]), set(&["a", "b", "c", "new"]));
+        let shard = PartOfSuite { part: &part, suite: &suite };
+        assert_eq!(shard.of_base(ids(&["c", "b", "a"])), (ids(&["c", "b"]), None));
+        let (order, doubt) = shard.of_base(ids(&["a", "cleaner", "b"]));
+        assert_eq!(order, ids(&["b"]));
+        assert!(doubt.is_some_and(|why| why.contains("`cleaner`")));
     }
 
     #[test]

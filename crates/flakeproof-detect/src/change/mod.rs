@@ -5,5 +5,5 @@ mod before;
 mod servers;
 mod since_pass;
 
-pub use before::{BeforeTheChange, CompareBase};
+pub use before::{BeforeTheChange, CompareBase, PartOfSuite};
 pub use since_pass::ChangeSince;

@@ -250,7 +250,7 @@ impl Hunt<'_, '_> {
         Ok(())
     }
 
-    fn note_influence(&mut self, set: Vec<u32>, test: u32) {
+    pub(super) fn note_influence(&mut self, set: Vec<u32>, test: u32) {
         let ids: Vec<TestId> = set.iter().map(|it| self.ledger.test(*it).id.clone()).collect();
         let known = self.ledger.test_mut(test);
         let sets = match known.kind {
@@ -267,7 +267,7 @@ impl Hunt<'_, '_> {
     }
 
     /// What was seen in copies must show itself in new processes, too.
-    fn confirm(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
+    pub(super) fn confirm(&mut self, victims: &[u32], brittle: &[u32]) -> Result<(), Stop> {
         if self.scheduler.isolation() == Isolation::Spawn {
             return Ok(());
         }

@@ -13,6 +13,7 @@ mod classify;
 mod for_good;
 mod influence;
 mod ledger;
+mod one_suspect;
 mod open_orders;
 mod planned;
 mod settings;
@@ -206,6 +207,8 @@ struct Progress {
     neighbours: u32,
     /// Rounds of reruns.
     rounds: u32,
+    /// The suspects whom nobody could explain when other orders last gave way to them.
+    open_suspects: Option<usize>,
 }
 
 /// Whether a stage had the time it needs.

@@ -11,7 +11,7 @@
 use std::ops::{ControlFlow, RangeFrom};
 use std::time::Duration;
 
-use flakeproof_core::{FlakyKind, Hidden, OrderKind, Tally};
+use flakeproof_core::{FlakyKind, Hidden, HuntedTest, OrderKind, Tally};
 use flakeproof_runner::Orders;
 
 use super::ledger::{OtherOrder, Setting, always_failed, always_passed};
@@ -111,11 +111,26 @@ impl Hunt<'_, '_> {
                 Next::Tests(picks) => self.run_picks(round, &picks, outlook)?,
             }
         }
+        // Why tests changed their outcome is worth more than who else might; once that was tried, it
+        // is the others' turn.
+        let open = self.open_suspects();
+        if is_whole && end.is_some() && open > 0 && self.progress.open_suspects != Some(open) {
+            self.progress.open_suspects = Some(open);
+            return Ok(Extent::Cut);
+        }
         if is_whole {
             self.run_every_neighbour(end, outlook)?;
             self.try_every_pair(end)?;
         }
         Ok(Extent::Whole)
+    }
+
+    /// The tests whose outcome some order changed, and of which nobody knows why yet.
+    fn open_suspects(&self) -> usize {
+        let changed = |test: &HuntedTest| {
+            test.kind.is_none() && (test.baseline + test.shuffled).is_inconsistent()
+        };
+        self.ledger.all(changed).into_iter().filter(|test| !self.is_answered(*test)).count()
     }
 
     /// Where environments cannot be copied, and so pairs are dear: orders in which every test comes

@@ -17,6 +17,8 @@ use super::{Extent, Hunt};
 
 /// So many tests alone are one trial.
 const ALONE_TOGETHER: usize = 20;
+/// So many tell how long one takes, where a budget has to be divided.
+const TIMED_FIRST: usize = 5;
 /// The shares of what is left of the budget after which a stage gives way to those after it.
 const BUDGET_FOR_SET_UP: f64 = 0.15;
 const BUDGET_FOR_SINGLE_TESTS: f64 = 0.25;
@@ -99,8 +101,9 @@ impl Hunt<'_, '_> {
             return Ok(Extent::Whole);
         }
         self.scheduler.begin(HuntStage::Alone, left.len().div_ceil(ALONE_TOGETHER));
-        for some in left.chunks(ALONE_TOGETHER * self.scheduler.jobs.max(1)) {
-            if self.scheduler.is_past(end) {
+        let (first, rest) = left.split_at(self.tests_to_time().min(left.len()));
+        for some in std::iter::once(first).chain(rest.chunks(ALONE_TOGETHER * self.jobs())) {
+            if self.scheduler.is_past(end) || !self.is_worth_running_alone(end, tests.len()) {
                 return Ok(Extent::Cut);
             }
             self.run_alone("alone", some)?;
@@ -108,6 +111,32 @@ impl Hunt<'_, '_> {
             self.tell_what_is_left();
         }
         Ok(Extent::Whole)
+    }
+
+    /// So many tests run alone before it is known how long one takes.
+    fn tests_to_time(&self) -> usize {
+        match self.scheduler.budget {
+            Some(_) if self.progress.alone == 0 => TIMED_FIRST,
+            _ => ALONE_TOGETHER * self.jobs(),
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        self.scheduler.jobs.max(1)
+    }
+
+    /// Whether the tests that did not run alone yet can do so until `end`. Where a process takes long to start, they
+    /// cannot, and one order of the whole suite says more than a few tests alone: who fails in
+    /// one is asked alone then.
+    #[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
+    fn is_worth_running_alone(&self, end: Option<Duration>, tests: usize) -> bool {
+        let Some(end) = end.filter(|_| self.progress.alone > 0 && self.can_reorder()) else {
+            return true;
+        };
+        let each = self.seconds_alone.iter().sum::<f64>() / self.progress.alone as f64;
+        let left = tests.saturating_sub(self.progress.alone) as f64 / self.jobs() as f64;
+        let has = end.saturating_sub((self.scheduler.workplace.clock)()).as_secs_f64();
+        each * left <= has
     }
 
     /// Tests whose outcome changed and that there was no time to run alone.
@@ -151,7 +180,7 @@ impl Hunt<'_, '_> {
         }
         self.scheduler.begin(HuntStage::Running, planned.len());
         let isolation = self.scheduler.isolation();
-        for some in planned.chunks(self.scheduler.jobs.max(1)) {
+        for some in planned.chunks(self.jobs()) {
             if self.scheduler.is_past(end) || !self.scheduler.fits(self.seconds_of_an_order()) {
                 return Ok(Extent::Cut);
             }

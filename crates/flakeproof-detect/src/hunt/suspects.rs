@@ -21,6 +21,9 @@ use crate::pollution::polluters::{self, PairOutcome};
 
 /// So often in a row a test must fail alone to be called brittle.
 const FAILURES_OF_A_BRITTLE_TEST: u32 = 20;
+/// So often where a budget has to be divided and every failure takes a process of its own; what comes out is
+/// confirmed in new processes.
+const FAILURES_IN_A_HURRY: u32 = 8;
 /// The orders in which a suspect did not do as it does alone that are asked who ran before it.
 const MOST_ORDERS_ASKED: usize = 3;
 /// So much of the rest of a budget may go into pairs, and as much into further ones of tests that are
@@ -41,14 +44,29 @@ impl Hunt<'_, '_> {
         }
         self.scheduler.begin(HuntStage::Pollution, all.len());
         let guilty = suspects.iter().map(|(test, fails)| (*test, self.may_change(*test, *fails)));
-        let guilty = guilty.collect();
+        let guilty: BTreeMap<u32, Vec<bool>> = guilty.collect();
+        let is_guilty = |first: u32, second: u32| guilty[&second][first as usize];
+        if !self.can_afford(&all, &suspects, &is_guilty) {
+            return self.explain_in_turn(&suspects);
+        }
         self.try_marked(&suspects, &guilty)?;
         // A cleaner in between makes the guilty look innocent; nobody who ran before is, then.
         suspects.retain(|(test, _)| !self.first_influence.contains_key(test));
         let before = suspects.iter().map(|(test, fails)| (*test, self.ran_before(*test, *fails)));
         let before = before.collect();
         self.try_marked(&suspects, &before)?;
-        self.try_known_polluters()
+        self.try_known_polluters()?;
+        self.confirm_in_time()
+    }
+
+    /// Where copies only guess, what a budget ends before new processes were asked is worth nothing.
+    fn confirm_in_time(&mut self) -> Result<(), Stop> {
+        if self.scheduler.budget.is_none() || !self.is_guessing() {
+            return Ok(());
+        }
+        let victims = self.ledger.of_kind(FlakyKind::Victim);
+        let brittle = self.ledger.of_kind(FlakyKind::Brittle);
+        self.confirm(&victims, &brittle)
     }
 
     /// Run suspects after the tests that are marked for each; too many pairs are left to the
@@ -194,7 +212,12 @@ impl Hunt<'_, '_> {
             return Ok(false);
         }
         let isolation = self.scheduler.isolation();
-        let runs = if fails { FAILURES_OF_A_BRITTLE_TEST } else { 0 };
+        let is_in_a_hurry = self.scheduler.budget.is_some() && !self.scheduler.can_copy();
+        let runs = match (fails, is_in_a_hurry) {
+            (true, true) => FAILURES_IN_A_HURRY,
+            (true, false) => FAILURES_OF_A_BRITTLE_TEST,
+            (false, _) => 0,
+        };
         let trials = (1..=runs).map(|number| {
             Trial::order(format!("always fails/{test}/{number}"), vec![test], isolation)
         });
@@ -208,7 +231,7 @@ impl Hunt<'_, '_> {
 
     /// The tests that may be what makes a suspect fail, or pass if it fails alone: all but those that
     /// ran before it in an order in which it did as it does alone.
-    fn may_change(&self, test: u32, fails_alone: bool) -> Vec<bool> {
+    pub(super) fn may_change(&self, test: u32, fails_alone: bool) -> Vec<bool> {
         let mut may = vec![true; self.orders.tests()];
         may[test as usize] = false;
         let mut clear = |order: &[u32]| {
@@ -232,7 +255,7 @@ impl Hunt<'_, '_> {
     }
 
     /// The tests that ran before a suspect in the first orders in which it did not do as it does alone.
-    fn ran_before(&self, test: u32, fails_alone: bool) -> Vec<bool> {
+    pub(super) fn ran_before(&self, test: u32, fails_alone: bool) -> Vec<bool> {
         let known = self.ledger.test(test);
         let own =
             if fails_alone { !always_failed(known.baseline) } else { known.baseline.failures > 0 };

@@ -69,21 +69,31 @@ pub(crate) fn first_polluter(
     candidates: &[u32],
     test: u32,
 ) -> Result<Option<u32>, Stop> {
+    first_influence(scheduler, candidates, test, false)
+}
+
+/// The first of some candidates after which a test does not do as it does alone.
+pub(crate) fn first_influence(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    candidates: &[u32],
+    test: u32,
+    fails_alone: bool,
+) -> Result<Option<u32>, Stop> {
     let mut rest = candidates;
     loop {
         let isolation = scheduler.isolation();
         let trials =
             rest.iter().map(|before| Trial::order("near".into(), vec![*before, test], isolation));
         let mut tried = 0;
-        let mut has_failed = false;
+        let mut has_changed = false;
         scheduler.one_by_one(trials, &mut |_, record| {
             tried += 1;
-            has_failed = last_failed(record) == Some(true);
-            if has_failed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            has_changed = last_failed(record) == Some(!fails_alone);
+            if has_changed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
-        let Some(polluter) = has_failed.then(|| rest[tried - 1]) else { return Ok(None) };
-        if fails_after(scheduler, &[polluter], test)? {
-            return Ok(Some(polluter));
+        let Some(first) = has_changed.then(|| rest[tried - 1]) else { return Ok(None) };
+        if fails_after(scheduler, &[first], test)? != fails_alone {
+            return Ok(Some(first));
         }
         rest = &rest[tried..];
     }
@@ -242,7 +252,8 @@ fn shortest_beginning(
     Ok((fails > 0).then_some(fails))
 }
 
-fn fails_once_after(
+/// Whether a test fails after others in one run.
+pub(crate) fn fails_once_after(
     scheduler: &mut TrialScheduler<'_, '_>,
     before: &[u32],
     test: u32,

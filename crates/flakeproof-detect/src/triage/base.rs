@@ -240,7 +240,7 @@ impl BaseStage<'_> {
         let is_measured = walk.is_measured(&*self.base.adapter);
         let dependencies = if is_measured { Granularity::File } else { Granularity::Off };
         let probe = Probe { dependencies, ..Probe::attempt(1) };
-        let mut doubt = None;
+        let mut doubt = self.base.order_doubt.clone();
         let walked = walk.through(
             &*self.base.adapter,
             order,

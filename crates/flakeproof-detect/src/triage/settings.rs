@@ -240,8 +240,10 @@ pub struct BaseProject {
     pub adapter: Box<dyn Adapter>,
     /// Its revision, for people.
     pub revision: String,
-    /// Its tests, in its own order.
+    /// Its tests, in its own order; those of the same part, where not all of the suite is judged.
     pub order: Vec<TestId>,
+    /// Why that may not be the order that ran here, for all that the change did to it.
+    pub order_doubt: Option<String>,
     /// Says which code that an execution there used is not the base's, if there may be any. What was
     /// used is not always known.
     pub foreign_code: Box<ForeignCode>,

@@ -116,6 +116,26 @@ fn a_budget_buys_a_cause_for_every_victim_before_a_second_one_for_any() {
 }
 
 #[test]
+fn a_budget_too_short_for_all_pairs_explains_some_victims_to_the_end() {
+    let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+    let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
+    let polluter = |at: u32| if at.is_multiple_of(2) { "t50" } else { "t07" };
+    let victim = |at: u32| format!("t{:02}", 10 + 3 * at);
+    let suite = (0..12).fold(suite, |suite, at| suite.with_polluter(&victim(at), polluter(at)));
+    let settings = HuntSettings { strategy: forecast(60, 0.0), ..settings() };
+    let (hunted, _) = within(&suite, 1_100, &settings);
+    assert_eq!(hunted.end, HuntEnd::BudgetSpent);
+    let explained = hunted.tests.iter().filter(|test| !test.polluters.is_empty());
+    let explained = explained.count();
+    assert!(explained >= 5, "{explained} explained: {:#?}", hunted.notices);
+    for at in 0..12 {
+        for set in &of(&hunted, &victim(at)).polluters {
+            assert_eq!(set, &[TestId::from(polluter(at))], "{at}");
+        }
+    }
+}
+
+#[test]
 fn an_interrupt_prints_who_is_known_already() {
     let random = suite(["a", "b"]).fails_times("a", 1);
     let (canceller, cancel) = Cancel::new();

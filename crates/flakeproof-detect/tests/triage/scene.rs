@@ -116,6 +116,7 @@ pub(crate) fn triaged_after(scripted: &Scripted, since: &Since, before: &Before)
             let base = before.base.ok_or("there is no base")?;
             Ok(BaseProject {
                 order: base().discover().map_err(|error| error.to_string())?.ids(),
+                order_doubt: None,
                 adapter: Box::new(base()),
                 revision: "abc".into(),
                 foreign_code: Box::new(move |_| foreign.map(str::to_owned)),

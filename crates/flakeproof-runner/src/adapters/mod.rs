@@ -93,6 +93,12 @@ pub fn usual_command(folder: &Path) -> Vec<String> {
     usual.unwrap_or_else(|| vec!["pytest".to_owned()])
 }
 
+/// The name of the adapter whose runner a command names.
+#[must_use]
+pub fn name_for(command: &[String]) -> Option<&'static str> {
+    of_command(command).map(|known| known.name)
+}
+
 /// The names of all adapters.
 #[must_use]
 pub fn names() -> Vec<&'static str> {

@@ -102,6 +102,36 @@ impl Repository {
         Ok(checkout)
     }
 
+    /// Copy the work tree as it is, changes and new files included, beside the project, for as long as the
+    /// result lives.
+    ///
+    /// # Errors
+    /// When git or the system refuses, or the ignored files cannot come along.
+    pub fn copy_work_tree(&self) -> Result<Checkout, NoCheckout> {
+        let Some(head) = self.commit("HEAD")? else { return Checkout::of_folder(self.root()) };
+        let checkout = self.check_out(&head)?;
+        let listed = ask(self.root(), &["ls-files", "-co", "--exclude-standard", "-z"])?;
+        let mut whatever_size = u64::MAX;
+        for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            let path = String::from_utf8_lossy(path);
+            let (from, to) = (self.root().join(&*path), checkout.root.join(&*path));
+            let is_folder = from.symlink_metadata().is_ok_and(|it| it.is_dir());
+            if is_folder || checkout.root.starts_with(&from) {
+                continue;
+            }
+            if to.symlink_metadata().is_ok() {
+                fs::remove_file(&to)?;
+            }
+            if from.symlink_metadata().is_ok() {
+                if let Some(above) = to.parent() {
+                    fs::create_dir_all(above)?;
+                }
+                copy(&from, &to, &mut whatever_size)?;
+            }
+        }
+        Ok(checkout)
+    }
+
     fn borrow_objects(&self, root: &Path) -> Result<(), NoCheckout> {
         let objects = ask(self.root(), &["rev-parse", "--git-path", "objects"])?;
         let objects = String::from_utf8_lossy(&objects).trim_end().to_owned();
@@ -210,6 +240,31 @@ impl Repository {
 }
 
 impl Checkout {
+    /// Copy a folder that no repository knows, for as long as the result lives.
+    ///
+    /// # Errors
+    /// When the system refuses, or there is more than is worth copying.
+    pub fn of_folder(from: &Path) -> Result<Self, NoCheckout> {
+        let folder = tempfile::Builder::new().prefix("flakeproof-copy-").tempdir()?;
+        let janitor = janitor(folder.path())?;
+        let name = from.file_name().unwrap_or("project".as_ref());
+        let root = folder.path().canonicalize()?.join(name);
+        fs::create_dir(&root)?;
+        let mut checkout = Self { root, linked: Vec::new(), janitor, folder };
+        let mut left = MOST_COPIED;
+        for entry in fs::read_dir(from)? {
+            let name = entry?.file_name();
+            let (from, to) = (from.join(&name), checkout.root.join(&name));
+            if is_installed(&from) {
+                std::os::unix::fs::symlink(&from, &to)?;
+                checkout.linked.push(from);
+            } else if !is_made_from_code(Path::new(&name)) && !checkout.root.starts_with(&from) {
+                copy(&from, &to, &mut left)?;
+            }
+        }
+        Ok(checkout)
+    }
+
     /// The folder of the work tree.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -306,6 +361,21 @@ mod tests {
         assert_eq!(sandbox.index(), index, "nothing of the project is written");
         let worktrees = ask(sandbox.repository().root(), &["worktree", "list"]).unwrap();
         assert_eq!(String::from_utf8_lossy(&worktrees).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_copy_of_the_work_tree_has_its_changes_and_new_files() {
+        let sandbox = Sandbox::with([("a.py", "1\n"), ("gone.py", "1\n")]);
+        sandbox.write("a.py", "2\n");
+        sandbox.write("new/b.py", "3\n");
+        sandbox.remove("gone.py");
+        let copied = sandbox.repository().copy_work_tree().unwrap();
+        let read = |name: &str| fs::read_to_string(copied.root().join(name)).ok();
+        assert_eq!(read("a.py").as_deref(), Some("2\n"));
+        assert_eq!(read("new/b.py").as_deref(), Some("3\n"));
+        assert_eq!(read("gone.py"), None);
+        let plain = Checkout::of_folder(&sandbox.path("")).unwrap();
+        assert_eq!(fs::read_to_string(plain.root().join("a.py")).unwrap(), "2\n");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //! [`Repository::check_out`] puts another revision beside it. [`Tidying`] removes
 //! what tests leave on disk, by what git says.
 
+mod branch;
 mod change;
 mod checkout;
 mod churn;
@@ -23,6 +24,7 @@ mod sandbox;
 mod state;
 mod tidy;
 
+pub use branch::BranchError;
 pub use change::NoChange;
 pub use checkout::{Checkout, NoCheckout};
 pub use churn::Churn;

@@ -51,12 +51,29 @@ impl Repository {
         &self.root
     }
 
+    /// When the commit that is checked out was made, as an RFC 3339 time stamp.
+    #[must_use]
+    pub fn time_of_commit(&self) -> Option<String> {
+        let printed =
+            ask(&self.root, &["log", "-1", "--no-show-signature", "--format=%cI"]).ok()?;
+        let time = String::from_utf8_lossy(without_newline(&printed)).into_owned();
+        (!time.is_empty()).then_some(time)
+    }
+
     /// Who git says is working here.
     #[must_use]
     pub fn user(&self) -> Option<String> {
         let printed = ask(&self.root, &["config", "user.name"]).ok()?;
         let name = String::from_utf8_lossy(without_newline(&printed)).into_owned();
         (!name.is_empty()).then_some(name)
+    }
+
+    /// Where its copies come from: the URL of the remote `origin`.
+    #[must_use]
+    pub fn origin(&self) -> Option<String> {
+        let printed = ask(&self.root, &["config", "remote.origin.url"]).ok()?;
+        let url = String::from_utf8_lossy(without_newline(&printed)).into_owned();
+        (!url.is_empty()).then_some(url)
     }
 
     /// Whether git takes a file whose mode changed for another one. It is told not to where a file

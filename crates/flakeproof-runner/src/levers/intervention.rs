@@ -13,15 +13,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use flakeproof_core::Shuffle;
 use nix::sched::{CloneFlags, CpuSet, sched_getaffinity, sched_setaffinity, unshare};
 use nix::sys::personality::{self, Persona};
 use nix::unistd::Pid;
 use rustix::fs::Mode;
+use rustix::mount::mount_bind;
 use rustix::process::{Resource, Rlimit, getgid, getrlimit, getuid, setrlimit, umask};
 use serde::{Deserialize, Serialize};
 
 use super::network::bring_loopback_up;
-use super::{HeldCalls, Machine};
+use super::{FileInPlace, HeldCalls, Machine, SeededNumbers};
 
 /// One thing that is changed about the processes of a test.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -70,6 +72,12 @@ pub enum Intervention {
     HeldCalls(HeldCalls),
     /// The tests that run before it, or beside it.
     Company(Company),
+    /// Orders that the language leaves open, where the adapter lets a seed decide them.
+    OpenOrders(Shuffle),
+    /// Random numbers from a seed.
+    SeededNumbers(SeededNumbers),
+    /// Files that stand in the place of others.
+    FilesInPlace(Vec<FileInPlace>),
 }
 
 /// Namespaces of their own for the processes of a test.
@@ -125,6 +133,7 @@ impl Intervention {
                 Ok(BTreeMap::from([(variable.clone(), Some(folder))]))
             }
             Self::Clock { library, at } => Ok(clock_variables(library, *at)),
+            Self::SeededNumbers(seeded) => Ok(seeded.variables()),
             _ => Ok(BTreeMap::new()),
         }
     }
@@ -139,8 +148,9 @@ impl Intervention {
                 umask(Mode::from_raw_mode(*mask));
             }
             Self::Descriptors(limit) => {
-                let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-                setrlimit(Resource::Nofile, Rlimit { current: Some(*limit), maximum })?;
+                // Runtimes such as those of Go and Java raise what they may to what they might.
+                let both = Rlimit { current: Some(*limit), maximum: Some(*limit) };
+                setrlimit(Resource::Nofile, both)?;
             }
             Self::Memory(megabytes) => {
                 let Rlimit { maximum, .. } = getrlimit(Resource::As);
@@ -158,6 +168,7 @@ impl Intervention {
                 personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
             }
             Self::Namespaces(which) => which.enter()?,
+            Self::FilesInPlace(files) => put_in_place(files)?,
             Self::Nothing
             | Self::Variables(_)
             | Self::NewFolder(_)
@@ -167,7 +178,9 @@ impl Intervention {
             | Self::Load(_)
             | Self::HeldThreads(_)
             | Self::HeldCalls(_)
-            | Self::Company(_) => {}
+            | Self::Company(_)
+            | Self::OpenOrders(_)
+            | Self::SeededNumbers(_) => {}
         }
         Ok(())
     }
@@ -210,22 +223,36 @@ fn clock_variables(library: &Path, at: Option<i64>) -> BTreeMap<String, Option<S
 
 impl Namespaces {
     fn enter(self) -> std::io::Result<()> {
-        let (user, group) = (getuid().as_raw(), getgid().as_raw());
         let flags = match self {
             Self::User => CloneFlags::CLONE_NEWUSER,
             Self::Loopback | Self::NoNetwork => {
                 CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET
             }
         };
-        unshare(flags)?;
-        std::fs::write("/proc/self/setgroups", "deny")?;
-        std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-        std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+        unshare_as_oneself(flags)?;
         match self {
             Self::User | Self::NoNetwork => Ok(()),
             Self::Loopback => bring_loopback_up(),
         }
     }
+}
+
+/// New namespaces, that of users with each mapped to itself.
+fn unshare_as_oneself(flags: CloneFlags) -> std::io::Result<()> {
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    unshare(flags)?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Have files seen in the place of others, by this process and all that it starts.
+fn put_in_place(files: &[FileInPlace]) -> std::io::Result<()> {
+    unshare_as_oneself(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+    for FileInPlace { seen, place } in files {
+        mount_bind(seen, place)?;
+    }
+    Ok(())
 }
 
 /// What is changed about processes that are started from now on. Clones share the same state.

@@ -6,7 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rustix::process::{Resource, getrlimit};
 
 use super::clock::year_of;
-use super::{Intervention, pressure};
+use super::{Intervention, RandomNumbers, pressure};
+use crate::adapter::{Adapter, OpenOrders};
 use crate::process::{answer_of, can_listen, try_out};
 
 /// What this machine is, and what it allows. Nothing of it needs root.
@@ -15,6 +16,9 @@ pub struct Machine {
     /// Where locales are compiled; made when one is.
     scratch: Option<tempfile::TempDir>,
     locales: Vec<String>,
+    random_numbers: Result<RandomNumbers, String>,
+    /// Whether the runtime of the tests keeps to its usual orders of hash tables unless a seed decides.
+    has_usual_orders: bool,
 }
 
 impl Machine {
@@ -25,7 +29,32 @@ impl Machine {
         Self {
             scratch: tempfile::Builder::new().prefix("flakeproof-").tempdir().ok(),
             locales: locales.lines().map(plain_locale).collect(),
+            random_numbers: Err("that depends on the runner".to_owned()),
+            has_usual_orders: false,
         }
+    }
+
+    /// Look around for the tests of an adapter.
+    #[must_use]
+    pub fn probe_for(adapter: &dyn Adapter) -> Self {
+        Self {
+            random_numbers: adapter.random_numbers(),
+            has_usual_orders: adapter.open_orders() == OpenOrders::Usual,
+            ..Self::probe()
+        }
+    }
+
+    /// How the random numbers of tests get a seed.
+    ///
+    /// # Errors
+    /// Why they cannot.
+    pub(super) fn random_numbers(&self) -> Result<RandomNumbers, String> {
+        self.random_numbers.clone()
+    }
+
+    /// Whether the runtime of the tests keeps to its usual orders of hash tables unless a seed decides.
+    pub(super) fn has_usual_orders(&self) -> bool {
+        self.has_usual_orders
     }
 
     /// A variable of our own environment, which tests inherit.

@@ -11,9 +11,11 @@ mod intervention;
 mod limits;
 mod locale;
 mod machine;
+mod names;
 mod network;
 mod pressure;
 mod processor;
+mod random_numbers;
 mod slow_calls;
 mod surroundings;
 mod zone;
@@ -22,7 +24,9 @@ use flakeproof_core::LeverName;
 
 pub use intervention::{Company, InForce, Intervention, Namespaces, Standing};
 pub use machine::Machine;
+pub use names::FileInPlace;
 pub use pressure::Pressure;
+pub use random_numbers::{RandomNumbers, SeededNumbers};
 pub use slow_calls::{CallEffect, HeldCalls, SlowCall};
 
 /// One thing about the surroundings of a test that can be changed on purpose.
@@ -137,6 +141,7 @@ pub fn all() -> Vec<Box<dyn Lever>> {
         Box::new(zone::Zone),
         Box::new(locale::Locale),
         Box::new(surroundings::HashSeed),
+        Box::new(random_numbers::RandomSeed),
         Box::new(company::Order),
         Box::new(surroundings::Terminal),
         Box::new(surroundings::Ci),
@@ -152,9 +157,11 @@ pub fn all() -> Vec<Box<dyn Lever>> {
         Box::new(processor::Quota),
         Box::new(processor::Load),
         Box::new(network::NoNetwork),
+        Box::new(names::NoDns),
         Box::new(clock::Clock),
         Box::new(processor::Scheduling),
         Box::new(slow_calls::SlowCalls),
+        Box::new(slow_calls::SlowNetwork),
     ]
 }
 

@@ -35,6 +35,8 @@ pub enum SlowCall {
     Sync,
     /// Give a file another name.
     Rename,
+    /// Reach another machine, or send to it, or receive from it.
+    Network,
 }
 
 impl SlowCall {
@@ -58,6 +60,7 @@ impl SlowCall {
             Self::Open => "openat",
             Self::Sync => "fsync",
             Self::Rename => "rename",
+            Self::Network => "the network",
         }
     }
 }
@@ -119,21 +122,65 @@ impl Lever for SlowCalls {
     }
 
     fn between(&self, passes: Option<&Setting>, fails: &Setting) -> Option<Setting> {
-        let delayed = |setting: &Setting| match &setting.intervention {
-            Intervention::HeldCalls(HeldCalls {
-                call,
-                effect: CallEffect::Delayed(time),
-                gate,
-            }) => Some((*call, *time, gate.clone())),
-            _ => None,
+        let Intervention::HeldCalls(HeldCalls { call, .. }) = fails.intervention else {
+            return None;
         };
-        let (call, high, gate) = delayed(fails)?;
-        let low = passes.map_or(Some(Duration::ZERO), |it| delayed(it).map(|it| it.1))?;
-        let next = (low + high) / 2;
-        // A fifth more or less tells nobody anything.
-        let is_telling = high.saturating_sub(low) > high / 5 && next >= SHORTEST;
-        is_telling.then(|| setting(call, CallEffect::Delayed(next), &gate))
+        let (next, gate) = halfway(passes, fails)?;
+        Some(setting(call, CallEffect::Delayed(next), &gate))
     }
+}
+
+/// A network that takes long.
+#[derive(Debug)]
+pub(super) struct SlowNetwork;
+
+/// So much longer each step takes at first.
+const DELAY_OF_NETWORK: Duration = Duration::from_millis(100);
+
+impl Lever for SlowNetwork {
+    fn name(&self) -> LeverName {
+        LeverName::SlowNetwork
+    }
+
+    fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String> {
+        Ok(vec![network(DELAY_OF_NETWORK, &gate(machine)?)])
+    }
+
+    fn setting(&self, value: &str, machine: &Machine) -> Result<Setting, String> {
+        let millis = value.strip_suffix(OF_NETWORK).and_then(|it| it.parse().ok());
+        match millis {
+            Some(millis) => Ok(network(Duration::from_millis(millis), &gate(machine)?)),
+            None => one_of(self.settings(machine)?, value),
+        }
+    }
+
+    fn between(&self, passes: Option<&Setting>, fails: &Setting) -> Option<Setting> {
+        let (next, gate) = halfway(passes, fails)?;
+        Some(network(next, &gate))
+    }
+}
+
+const OF_NETWORK: &str = " ms for each step";
+
+fn network(delay: Duration, gate: &std::path::Path) -> Setting {
+    let setting = setting(SlowCall::Network, CallEffect::Delayed(delay), gate);
+    Setting { value: format!("{}{OF_NETWORK}", delay.as_millis()), ..setting }
+}
+
+/// The delay between two, or between none and one, where there is a telling one.
+fn halfway(passes: Option<&Setting>, fails: &Setting) -> Option<(Duration, PathBuf)> {
+    let delayed = |setting: &Setting| match &setting.intervention {
+        Intervention::HeldCalls(HeldCalls { effect: CallEffect::Delayed(time), gate, .. }) => {
+            Some((*time, gate.clone()))
+        }
+        _ => None,
+    };
+    let (high, gate) = delayed(fails)?;
+    let low = passes.map_or(Some(Duration::ZERO), |it| delayed(it).map(|it| it.0))?;
+    let next = (low + high) / 2;
+    // A fifth more or less tells nobody anything.
+    let is_telling = high.saturating_sub(low) > high / 5 && next >= SHORTEST;
+    is_telling.then_some((next, gate))
 }
 
 /// Where the file is while a test runs, if calls can be held up here.
@@ -151,8 +198,9 @@ fn setting(call: SlowCall, effect: CallEffect, gate: &std::path::Path) -> Settin
         CallEffect::Delayed(time) => format!("{} delayed by {} ms", call.word(), time.as_millis()),
         CallEffect::Refused => format!("{} refused", call.word()),
     };
+    let each = if call == SlowCall::Network { "call of " } else { "" };
     let control = Control {
-        value: format!("every {} told and let through at once", call.word()),
+        value: format!("every {each}{} told and let through at once", call.word()),
         intervention: held(CallEffect::Delayed(Duration::ZERO)),
     };
     Setting::new(value, held(effect)).beside(control)

@@ -1,9 +1,9 @@
 //! Levers that are variables of the environment: the seed of hashes, the terminal, the signs of CI, and
 //! the folders of a user.
 
-use flakeproof_core::LeverName;
+use flakeproof_core::{LeverName, Shuffle};
 
-use super::{Intervention, Lever, Machine, Setting};
+use super::{Control, Intervention, Lever, Machine, Setting};
 
 /// The seed by which sets and dictionaries are ordered.
 #[derive(Debug)]
@@ -18,6 +18,9 @@ impl Lever for HashSeed {
     }
 
     fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String> {
+        if machine.has_usual_orders() {
+            return Ok((0..SEEDS).map(usual_orders_left).collect());
+        }
         let own = machine.variable("PYTHONHASHSEED");
         let seeds = (0..SEEDS).map(|seed| seed.to_string());
         let other = seeds.filter(|seed| Some(seed.as_str()) != own.as_deref());
@@ -31,6 +34,17 @@ impl Lever for HashSeed {
     }
 }
 
+/// Orders of a seed, where the runtime would keep to its own. What decides them is there in the control,
+/// too, and decides none.
+fn usual_orders_left(seed: u32) -> Setting {
+    let orders = |shuffle| Intervention::OpenOrders(shuffle);
+    let control = Control {
+        value: "the usual orders, with the agent that would shuffle them".to_owned(),
+        intervention: orders(Shuffle::only(seed, Vec::new())),
+    };
+    Setting::new(seed.to_string(), orders(Shuffle::all(seed))).beside(control)
+}
+
 /// The width and the abilities of the terminal.
 #[derive(Debug)]
 pub(super) struct Terminal;
@@ -40,12 +54,19 @@ impl Lever for Terminal {
         LeverName::Terminal
     }
 
-    fn settings(&self, _: &Machine) -> Result<Vec<Setting>, String> {
-        Ok(vec![
+    fn settings(&self, machine: &Machine) -> Result<Vec<Setting>, String> {
+        let no_colours = Setting::of_variables("no colours", [("NO_COLOR", "1")]);
+        let no_colours = machine.variable("NO_COLOR").is_none().then_some(no_colours);
+        let others = vec![
             Setting::of_variables("40 columns", [("COLUMNS", "40")]),
             Setting::of_variables("200 columns", [("COLUMNS", "200")]),
-            Setting::of_variables("a dumb terminal", [("TERM", "dumb")]),
-        ])
+            Setting::of_variables("no abilities", [("TERM", "dumb")]),
+            Setting::of_variables(
+                "forced colours",
+                [("CLICOLOR_FORCE", "1"), ("FORCE_COLOR", "1")],
+            ),
+        ];
+        Ok(others.into_iter().chain(no_colours).collect())
     }
 }
 

@@ -59,16 +59,35 @@ pub(crate) struct Guarded {
     /// Open as long as the command may live.
     lifeline: Option<ChildStdin>,
     stdout: Tail,
-    stderr: Tail,
+    /// `None` where both streams are one.
+    stderr: Option<Tail>,
 }
 
 impl Guarded {
     /// Start a command. Whether it really started is what the guard reports.
     pub(crate) fn start(instructions: &Instructions) -> Result<Self> {
+        let shown = instructions.is_shown;
+        let copy = |stream: Box<dyn Write + Send>| shown.then_some(stream);
+        let (out, err) = (copy(Box::new(std::io::stdout())), copy(Box::new(std::io::stderr())));
+        Self::start_with(instructions, out, err)
+    }
+
+    /// Start a command, and give what it says on stderr to a listener as it comes.
+    pub(crate) fn start_heard(
+        instructions: &Instructions,
+        heard: Box<dyn Write + Send>,
+    ) -> Result<Self> {
+        Self::start_with(instructions, None, Some(heard))
+    }
+
+    fn start_with(
+        instructions: &Instructions,
+        out: Option<Box<dyn Write + Send>>,
+        err: Option<Box<dyn Write + Send>>,
+    ) -> Result<Self> {
         let mut command = guard_command(instructions)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn().map_err(Error::io("start the guard process"))?;
-        let copy = |shown: bool, stream: Box<dyn Write + Send>| shown.then_some(stream);
         let (stdout, stderr) = (guard.stdout.take(), guard.stderr.take());
         let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
             return Err(Error::Agent("the guard has no output".into()));
@@ -77,16 +96,8 @@ impl Guarded {
         Ok(Self {
             lifeline: guard.stdin.take(),
             guard,
-            stdout: Tail::follow(
-                stdout,
-                kept,
-                copy(instructions.is_shown, Box::new(std::io::stdout())),
-            ),
-            stderr: Tail::follow(
-                stderr,
-                kept,
-                copy(instructions.is_shown, Box::new(std::io::stderr())),
-            ),
+            stdout: Tail::follow(stdout, kept, out),
+            stderr: Some(Tail::follow(stderr, kept, err)),
         })
     }
 
@@ -107,7 +118,7 @@ impl Guarded {
             lifeline: guard.stdin.take(),
             guard,
             stdout: Tail::follow(reader, instructions.kept, Some(watcher)),
-            stderr: Tail::follow(std::io::empty(), 0, None),
+            stderr: None,
         })
     }
 
@@ -118,7 +129,7 @@ impl Guarded {
 
     /// The end of what the command printed so far, stdout first.
     pub(crate) fn output(&self) -> String {
-        let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+        let (stdout, stderr) = (self.stdout(), self.stderr());
         if stdout.is_empty() || stderr.is_empty() {
             return stdout + &stderr;
         }
@@ -132,14 +143,14 @@ impl Guarded {
 
     /// The end of what the command printed to stderr so far.
     pub(crate) fn stderr(&self) -> String {
-        self.stderr.text()
+        self.stderr.as_ref().map(Tail::text).unwrap_or_default()
     }
 
     /// Kill what is left of the command, and give all that it printed.
     pub(crate) fn end(&mut self) -> String {
         self.let_go();
         self.stdout.finish();
-        self.stderr.finish();
+        self.stderr.iter().for_each(Tail::finish);
         self.output()
     }
 
@@ -189,7 +200,7 @@ fn in_words(intervention: &Intervention) -> Result<String> {
 }
 
 /// This very program, also when its file was replaced since it started.
-fn own_program() -> Result<PathBuf> {
+pub(super) fn own_program() -> Result<PathBuf> {
     let image = PathBuf::from("/proc/self/exe");
     if image.exists() {
         return Ok(image);

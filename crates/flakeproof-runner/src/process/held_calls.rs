@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 
 use nix::libc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::readlink;
+use rustix::net::AddressFamily;
+use rustix::net::sockopt::socket_domain;
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use crate::levers::{CallEffect, HeldCalls, SlowCall};
 
@@ -25,8 +29,33 @@ fn numbers(call: SlowCall) -> &'static [libc::c_long] {
             libc::SYS_accept,
             libc::SYS_accept4,
         ],
-        SlowCall::Send => &[libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg],
-        SlowCall::Receive => &[libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg],
+        SlowCall::Send => &[
+            libc::SYS_sendto,
+            libc::SYS_sendmsg,
+            libc::SYS_sendmmsg,
+            libc::SYS_write,
+            libc::SYS_writev,
+        ],
+        SlowCall::Receive => &[
+            libc::SYS_recvfrom,
+            libc::SYS_recvmsg,
+            libc::SYS_recvmmsg,
+            libc::SYS_read,
+            libc::SYS_readv,
+        ],
+        SlowCall::Network => &[
+            libc::SYS_connect,
+            libc::SYS_sendto,
+            libc::SYS_sendmsg,
+            libc::SYS_sendmmsg,
+            libc::SYS_write,
+            libc::SYS_writev,
+            libc::SYS_recvfrom,
+            libc::SYS_recvmsg,
+            libc::SYS_recvmmsg,
+            libc::SYS_read,
+            libc::SYS_readv,
+        ],
         SlowCall::Open => &[
             #[cfg(target_arch = "x86_64")]
             libc::SYS_open,
@@ -49,7 +78,7 @@ fn refusal(call: SlowCall) -> i32 {
     match call {
         SlowCall::Connect => libc::ECONNREFUSED,
         SlowCall::Accept => libc::ECONNABORTED,
-        SlowCall::Send | SlowCall::Receive => libc::ECONNRESET,
+        SlowCall::Send | SlowCall::Receive | SlowCall::Network => libc::ECONNRESET,
         SlowCall::Open => libc::EMFILE,
         SlowCall::Sync => libc::EIO,
         SlowCall::Rename => libc::EACCES,
@@ -169,9 +198,11 @@ fn answer(listener: &OwnedFd, held: &HeldCalls) {
         if !heard {
             continue;
         }
-        let Some(id) = receive(listener) else { continue };
+        let Some(call) = receive(listener) else { continue };
+        let id = call.id;
         match held.effect {
             _ if !is_open(&held.gate) => respond(listener, id, None),
+            _ if !is_meant(&call, held.call) => respond(listener, id, None),
             CallEffect::Delayed(time) if !time.is_zero() => {
                 waiting.insert((Instant::now() + time, id), ());
             }
@@ -184,6 +215,45 @@ fn answer(listener: &OwnedFd, held: &HeldCalls) {
 /// Calls are held up while a test runs, and not while its runner starts.
 fn is_open(gate: &Path) -> bool {
     gate.exists()
+}
+
+/// A call that waits for an answer.
+struct Call {
+    id: u64,
+    /// The thread that makes it.
+    thread: i32,
+    number: libc::c_long,
+    /// Its first argument, which is a descriptor where it is about one.
+    descriptor: i32,
+}
+
+/// Whether a call is one of those that are held up. What reads and writes is so only on sockets of the
+/// internet: by the same calls, files are read and processes talk to each other.
+fn is_meant(call: &Call, held: SlowCall) -> bool {
+    let is_for_files =
+        [libc::SYS_read, libc::SYS_readv, libc::SYS_write, libc::SYS_writev].contains(&call.number);
+    (held != SlowCall::Network && !is_for_files) || is_on_the_internet(call)
+}
+
+/// Whether a call is about a socket of the internet, which the loopback belongs to.
+fn is_on_the_internet(call: &Call) -> bool {
+    let place = format!("/proc/{}/fd/{}", call.thread, call.descriptor);
+    let is_socket =
+        readlink(place, Vec::new()).is_ok_and(|it| it.to_bytes().starts_with(b"socket:"));
+    let domain = || {
+        let process = Pid::from_raw(process_of(call.thread)?)?;
+        let process = pidfd_open(process, PidfdFlags::empty()).ok()?;
+        let socket = pidfd_getfd(process, call.descriptor, PidfdGetfdFlags::empty()).ok()?;
+        socket_domain(socket).ok()
+    };
+    is_socket
+        && domain().is_some_and(|it| [AddressFamily::INET, AddressFamily::INET6].contains(&it))
+}
+
+/// The process that a thread belongs to.
+fn process_of(thread: i32) -> Option<i32> {
+    let status = std::fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
 /// Whether there is a call to answer, after this time at most; `None` when there will never be one again.
@@ -200,15 +270,21 @@ fn wait_for_a_call(listener: &OwnedFd, pause: Option<Duration>) -> Option<bool> 
     }
 }
 
-/// The number of the next call; `None` if who made it is gone already.
+/// The next call; `None` if who made it is gone already.
 #[expect(unsafe_code, reason = "seccomp has no safe interface in the crates that we have")]
-fn receive(listener: &OwnedFd) -> Option<u64> {
+fn receive(listener: &OwnedFd) -> Option<Call> {
     // SAFETY: it is made of numbers, and the kernel wants it zeroed.
     let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
     // SAFETY: the request is for a structure of this type, which outlives the call.
     let heard =
         unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) };
-    (heard == 0).then_some(call.id)
+    (heard == 0).then(|| Call {
+        id: call.id,
+        thread: i32::try_from(call.pid).unwrap_or_default(),
+        number: libc::c_long::from(call.data.nr),
+        // A descriptor has 32 bits; what is above them is nobody's.
+        descriptor: i32::try_from(call.data.args[0] & u64::from(u32::MAX)).unwrap_or(-1),
+    })
 }
 
 /// Let a call go on, or fail with an error number. One that is gone needs no answer.
@@ -227,6 +303,10 @@ fn respond(listener: &OwnedFd, id: u64, error: Option<i32>) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+    use std::os::unix::net::UnixStream;
+
     use super::*;
 
     #[test]
@@ -238,6 +318,37 @@ mod tests {
         assert_eq!(program[7].k, libc::SECCOMP_RET_USER_NOTIF);
         assert_eq!(1 + 1 + usize::from(program[1].jf), 6, "another architecture is let through");
         assert_eq!(program[6].k, libc::SECCOMP_RET_ALLOW);
+    }
+
+    #[test]
+    fn a_slow_network_is_no_slow_file_and_no_slow_neighbour() {
+        if can_listen().is_err() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let (gate, path) = (folder.path().join("gate"), folder.path().join("a"));
+        std::fs::write(&gate, "").expect("it is opened");
+        std::fs::write(&path, "a").expect("it is written");
+        let held = HeldCalls { call: SlowCall::Network, effect: CallEffect::Refused, gate };
+        let file = with_held_calls(&held, || std::fs::read(&path));
+        assert_eq!(file.expect("a file is no network"), b"a");
+        let (mut one, mut two) = UnixStream::pair().expect("two ends");
+        let told = with_held_calls(&held, move || {
+            one.write_all(b"a")?;
+            two.read_exact(&mut [0])
+        });
+        told.expect("processes of this machine talk as ever");
+        let server = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = server.local_addr().expect("it has one");
+        let refused = with_held_calls(&held, || TcpStream::connect(address));
+        assert_eq!(refused.expect_err("it is").raw_os_error(), Some(libc::ECONNRESET));
+        // `write` and not `send`, as Go does.
+        let mut client = TcpStream::connect(address).expect("a server");
+        let written = with_held_calls(&held, move || {
+            rustix::io::write(&client, b"a")?;
+            client.flush()
+        });
+        assert_eq!(written.expect_err("it is").raw_os_error(), Some(libc::ECONNRESET));
     }
 
     #[test]

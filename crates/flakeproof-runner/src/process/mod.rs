@@ -5,6 +5,7 @@
 
 mod guarded;
 mod held_calls;
+mod own_program;
 mod signals;
 mod to_end;
 mod usage;
@@ -13,6 +14,7 @@ pub use guarded::become_guard_if_asked;
 pub use guarded::{Death, adopt_orphans, kill_everything_below};
 pub(crate) use guarded::{Guarded, Instructions, answer_of, below_guards, try_out};
 pub(crate) use held_calls::can_listen;
+pub use own_program::{OwnProgram, OwnProgramEnd};
 pub use signals::hear_own_signals;
 pub(crate) use signals::{ask_for_threads, dump_stacks, interrupt, kill_group};
 pub(crate) use to_end::USUAL_CAP;

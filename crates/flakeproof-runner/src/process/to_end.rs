@@ -2,11 +2,15 @@
 //! printed.
 
 use std::collections::VecDeque;
-use std::io::{Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, after, bounded, never, select};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use rustix::process::Signal;
 
 use super::usage::{Peak, Usage, Watch};
@@ -14,6 +18,7 @@ use super::{Death, Guarded, Instructions, kill_group};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection, Hub};
 use crate::cancel::Cancel;
+use crate::lock::locked;
 use crate::{Error, Result};
 
 /// How long a guard may take to report.
@@ -99,7 +104,7 @@ fn run<T>(
     Ok((Ended { how, stdout, stderr, duration, used }, watched))
 }
 
-fn started(guard: &Connection, instructions: &Instructions) -> Result<u32> {
+pub(super) fn started(guard: &Connection, instructions: &Instructions) -> Result<u32> {
     match guard.messages.recv_timeout(REPORT_PATIENCE) {
         Ok(FromAgent::Started { pid }) => Ok(pid),
         Ok(FromAgent::Unstartable { cause }) => {
@@ -140,7 +145,7 @@ pub(crate) fn killed_with_its_guard(pid: u32) -> Death {
 }
 
 /// Our own trouble, not the command's.
-fn guard_is_gone() -> Error {
+pub(super) fn guard_is_gone() -> Error {
     Error::EnvironmentLost { cause: "its guard process was killed".into() }
 }
 
@@ -155,7 +160,7 @@ const END_OF_STREAM: Duration = Duration::from_secs(2);
 /// Reads a stream to its end in the background and keeps the last part.
 #[derive(Debug)]
 pub(super) struct Tail {
-    kept: Arc<Mutex<VecDeque<u8>>>,
+    followed: Arc<Mutex<Followed>>,
     /// Disconnects at the end of the stream.
     end: Receiver<()>,
 }
@@ -163,34 +168,35 @@ pub(super) struct Tail {
 impl Tail {
     /// Follow a stream and keep its last `cap` bytes; every piece is also written to `copy`.
     pub(super) fn follow(
-        mut stream: impl Read + Send + 'static,
+        stream: impl Into<OwnedFd>,
         cap: usize,
-        mut copy: Option<Box<dyn Write + Send>>,
+        copy: Option<Box<dyn Write + Send>>,
     ) -> Self {
-        let kept = Arc::new(Mutex::new(VecDeque::new()));
-        let shared = Arc::clone(&kept);
+        let stream = Arc::new(stream.into());
+        let followed = Followed { stream: Arc::clone(&stream), kept: VecDeque::new(), cap, copy };
+        let followed = Arc::new(Mutex::new(followed));
+        let shared = Arc::clone(&followed);
         let (at_end, end) = bounded(0);
         std::thread::spawn(move || {
             let _at_end = at_end;
-            let mut piece = [0; 8192];
-            while let Ok(size @ 1..) = stream.read(&mut piece) {
-                let mut kept = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend(&piece[..size]);
-                let surplus = kept.len().saturating_sub(cap);
-                kept.drain(..surplus);
-                drop(kept);
-                if let Some(copy) = &mut copy {
-                    let _ = copy.write_all(&piece[..size]).and_then(|()| copy.flush());
+            // Waited for outside the lock: who asks for the text meanwhile must get it.
+            while is_ready(&stream, None) {
+                if locked(&shared).read_what_is_there() == Reached::End {
+                    return;
                 }
             }
         });
-        Self { kept, end }
+        Self { followed, end }
     }
 
-    /// What was kept so far.
+    /// What is kept of all that was printed so far.
+    ///
+    /// What a process wrote before it died is in here as soon as its death is known, whether the
+    /// thread that follows the stream had its turn or not.
     pub(super) fn text(&self) -> String {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let (front, back) = kept.as_slices();
+        let mut followed = locked(&self.followed);
+        followed.read_what_is_there();
+        let (front, back) = followed.kept.as_slices();
         String::from_utf8_lossy(&[front, back].concat()).into_owned()
     }
 
@@ -200,17 +206,87 @@ impl Tail {
     }
 }
 
+/// How far a stream was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    /// To its end: nobody can write to it any more.
+    End,
+    /// Somebody may write more.
+    Now,
+}
+
+/// A stream, and what is kept of it.
+struct Followed {
+    stream: Arc<OwnedFd>,
+    kept: VecDeque<u8>,
+    cap: usize,
+    copy: Option<Box<dyn Write + Send>>,
+}
+
+impl Followed {
+    /// Take what was written so far, and wait for nothing.
+    fn read_what_is_there(&mut self) -> Reached {
+        // One who writes without end must not keep us here; the rest comes with the next call.
+        let mut left = self.cap.max(PIECE);
+        while left > 0 && is_ready(&self.stream, Some(&Timespec::default())) {
+            let mut piece = [0; PIECE];
+            let Ok(size @ 1..) = retry_on_intr(|| rustix::io::read(&self.stream, &mut piece))
+            else {
+                return Reached::End;
+            };
+            left = left.saturating_sub(size);
+            self.kept.extend(&piece[..size]);
+            let surplus = self.kept.len().saturating_sub(self.cap);
+            self.kept.drain(..surplus);
+            if let Some(copy) = &mut self.copy {
+                let _ = copy.write_all(&piece[..size]).and_then(|()| copy.flush());
+            }
+        }
+        Reached::Now
+    }
+}
+
+impl fmt::Debug for Followed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Followed").field("kept", &self.kept.len()).finish_non_exhaustive()
+    }
+}
+
+/// Bytes that are read from a stream at a time.
+const PIECE: usize = 8192;
+
+/// Whether a read would return at once: with something, at the end, or with an error. Without a
+/// limit it waits until that is so.
+fn is_ready(stream: &OwnedFd, limit: Option<&Timespec>) -> bool {
+    let mut asked = [PollFd::new(stream, PollFlags::IN)];
+    // An error is for the read to find.
+    retry_on_intr(|| poll(&mut asked, limit)).is_ok_and(|ready| ready > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn only_the_end_of_a_long_output_is_kept() {
-        let mut long = vec![b'a'; 100];
-        long.extend(b"the end");
-        let tail = Tail::follow(std::io::Cursor::new(long), 100, None);
+        let (reader, mut writer) = std::io::pipe().expect("a pipe can be made");
+        let tail = Tail::follow(reader, 100, None);
+        writer.write_all(&[b'a'; 9000]).expect("it is read as it comes");
+        writer.write_all(b"the end").expect("it is read as it comes");
+        drop(writer);
         tail.finish();
         assert_eq!(tail.text().len(), 100);
         assert!(tail.text().ends_with("the end"));
+    }
+
+    #[test]
+    fn what_was_written_is_there_while_others_could_still_write() {
+        let (reader, mut writer) = std::io::pipe().expect("a pipe can be made");
+        let tail = Tail::follow(reader, 100, None);
+        for turn in 0..1000 {
+            let words = format!("last words {turn}");
+            writer.write_all(words.as_bytes()).expect("it is read as it comes");
+            assert!(tail.text().ends_with(&words), "{}", tail.text());
+        }
     }
 }

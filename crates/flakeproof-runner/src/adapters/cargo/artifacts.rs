@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::found::{Found, Group, Target};
-use super::session::{self, CargoSession, Variables, locked};
+use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Error, Result};
+use crate::lock::locked;
 use crate::process::{Death, End};
 
 /// Something that cargo built.

@@ -12,8 +12,8 @@ use std::sync::Mutex;
 use flakeproof_core::Outcome;
 
 use super::found::Place;
-use super::session::locked;
 use crate::adapter::Result;
+use crate::lock::locked;
 
 /// So often the variable must make the difference.
 const ROUNDS: usize = 3;

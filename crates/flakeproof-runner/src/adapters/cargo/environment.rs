@@ -21,9 +21,10 @@ use super::found::{Binary, Found, Group, Listed, Place, Target, Way};
 use super::measure::{self, Measure};
 use super::piece::{Piece, PieceTest, TestResult};
 use super::process::{self, Foretold, Process, Section};
-use super::session::{CargoSession, Variables, locked};
+use super::session::{CargoSession, Variables};
 use super::switch::{ALLOWANCE, Launch, Switch};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
+use crate::lock::locked;
 use crate::process::{Death, End, Instructions, run_to_end};
 
 /// Where tests run.

@@ -22,15 +22,16 @@ mod switch;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, LeverName, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Piece, Suite, Surroundings, TestId};
 
 use self::command::{CargoCommand, Runner};
 use self::environment::CargoEnvironment;
-use self::session::{CargoSession, locked};
+use self::session::CargoSession;
 use super::{Known, RunRequest};
 use crate::adapter::{
     Adapter, Blame, Capabilities, Environment, Error, Likeness, Orders, Result, Then,
 };
+use crate::lock::locked;
 use crate::shell::shell;
 
 /// cargo in the list of adapters.
@@ -177,6 +178,7 @@ fn capabilities(runner: String, orders: Orders) -> Capabilities {
         likeness: Likeness::Alike,
         snapshot: false,
         orders,
+        piece: Piece::Test,
         dependencies: true,
         features: false,
         state: false,

@@ -14,9 +14,10 @@ use std::sync::{Mutex, OnceLock};
 
 use super::discovery;
 use super::found::{Binary, Found, Group, Place, Way};
-use super::session::{CargoSession, Variables, locked};
+use super::session::{CargoSession, Variables};
 use super::shuffle::{FEW, SEEDS, Shuffle};
 use crate::adapter::{Error, Result};
+use crate::lock::locked;
 use crate::process::{Death, End};
 
 /// What allows the switch for a harness of a stable toolchain.

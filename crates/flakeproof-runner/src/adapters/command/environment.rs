@@ -4,7 +4,8 @@
 //! of them have ended. So there are three ways to run what is announced. The whole suite runs as
 //! the user's own command would run it, in one go, and what it said is handed out test by test.
 //! Some tests run in one process where the runner keeps their order. All others run in a process
-//! each, and share nothing but what lies outside of processes.
+//! each, and share nothing but what lies outside of processes. Where the user's own run has only a part
+//! of the suite, that part runs in one go as well, by the runner's own way to be told some tests.
 //!
 //! The sentences by which runners say that they fail for something else than their tests.
 //!
@@ -48,18 +49,15 @@ impl CommandEnvironment {
         }
     }
 
-    /// Whether what is announced is the suite as the user's own command runs it.
-    fn is_whole_suite(&self) -> Result<bool> {
-        let suite = &self.session.project()?.suite.tests;
-        let is_equal = suite.len() == self.announced.len()
-            && suite.iter().zip(&self.announced).all(|(test, id)| test.id == *id);
-        Ok(self.isolation == Isolation::Same && is_equal)
+    /// Whether what is announced is all that the user's own command runs.
+    fn is_own_run(&self) -> Result<bool> {
+        Ok(self.isolation == Isolation::Same && self.session.is_own_run(&self.announced)?)
     }
 
     /// What a process with other tests in it says about this one.
     fn run_with_others(&mut self, test: &TestId) -> Result<Option<Execution>> {
         if self.isolation == Isolation::Same {
-            if !self.session.has_run_all() && self.is_whole_suite()? {
+            if !self.session.has_run_all() && self.is_own_run()? {
                 self.session.run_all(&self.announced)?;
             }
             if let Some(execution) = self.session.take(test) {

@@ -24,6 +24,9 @@ const V8_FOLDER: &str = "v8";
 /// So much is kept of what a command prints, where that is its report.
 const PRINTED_REPORT: usize = 64 * 1024 * 1024;
 
+/// Systems take about 128 KiB as one argument.
+const LONGEST_SELECTION: usize = 100_000;
+
 /// What one process is asked to run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Asked<'a> {
@@ -357,8 +360,12 @@ impl CommandSession {
         self.settings.timeout.map(|limit| limit.saturating_mul(tests.max(1)))
     }
 
-    /// Run the whole suite as the user's own command does, and keep what it says.
+    /// Run the whole suite as the user's own command does, or the part of it that this run has, and keep
+    /// what it says.
     pub(super) fn run_all(&self, tests: &[TestId]) -> Result<()> {
+        if self.part().is_some() {
+            return self.run_part(tests);
+        }
         let ran = match self.take_run_made_ahead() {
             Some(ran) => ran,
             None => self.launch(Asked::All, Probe::attempt(1), self.limit_of(count(tests)))?,
@@ -367,6 +374,44 @@ impl CommandSession {
         self.look_for_what_no_test_explains(&ran, tests);
         self.keep(ran.executions);
         Ok(())
+    }
+
+    /// Run these tests by one process, or by as few as a command line is long enough for.
+    fn run_part(&self, tests: &[TestId]) -> Result<()> {
+        let mut all = HashMap::new();
+        let mut rest = tests;
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(self.fit_into_a_command(rest)?);
+            let ran =
+                self.launch(Asked::Tests(some), Probe::attempt(1), self.limit_of(count(some)))?;
+            self.set_output(&ran.output);
+            self.look_for_what_no_test_explains(&ran, some);
+            // A name may select more than the one test.
+            let wanted: HashSet<&TestId> = some.iter().collect();
+            all.extend(ran.executions.into_iter().filter(|(test, _)| wanted.contains(test)));
+            rest = others;
+        }
+        self.keep(all);
+        Ok(())
+    }
+
+    /// How many of these tests, at least one, a command line can name, files whole.
+    fn fit_into_a_command(&self, tests: &[TestId]) -> Result<usize> {
+        let (mut length, mut whole_files) = (0, 0);
+        let mut file = None;
+        for (at, test) in tests.iter().enumerate() {
+            let fields = self.fields(test)?;
+            if file != Some(&fields.file) {
+                whole_files = at;
+                file = Some(&fields.file);
+            }
+            let profile = self.profile();
+            length += fields.filled(&profile.format, profile.escape, test.as_str()).len() + 1;
+            if length > LONGEST_SELECTION {
+                return Ok(if whole_files == 0 { at.max(1) } else { whole_files });
+            }
+        }
+        Ok(tests.len())
     }
 
     /// Note what went wrong in a process of several tests that is no outcome of one of them.

@@ -12,10 +12,11 @@ mod ready;
 mod session;
 mod touched;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flakeproof_core::{Isolation, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, Notice, Piece, Suite, Surroundings, TestId};
 
 use self::environment::CommandEnvironment;
 use self::launch::Asked;
@@ -173,11 +174,21 @@ impl Adapter for CommandAdapter {
 
     fn reopen(&self, _: &[TestId], _: Then) -> Result<Box<dyn Environment>> {
         let settings = self.session.settings.clone();
-        let again = Self::new(RunRequest { is_whole_suite_next: true, ..settings })?;
-        let suite = again.discover()?;
+        let part = self.session.part();
+        let again = Self::new(RunRequest { is_whole_suite_next: part.is_none(), ..settings })?;
+        let mut tests = again.discover()?.ids();
+        if let Some(part) = part {
+            let part: HashSet<&TestId> = part.iter().collect();
+            tests.retain(|test| part.contains(test));
+            again.narrow(&tests)?;
+        }
         let mut environment = again.open(Isolation::Same)?;
-        environment.expect(&suite.ids(), Then::End)?;
+        environment.expect(&tests, Then::End)?;
         Ok(environment)
+    }
+
+    fn narrow(&self, part: &[TestId]) -> Result<Vec<Notice>> {
+        self.session.narrow(part)
     }
 
     fn can(&self) -> Capabilities {
@@ -239,6 +250,8 @@ fn capabilities(runner: String, profile: &Profile) -> Capabilities {
         likeness: Likeness::Alike,
         snapshot: false,
         orders: if profile.keeps_order() { Orders::Any } else { Orders::Apart },
+        // Many runners set up a file or class once for all that is in it, or run it in order.
+        piece: Piece::File,
         dependencies: profile.coverage.is_some(),
         features: cfg!(target_os = "linux"),
         state: false,

@@ -6,10 +6,10 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use flakeproof_core::{
-    CollectionProblem, Execution, Location, Suite, SuiteTest, Surroundings, TestId,
+    CollectionProblem, Execution, Location, Notice, Suite, SuiteTest, Surroundings, TestId,
 };
 use serde::Deserialize;
 
@@ -19,6 +19,7 @@ use super::profile::{CommandText, Fields, ListFormat, Profile, Values};
 use crate::adapter::{Blame, Error, Probe, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
+use crate::lock::locked;
 use crate::process::{Death, End};
 use crate::reports;
 use crate::shell::digests_of_variables;
@@ -45,6 +46,8 @@ pub(in crate::adapters) struct CommandSession {
     /// What the suite's own process came to, as far as nobody asked for it yet.
     kept: Mutex<HashMap<TestId, Execution>>,
     has_run_all: AtomicBool,
+    /// The part of the suite that the user's own run has, where it does not have all of it.
+    part: OnceLock<Vec<TestId>>,
     /// A run of the whole suite that nobody asked for yet.
     made_ahead: Mutex<Option<Ran>>,
     /// What went wrong in processes of the suite and belongs to no test, the first first.
@@ -96,6 +99,7 @@ impl CommandSession {
             project: OnceLock::new(),
             kept: Mutex::default(),
             has_run_all: AtomicBool::new(false),
+            part: OnceLock::new(),
             made_ahead: Mutex::default(),
             unexplained: Mutex::default(),
             output: Mutex::default(),
@@ -131,6 +135,51 @@ impl CommandSession {
     pub(in crate::adapters) fn fields(&self, test: &TestId) -> Result<&Fields> {
         let fields = self.project()?.fields.get(test);
         fields.ok_or_else(|| Error::UnknownTest { test: test.clone() })
+    }
+
+    /// Take a part of the suite for all of it.
+    pub(super) fn narrow(&self, part: &[TestId]) -> Result<Vec<Notice>> {
+        for test in part {
+            self.fields(test)?;
+        }
+        let name = &self.runner.name;
+        if self.has_run_all() {
+            let _ = self.part.set(part.to_vec());
+            return Ok(vec![Notice {
+                what: format!("{name} names these tests only by running all of them"),
+                next: "every shard runs the whole suite and tells of its part: no time is won"
+                    .into(),
+            }]);
+        }
+        if !self.profile().run.uses("{tests}") {
+            return Err(Error::Explained {
+                blame: Blame::Usage,
+                what: format!("{name} cannot be told to run some of its tests together"),
+                next: "let its `run` have `{tests}` in flakeproof.toml, or hand the list of \
+                       `flakeproof shard` to the runner"
+                    .to_owned(),
+                details: String::new(),
+            });
+        }
+        let _ = self.part.set(part.to_vec());
+        Ok(Vec::new())
+    }
+
+    /// The part of the suite that the user's own run has, where it does not have all of it.
+    pub(super) fn part(&self) -> Option<&[TestId]> {
+        self.part.get().map(Vec::as_slice)
+    }
+
+    /// Whether these tests are all that the user's own run has.
+    pub(super) fn is_own_run(&self, tests: &[TestId]) -> Result<bool> {
+        let suite = &self.project()?.suite.tests;
+        Ok(match self.part() {
+            Some(part) => part == tests,
+            None => {
+                suite.len() == tests.len()
+                    && suite.iter().zip(tests).all(|(test, id)| test.id == *id)
+            }
+        })
     }
 
     /// Keep what the suite's own process came to.
@@ -240,10 +289,6 @@ impl CommandSession {
             .with("suite", only(|fields| &fields.suite))
             .with("name", only(|fields| &fields.name)))
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The command, the limit, and the variables. Installed packages are not known: what a project

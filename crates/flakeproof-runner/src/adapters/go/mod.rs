@@ -14,8 +14,9 @@ mod session;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use flakeproof_core::{Isolation, LeverName, Notice, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Piece, Suite, Surroundings, TestId};
 
 use self::environment::{GoEnvironment, names_of};
 use self::flags::GoFlags;
@@ -25,6 +26,7 @@ use super::{Known, RunRequest};
 use crate::adapter::{
     Adapter, Capabilities, Environment, Error, LONGEST_COMMAND, Likeness, Orders, Result, Then,
 };
+use crate::levers::RandomNumbers;
 use crate::shell::shell;
 
 /// What people call it.
@@ -48,6 +50,8 @@ pub struct GoAdapter {
     /// The user's own run, and whatever `go test` does best itself.
     runner: Arc<CommandAdapter>,
     session: Arc<GoSession>,
+    /// Whether the user's own run has only a part of the suite.
+    is_part: AtomicBool,
 }
 
 impl GoAdapter {
@@ -60,7 +64,7 @@ impl GoAdapter {
         let (options, tail) = runner.typed_options();
         let flags = GoFlags::of(options, tail);
         let session = Arc::new(GoSession::new(request, flags)?);
-        Ok(Self { runner: Arc::new(runner), session })
+        Ok(Self { runner: Arc::new(runner), session, is_part: AtomicBool::new(false) })
     }
 }
 
@@ -85,13 +89,19 @@ impl Adapter for GoAdapter {
     }
 
     fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
-        let is_share = order.len() > 1 && !self.runner.is_beginning_of_suite(order)?;
+        let is_part = self.is_part.load(Ordering::Relaxed) && !self.runner.has_run_all();
+        let is_share = is_part || (order.len() > 1 && !self.runner.is_beginning_of_suite(order)?);
         if !is_share || self.session.installed().is_err() {
             return self.runner.reopen(order, then);
         }
         let mut share = self.open(Isolation::Spawn)?;
         share.expect(order, then)?;
         Ok(share)
+    }
+
+    fn narrow(&self, part: &[TestId]) -> Result<Vec<Notice>> {
+        self.is_part.store(true, Ordering::Relaxed);
+        self.runner.narrow(part)
     }
 
     fn can(&self) -> Capabilities {
@@ -137,6 +147,10 @@ impl Adapter for GoAdapter {
         }
     }
 
+    fn random_numbers(&self) -> std::result::Result<RandomNumbers, String> {
+        Ok(RandomNumbers::Go)
+    }
+
     fn command_for(&self, test: &TestId) -> String {
         self.runner.command_for(test)
     }
@@ -174,6 +188,7 @@ fn capabilities(ordered: std::result::Result<(), String>) -> Capabilities {
     Capabilities {
         runner: RUNNER.to_owned(),
         orders: if ordered.is_ok() { Orders::Any } else { Orders::Apart },
+        piece: Piece::Test,
         fork: ordered,
         likeness: Likeness::Alike,
         snapshot: false,

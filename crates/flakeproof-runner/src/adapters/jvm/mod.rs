@@ -15,6 +15,7 @@ mod maven;
 mod messages;
 mod nearly_fresh;
 mod project;
+mod recompile;
 mod selection;
 mod shuffling;
 mod touched;
@@ -27,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use flakeproof_core::{Isolation, LeverName, Notice, Shuffle, Suite, Surroundings, TestId};
+use flakeproof_core::{Isolation, LeverName, Notice, Piece, Shuffle, Suite, Surroundings, TestId};
 
 use self::environment::JvmEnvironment;
 use self::launch::ReadyModule;
@@ -210,6 +211,10 @@ impl Adapter for JvmAdapter {
         Ok(calls)
     }
 
+    fn take_in(&self, files: &[PathBuf]) -> Result<()> {
+        recompile::take_in(&self.session, files)
+    }
+
     fn can(&self) -> Capabilities {
         let hello = self.session.project.get().map(|project| &project.hello);
         let measures = self.session.project.get().is_none_or(|project| {
@@ -253,8 +258,10 @@ impl Adapter for JvmAdapter {
     }
 
     fn obstacle_to(&self, lever: LeverName) -> Option<String> {
-        (lever == LeverName::HashSeed)
-            .then(|| "the JVM has no seed of maps that can be set".to_owned())
+        match (lever, self.open_orders()) {
+            (LeverName::HashSeed, OpenOrders::Fixed(why)) => Some(why),
+            _ => None,
+        }
     }
 
     fn command_for(&self, test: &TestId) -> String {
@@ -370,6 +377,8 @@ fn capabilities(runner: String) -> Capabilities {
         likeness: Likeness::Nearly,
         snapshot: false,
         orders: Orders::Any,
+        // Methods of a class may depend on each other, as TestNG lets them say.
+        piece: Piece::File,
         dependencies: true,
         features: true,
         state: true,

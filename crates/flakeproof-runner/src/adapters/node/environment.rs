@@ -234,6 +234,7 @@ impl RunningOrder {
         let Some(place) = self.places.get(message.test).copied() else { return };
         self.begun.take_if(|(begun, _)| *begun == place);
         let test = &self.order[place];
+        let phase = message.failure.as_ref().map(|failure| failure.phase);
         let failure = message.failure.map(|failure| ReportedFailure {
             message: failure.message,
             text: failure.text,
@@ -251,7 +252,10 @@ impl RunningOrder {
             file: fields.map(|fields| fields.file.clone()),
             ..ReportedTest::named(test.to_string())
         };
-        let execution = command::execution(test, reported, session.plain().folder());
+        let mut execution = command::execution(test, reported, session.plain().folder());
+        if let (Some(failure), Some(phase)) = (&mut execution.failure, phase) {
+            failure.phase = phase;
+        }
         self.executions.insert(place, execution);
     }
 

@@ -23,6 +23,7 @@ use self::worker::NodeSession;
 use super::command::{self, CommandAdapter};
 use super::{Known, RunRequest};
 use crate::adapter::{Adapter, Capabilities, Environment, Orders, Result, Then};
+use crate::levers::RandomNumbers;
 
 /// The runners of Node in the list of adapters.
 pub(super) const KNOWN: Known = Known {
@@ -149,6 +150,10 @@ impl Adapter for NodeAdapter {
         self.plain.reopen(order, then)
     }
 
+    fn narrow(&self, part: &[TestId]) -> Result<Vec<Notice>> {
+        self.plain.narrow(part)
+    }
+
     fn can(&self) -> Capabilities {
         let mut can = self.plain.can();
         if let Some(session) = &self.session {
@@ -193,6 +198,10 @@ impl Adapter for NodeAdapter {
         (lever == LeverName::HashSeed).then(|| {
             "Node keeps the order of its maps, and takes no seed from a variable".to_owned()
         })
+    }
+
+    fn random_numbers(&self) -> std::result::Result<RandomNumbers, String> {
+        Ok(RandomNumbers::Node)
     }
 
     fn command_for(&self, test: &TestId) -> String {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, after, select};
@@ -16,6 +16,7 @@ use crate::adapter::{Error, Result};
 use crate::adapters::command::{CommandSession, Fields};
 use crate::agent::protocol::{FromAgent, ToAgent};
 use crate::agent::{Arrival, Connection};
+use crate::lock::locked;
 use crate::process::{Guarded, Instructions, USUAL_CAP};
 
 /// How long a worker may take to introduce itself.
@@ -171,10 +172,6 @@ impl Drop for NodeSession {
     fn drop(&mut self) {
         std::mem::take(&mut *locked(&self.used)).into_iter().for_each(NodeWorker::end);
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A worker that was started and not heard yet.

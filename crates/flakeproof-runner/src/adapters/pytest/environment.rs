@@ -11,14 +11,15 @@ use crossbeam_channel::{TryRecvError, after, never, select, tick};
 use flakeproof_core::{Dependencies, Execution, Outcome, State, TestId};
 
 use self::own_end::OwnEnd;
+use super::Session;
 use super::messages::{execution, read_touched, unexpected, without_machinery};
 use super::worker_number::WorkerNumber;
-use super::{Session, locked};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::adapters::lost::{describe_death, lost_with_process};
 use crate::agent::protocol::{FromAgent, ResultMessage, ToAgent};
 use crate::agent::{Connection, MeasuredFiles};
 use crate::folders::Scratch;
+use crate::lock::locked;
 use crate::process::{Guarded, dump_stacks, interrupt, kill_group};
 
 /// How long a copy may take to tear down its fixtures.

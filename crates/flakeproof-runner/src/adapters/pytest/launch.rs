@@ -334,15 +334,23 @@ pub(super) fn surroundings_of(
     Surroundings { runtime, packages: packages_in(&hello.path), variables: digests_of_variables() }
 }
 
-/// A digest of the names of all installed packages, which carry their versions.
-fn packages_in(path: &[String]) -> String {
-    let mut names: Vec<String> = path
-        .iter()
+/// Whether a package is installed where an interpreter looks for them.
+pub(super) fn is_installed(package: &str, path: &[String]) -> bool {
+    names_of_packages(path)
+        .any(|name| name.split('-').next().is_some_and(|it| it.eq_ignore_ascii_case(package)))
+}
+
+fn names_of_packages(path: &[String]) -> impl Iterator<Item = String> {
+    path.iter()
         .filter_map(|folder| std::fs::read_dir(folder).ok())
         .flatten()
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .filter(|name| name.ends_with(".dist-info") || name.ends_with(".egg-info"))
-        .collect();
+}
+
+/// A digest of the names of all installed packages, which carry their versions.
+fn packages_in(path: &[String]) -> String {
+    let mut names: Vec<String> = names_of_packages(path).collect();
     names.sort_unstable();
     names.dedup();
     digest(names.join("\n").as_bytes())

@@ -15,11 +15,13 @@ mod worker_number;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, after, select};
-use flakeproof_core::{Isolation, Location, Shuffle, Suite, SuiteTest, Surroundings, TestId};
+use flakeproof_core::{
+    Isolation, Location, Piece, Shuffle, Suite, SuiteTest, Surroundings, TestId,
+};
 
 use self::environment::PytestEnvironment;
 use self::spawned::SpawnedEnvironment;
@@ -31,6 +33,8 @@ use crate::adapter::{
 use crate::agent::protocol::{Collected, FromAgent, Hello, ToAgent};
 use crate::agent::{Arrival, Connection, Hub};
 use crate::folders::Scratch;
+use crate::levers::RandomNumbers;
+use crate::lock::locked;
 use crate::process::Guarded;
 
 /// How long a copy of a live process may take to introduce itself.
@@ -176,6 +180,16 @@ impl Adapter for PytestAdapter {
             format!("pytest {}, Python {}", project.hello.framework, project.hello.runtime)
         });
         capabilities(runner, fork)
+    }
+
+    fn random_numbers(&self) -> std::result::Result<RandomNumbers, String> {
+        let project = self.session.collected.get();
+        match project.is_some_and(|it| launch::is_installed("pytest_randomly", &it.hello.path)) {
+            true => Ok(RandomNumbers::PytestRandomly),
+            false => {
+                Err("pytest has a seed of random numbers with pytest-randomly only".to_owned())
+            }
+        }
     }
 
     fn surroundings(&self) -> Surroundings {
@@ -376,6 +390,7 @@ fn capabilities(runner: String, fork: std::result::Result<(), String>) -> Capabi
         likeness: Likeness::Alike,
         snapshot,
         orders: Orders::Any,
+        piece: Piece::Test,
         dependencies: true,
         features: true,
         state: true,
@@ -399,8 +414,4 @@ fn suite_of(collected: &Collected) -> Suite {
 fn wait_for_end_of(connection: &Connection) {
     let deadline = Instant::now() + LISTING_PATIENCE;
     while connection.messages.recv_deadline(deadline).is_ok() {}
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

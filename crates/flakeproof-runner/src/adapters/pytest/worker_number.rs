@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::locked;
+use crate::lock::locked;
 
 /// The number of the suite's own process.
 pub(super) const OF_MAIN: u32 = 0;

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::RecvTimeoutError;
 
-use super::super::{Session, locked};
+use super::super::Session;
 use super::{COPY_END, DEATH, PytestEnvironment};
 use crate::adapter::{Error, Result};
 use crate::agent::protocol::{FromAgent, ToAgent};
+use crate::lock::locked;
 use crate::process::{Death, Guarded, kill_group};
 
 /// How long the user's own session may take to write its reports and end.

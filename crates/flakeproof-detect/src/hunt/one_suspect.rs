@@ -1,0 +1,172 @@
+//! One suspect after the other, each up to its confirmation, where the pairs of all of them would take
+//! longer than there is time.
+//!
+//! A budget that is spread over all suspects ends with many that are half explained, and says of none what
+//! it is. So whoever is explained soonest comes first, and what explains one is tried before all
+//! others on the next: in most suites few polluters have many victims.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use flakeproof_core::FlakyKind;
+
+use super::Hunt;
+use super::settings::HuntStage;
+use super::trial_scheduler::Stop;
+use crate::pollution::polluters;
+
+/// So much of the rest of a budget may go into suspects one by one; the rest is for those that fail by chance.
+const BUDGET_FOR_SUSPECTS: f64 = 0.8;
+/// So many sets that explain other suspects are tried before anything else.
+const MOST_KNOWN_SETS: usize = 5;
+/// A set is searched in an order by running about so many whole ones.
+const ORDERS_OF_A_SEARCH: f64 = 4.0;
+
+impl Hunt<'_, '_> {
+    /// Explain suspects one by one, and show in new processes what was found before the next one.
+    pub(super) fn explain_in_turn(&mut self, suspects: &[(u32, bool)]) -> Result<(), Stop> {
+        let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_SUSPECTS);
+        let mut waiting: Vec<Suspect> =
+            suspects.iter().map(|(test, fails_alone)| self.suspect(*test, *fails_alone)).collect();
+        waiting.sort_by(|one, other| {
+            one.seconds.total_cmp(&other.seconds).then(one.test.cmp(&other.test))
+        });
+        self.scheduler.begin(HuntStage::Pollution, waiting.len());
+        for suspect in waiting {
+            if self.scheduler.is_past(end) {
+                return Ok(());
+            }
+            if self.explain(&suspect)? {
+                self.confirm(&[suspect.test], &[])?;
+                self.scheduler.begin(HuntStage::Pollution, 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// A suspect with those that may change its outcome, the likeliest first.
+    fn suspect(&self, test: u32, fails_alone: bool) -> Suspect {
+        let may = self.may_change(test, fails_alone);
+        let ran = self.ran_before(test, fails_alone);
+        let mut candidates = self.orders.nearest(test);
+        candidates.retain(|other| may[*other as usize] && ran[*other as usize]);
+        let seconds = match candidates.is_empty() {
+            // Several tests together, or an order that a cleaner came into: that is looked for in whole orders.
+            true => ORDERS_OF_A_SEARCH * self.seconds_of_an_order(),
+            false => candidates.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum(),
+        };
+        Suspect { test, fails_alone, candidates, seconds }
+    }
+
+    fn seconds_of_a_pair(&self, first: u32, second: u32) -> f64 {
+        let known = self.seconds_alone.iter().copied().filter(|it| *it > 0.0);
+        let slowest = known.fold(0.0, f64::max);
+        let alone = |test: u32| match self.seconds_alone.get(test as usize) {
+            Some(seconds) if *seconds > 0.0 => *seconds,
+            _ => slowest,
+        };
+        // Of what a test takes alone, most is the start of its process.
+        alone(first).max(alone(second))
+    }
+
+    /// Find tests after which a suspect does not do as it does alone; whether there are any.
+    fn explain(&mut self, suspect: &Suspect) -> Result<bool, Stop> {
+        let Suspect { test, fails_alone, .. } = *suspect;
+        let set = match self.known_influence(test, fails_alone)? {
+            Some(set) => Some(set),
+            None => self.new_influence(suspect)?,
+        };
+        let Some(set) = set else { return Ok(false) };
+        if !self.is_steady_alone(test, fails_alone)? {
+            return Ok(false);
+        }
+        let order: Vec<u32> = set.iter().copied().chain([test]).collect();
+        let (kind, failing, passing) = match fails_alone {
+            true => (FlakyKind::Brittle, vec![test], order),
+            false => (FlakyKind::Victim, order, vec![test]),
+        };
+        self.failing_order.insert(test, failing);
+        self.passing_order.insert(test, passing);
+        self.call_one_flaky(test, kind);
+        self.note_influence(set, test);
+        Ok(true)
+    }
+
+    /// A set that explains other suspects and this one, too.
+    fn known_influence(&mut self, test: u32, fails_alone: bool) -> Result<Option<Vec<u32>>, Stop> {
+        let kind = if fails_alone { FlakyKind::Brittle } else { FlakyKind::Victim };
+        let mut tests_of: BTreeMap<&Vec<u32>, usize> = BTreeMap::new();
+        for (other, set) in &self.first_influence {
+            if self.ledger.test(*other).kind == Some(kind) && !set.contains(&test) {
+                *tests_of.entry(set).or_default() += 1;
+            }
+        }
+        let mut sets: Vec<(usize, Vec<u32>)> =
+            tests_of.into_iter().map(|(set, tests)| (tests, set.clone())).collect();
+        sets.sort_by_key(|(tests, set)| (Reverse(*tests), set.clone()));
+        for (_, set) in sets.into_iter().take(MOST_KNOWN_SETS) {
+            if polluters::fails_once_after(&mut self.scheduler, &set, test)? != fails_alone
+                && polluters::fails_after(&mut self.scheduler, &set, test)? != fails_alone
+            {
+                return Ok(Some(set));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One of the candidates, as far as they cost less than a search for several; else such a search.
+    fn new_influence(&mut self, suspect: &Suspect) -> Result<Option<Vec<u32>>, Stop> {
+        let Suspect { test, fails_alone, .. } = *suspect;
+        let search = ORDERS_OF_A_SEARCH * self.seconds_of_an_order();
+        let mut seconds = 0.0;
+        let is_cheap = |first: &&u32| {
+            seconds += self.seconds_of_a_pair(**first, test);
+            seconds < search
+        };
+        let candidates: Vec<u32> =
+            suspect.candidates.iter().take_while(is_cheap).copied().collect();
+        let first =
+            polluters::first_influence(&mut self.scheduler, &candidates, test, fails_alone)?;
+        if let Some(first) = first {
+            return Ok(Some(vec![first]));
+        }
+        if !self.scheduler.fits(search) {
+            return Ok(None);
+        }
+        let before = self.shortest_changing_order(test, fails_alone);
+        match fails_alone {
+            true => polluters::setters(&mut self.scheduler, &before, test),
+            false => polluters::polluting_set(&mut self.scheduler, &before, test),
+        }
+    }
+
+    /// Those before a test in the shortest beginning of an order in which it did not do as it does alone.
+    fn shortest_changing_order(&self, test: u32, fails_alone: bool) -> Vec<u32> {
+        let known = self.ledger.test(test);
+        let own = if fails_alone {
+            known.baseline.failures < known.baseline.runs
+        } else {
+            known.baseline.failures > 0
+        };
+        let failing = self.ledger.failing_orders(test);
+        let others = self.ledger.whole_orders(test).into_iter();
+        let others = others.filter(|order| failing.contains(order) != fails_alone);
+        let mut orders: Vec<Vec<u32>> = others.map(|it| self.other_up_to(it, test)).collect();
+        if own || orders.is_empty() {
+            orders.push(self.original_up_to(test));
+        }
+        let mut shortest = orders.into_iter().min_by_key(Vec::len).unwrap_or_default();
+        shortest.retain(|other| *other != test);
+        shortest
+    }
+}
+
+/// A test whose outcome changed, and who may be why.
+struct Suspect {
+    test: u32,
+    fails_alone: bool,
+    /// Tests that ran before it when its outcome changed, and never when it did not.
+    candidates: Vec<u32>,
+    /// What a pair with each of them takes.
+    seconds: f64,
+}
