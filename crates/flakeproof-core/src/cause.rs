@@ -217,6 +217,8 @@ pub enum LeverName {
     Locale,
     /// The seed by which sets and dictionaries are ordered.
     HashSeed,
+    /// The seed of random numbers.
+    Seed,
     /// The tests that run before it.
     Order,
     /// The width and the abilities of the terminal.
@@ -247,20 +249,25 @@ pub enum LeverName {
     Load,
     /// No network, or none but this machine's own.
     NoNetwork,
+    /// Names of machines that nobody knows.
+    NoDns,
     /// The wall clock.
     Clock,
     /// Threads that are held back at random.
     Scheduling,
     /// System calls that take long.
     SlowCalls,
+    /// A network that takes long.
+    SlowNetwork,
 }
 
 impl LeverName {
     /// Every lever, in the order of value for its cost.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::Zone,
         Self::Locale,
         Self::HashSeed,
+        Self::Seed,
         Self::Order,
         Self::Terminal,
         Self::Ci,
@@ -276,9 +283,11 @@ impl LeverName {
         Self::Quota,
         Self::Load,
         Self::NoNetwork,
+        Self::NoDns,
         Self::Clock,
         Self::Scheduling,
         Self::SlowCalls,
+        Self::SlowNetwork,
     ];
 
     /// The lever as people type it and documents write it.
@@ -288,6 +297,7 @@ impl LeverName {
             Self::Zone => "zone",
             Self::Locale => "locale",
             Self::HashSeed => "hash-seed",
+            Self::Seed => "seed",
             Self::Order => "order",
             Self::Terminal => "terminal",
             Self::Ci => "ci",
@@ -303,9 +313,11 @@ impl LeverName {
             Self::Quota => "quota",
             Self::Load => "load",
             Self::NoNetwork => "no-network",
+            Self::NoDns => "no-dns",
             Self::Clock => "clock",
             Self::Scheduling => "scheduling",
             Self::SlowCalls => "slow-calls",
+            Self::SlowNetwork => "slow-network",
         }
     }
 
@@ -330,7 +342,8 @@ impl LeverName {
             Self::Descriptors | Self::Memory => "resource_leak",
             Self::OneCore | Self::Scheduling => "concurrency",
             Self::Quota | Self::Load | Self::SlowCalls => "async_wait",
-            Self::NoNetwork => "network",
+            Self::NoNetwork | Self::NoDns | Self::SlowNetwork => "network",
+            Self::Seed => "randomness",
         }
     }
 }

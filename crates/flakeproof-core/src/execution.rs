@@ -73,6 +73,8 @@ pub enum Phase {
     Call,
     /// What cleans up after it.
     Teardown,
+    /// Beside all tests: the runner blames none, and it is told with the last one.
+    Besides,
 }
 
 impl fmt::Display for Phase {
@@ -81,6 +83,7 @@ impl fmt::Display for Phase {
             Self::Setup => "setup",
             Self::Call => "call",
             Self::Teardown => "teardown",
+            Self::Besides => "besides",
         })
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attempt, Evidence, Hold, Kind, Location, Outcome, Quarantined, Seed, Signature, TestId, Verdict,
+    Attempt, Evidence, Hold, Isolation, Kind, Location, Outcome, Quarantined, Seed, Signature,
+    Stage, TestId, Verdict,
 };
 
 /// All that a run found out.
@@ -132,6 +133,20 @@ impl TestFinding {
     #[must_use]
     pub fn is_excused(&self) -> bool {
         self.quarantine.as_ref().is_some_and(|it| it.hold == Hold::Excused)
+    }
+
+    /// Whether it failed among others, and passes alone each time: who ran before it matters, or chance.
+    #[must_use]
+    pub fn fails_only_among_others(&self) -> bool {
+        let among = |stage: Stage| matches!(stage, Stage::First | Stage::Order);
+        let is_alone = |it: &&Attempt| it.stage == Stage::Fresh && it.isolation == Isolation::Spawn;
+        let outcome = |it: &Attempt| it.execution.outcome;
+        let mut among_others = self.attempts.iter().filter(|it| among(it.stage)).map(outcome);
+        let alone: Vec<Outcome> = self.attempts.iter().filter(is_alone).map(outcome).collect();
+        self.verdict.is_some()
+            && alone.contains(&Outcome::Passed)
+            && !alone.iter().any(|outcome| outcome.is_failure())
+            && !among_others.any(|outcome| outcome == Outcome::Passed)
     }
 
     /// The first failing attempt.

@@ -6,8 +6,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attempt, CauseRecord, Features, Findings, HuntFindings, HuntRecord, Kind, KnownFlaky, Outcome,
-    Seed, Signature, TestId, Timeline, TreeState, TrialRecord, Verdict,
+    Attempt, CauseRecord, Features, Findings, HuntFindings, HuntOverview, HuntRecord, Kind,
+    KnownFlaky, Outcome, PastFailure, PastFinding, Seed, Signature, TestId, Timeline, TreeState,
+    TrialRecord, Verdict,
 };
 
 /// Runs and their executions, kept from one run to the next.
@@ -150,6 +151,24 @@ pub trait History: Send {
         test: &TestId,
         command: &[String],
     ) -> Result<Option<CauseRecord>, HistoryError>;
+
+    /// What runs said about failures, the latest first; of each test only the latest few.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn past_findings(&self) -> Result<BTreeMap<TestId, Vec<PastFinding>>, HistoryError>;
+
+    /// How tests failed, the latest first, each way once; of each test only the latest few.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError>;
+
+    /// The latest hunt.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError>;
 }
 
 /// What was measured about a test in one run.
@@ -330,6 +349,13 @@ pub enum HistoryError {
         /// What the engine said.
         cause: String,
     },
+    /// It is on another machine that does not answer, or lets nobody in.
+    Unreachable {
+        /// Where it is.
+        place: String,
+        /// What went wrong on the way.
+        cause: String,
+    },
     /// It cannot be written.
     Unwritable {
         /// Where it is.
@@ -348,6 +374,9 @@ impl std::fmt::Display for HistoryError {
             ),
             Self::Unreadable { place, cause } => {
                 write!(f, "the history {place} cannot be read: {cause}")
+            }
+            Self::Unreachable { place, cause } => {
+                write!(f, "the history {place} cannot be reached: {cause}")
             }
             Self::Unwritable { place, cause } => {
                 write!(f, "the history {place} cannot be written: {cause}")

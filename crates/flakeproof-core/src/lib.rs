@@ -28,10 +28,12 @@ mod measured;
 mod open_orders;
 mod orders;
 mod overview;
+mod patch;
 mod prediction;
 mod quarantine;
 mod scores;
 mod sequential;
+mod shards;
 mod signature;
 mod standing;
 mod state;
@@ -75,12 +77,15 @@ pub use orders::{OrderBlocks, OrderKind, Seed, SuiteOrders};
 pub use overview::{
     FrontPoint, HuntOverview, HuntSummary, Overview, PastFailure, PastFinding, TestDetail,
 };
+pub use patch::{Applied, FaultNoticed, PatchFindings, PatchProof, ProvenPatch, TriedPatch};
 pub use prediction::{
-    DataPath, DataStep, ModelFacts, Prediction, Predictions, Reason, SimilarTest,
+    DataPath, DataStep, ModelFacts, Prediction, Predictions, Reason, RuleFacts, RuleFinding,
+    SimilarTest,
 };
 pub use quarantine::{Hold, Quarantine, QuarantineEntry, Quarantined};
 pub use scores::{Outage, Scores, TestScore};
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
+pub use shards::{NoSuchShard, Part, Piece, Shard, Shards};
 pub use signature::Signature;
 pub use standing::{Standing, Streak};
 pub use state::{LeftBehind, LeftKind, State};

@@ -13,18 +13,54 @@ pub struct Predictions {
     pub model: ModelFacts,
     /// Every test that was asked about, by file and line.
     pub tests: Vec<Prediction>,
+    /// The rules that found something, by id.
+    pub rules: Vec<RuleFacts>,
     /// What the reader should know besides.
     pub notices: Vec<Notice>,
 }
 
 impl Predictions {
-    /// The tests that are called flaky, the most probable first.
+    /// The tests that are called flaky: those that rules found first, then the most probable first.
     #[must_use]
     pub fn suspects(&self) -> Vec<&Prediction> {
         let mut suspects: Vec<&Prediction> = self.tests.iter().filter(|test| test.flaky).collect();
-        suspects.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        suspects.sort_by(|a, b| {
+            let by_rule = a.rules.is_empty().cmp(&b.rules.is_empty());
+            by_rule.then(b.probability.total_cmp(&a.probability))
+        });
         suspects
     }
+
+    /// What is known about a rule that found something.
+    #[must_use]
+    pub fn rule(&self, id: &str) -> Option<&RuleFacts> {
+        self.rules.iter().find(|rule| rule.id == id)
+    }
+}
+
+/// A rule about what makes tests flaky.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFacts {
+    /// Its id: `FP020`.
+    pub id: String,
+    /// What people call it: `sleep-before-assert`.
+    pub name: String,
+    /// What it looks for, in a sentence.
+    pub summary: String,
+    /// What to do about it, in the imperative.
+    pub advice: String,
+}
+
+/// What a rule found in a test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RuleFinding {
+    /// The rule: `FP020`.
+    pub id: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// What is wrong there.
+    pub message: String,
 }
 
 /// What a model says about itself.
@@ -69,10 +105,18 @@ pub struct Prediction {
     pub end_line: u32,
     /// The language it is written in.
     pub language: String,
-    /// The probability that it is flaky.
+    /// The probability that it is flaky; `null` where no model was asked.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    #[serde(deserialize_with = "number_or_nothing")]
     pub probability: f64,
-    /// Whether that is enough to call it flaky.
+    /// Whether that is enough to call it flaky, or a rule found something, or its flakiness is known.
     pub flaky: bool,
+    /// What rules found in it, by line.
+    #[serde(default)]
+    pub rules: Vec<RuleFinding>,
+    /// How it is flaky, where a hunt or a run has shown it: `NOD`, `victim`, `brittle`, `flaky`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
     /// Why it would be flaky, if it is.
     pub category: Option<String>,
     /// The known tests most similar to it, the nearest first.
@@ -83,6 +127,19 @@ pub struct Prediction {
     /// How data flows into its assertions, the paths that count most first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<DataPath>,
+}
+
+impl Prediction {
+    /// Whether a model was asked about it.
+    #[must_use]
+    pub fn is_judged(&self) -> bool {
+        !self.probability.is_nan()
+    }
+}
+
+/// A number, or not a number where nothing is written.
+fn number_or_nothing<'d, D: serde::Deserializer<'d>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(from)?.unwrap_or(f64::NAN))
 }
 
 /// Something about a test, or about the code around it, that speaks for flakiness.

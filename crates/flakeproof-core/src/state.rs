@@ -105,6 +105,11 @@ impl State {
         self.things.get(&kind)?.get(name).map(String::as_str)
     }
 
+    /// The names of all things of a kind.
+    pub fn names(&self, kind: LeftKind) -> impl Iterator<Item = &str> {
+        self.things.get(&kind).into_iter().flat_map(|it| it.keys().map(String::as_str))
+    }
+
     /// The number of things.
     #[must_use]
     pub fn count(&self) -> usize {

@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Outcome, Tally, TestId, TrackRecord, Verdict};
 
+/// So many attempts say how long a test takes: enough to leave out one that was slowed down, few enough
+/// to follow when the test changes.
+const LATEST: usize = 5;
+
 /// How every test fared in every run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Timeline {
@@ -155,6 +159,27 @@ impl Timeline {
         self.tests.iter().filter_map(of_test).collect()
     }
 
+    /// How long each test takes as a rule, in the runs that count: the median of its latest attempts,
+    /// those that passed if some did.
+    #[must_use]
+    pub fn usual_times(&self, counts: impl Fn(&PastRun) -> bool) -> BTreeMap<TestId, Duration> {
+        let counts: Vec<bool> = self.runs.iter().map(counts).collect();
+        let of_test = |test: &TestTimeline| {
+            let latest = test.marks.iter().rev();
+            let known = latest.filter(|mark| counts.get(mark.run as usize) == Some(&true));
+            let latest: Vec<&Mark> = known.take(LATEST).collect();
+            let passed = latest.iter().filter(|mark| mark.outcome == Outcome::Passed);
+            let mut times: Vec<u32> = passed.map(|mark| mark.milliseconds).collect();
+            if times.is_empty() {
+                times.extend(latest.iter().map(|mark| mark.milliseconds));
+            }
+            times.sort_unstable();
+            let median = *times.get(times.len().checked_sub(1)? / 2)?;
+            Some((test.test.clone(), Duration::from_millis(u64::from(median))))
+        };
+        self.tests.iter().filter_map(of_test).collect()
+    }
+
     /// How often each test ran and failed at its first attempt in runs that started on this day
     /// (`2026-11-15`, in UTC) or later.
     #[must_use]
@@ -169,5 +194,36 @@ impl Timeline {
             (tally.runs > 0).then(|| (test.test.clone(), tally))
         };
         self.tests.iter().filter_map(of_test).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_usual_time_follows_the_latest_passes_of_the_runs_that_count() {
+        let run = |id: &str| PastRun { id: id.to_owned(), ..PastRun::default() };
+        let mark = |run, outcome, took| Mark::first(run, outcome, Duration::from_millis(took));
+        let passes = [900, 900, 900, 10, 11, 4000, 12, 13];
+        let marks = (0..).zip(passes).map(|(run, took)| mark(run, Outcome::Passed, took));
+        let often = TestTimeline { test: "often".into(), marks: marks.collect() };
+        let marks = vec![mark(0, Outcome::Passed, 5), mark(7, Outcome::Failed, 800)];
+        let fails = TestTimeline { test: "fails".into(), marks };
+        let skipped =
+            TestTimeline { test: "skipped".into(), marks: vec![mark(6, Outcome::Skipped, 0)] };
+        let runs = (0..8).map(|number| run(&number.to_string())).collect();
+        let timeline = Timeline { runs, tests: vec![often, fails, skipped] };
+        let times = |counts: &dyn Fn(&PastRun) -> bool| -> Vec<(String, u128)> {
+            let times = timeline.usual_times(counts);
+            times.into_iter().map(|(test, time)| (test.to_string(), time.as_millis())).collect()
+        };
+        let all = [("fails", 5), ("often", 12), ("skipped", 0)];
+        assert_eq!(times(&|_| true), all.map(|(test, time)| (test.to_owned(), time)));
+        assert_eq!(
+            times(&|run| run.id == "7"),
+            [("fails".to_owned(), 800), ("often".to_owned(), 13)]
+        );
+        assert_eq!(times(&|_| false), []);
     }
 }

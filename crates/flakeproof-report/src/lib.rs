@@ -2,7 +2,8 @@
 //!
 //! A [`Renderer`] turns [`Findings`](flakeproof_core::Findings), what a run found out,
 //! [`HuntFindings`](flakeproof_core::HuntFindings), what a hunt found out,
-//! [`FixFindings`](flakeproof_core::FixFindings), whether a test is mended, or
+//! [`FixFindings`](flakeproof_core::FixFindings), whether a test is mended,
+//! [`PatchFindings`](flakeproof_core::PatchFindings), what mends it, or
 //! [`Predictions`](flakeproof_core::Predictions), what a model says without a run, into the bytes
 //! of one format: [`Json`] for programs, [`GithubSummary`] for runs and hunts and, except for hunts,
 //! [`GithubAnnotations`] for GitHub Actions. Findings can also be [`JunitXml`], for continuous
@@ -38,8 +39,8 @@ pub use github::{GithubAnnotations, GithubSummary};
 pub use gitlab::{GitlabCodeQuality, GitlabNote};
 pub use html::{CONTENT_SECURITY_POLICY, Html, page};
 pub use json::{
-    Json, OverviewDocument, TestDocument, cause_schema, graph_schema, hunt_schema, json_schema,
-    overview_document, overview_schema, prediction_schema, test_document, test_schema,
+    Json, OverviewDocument, TestDocument, cause_schema, fix_schema, graph_schema, hunt_schema,
+    json_schema, overview_document, overview_schema, prediction_schema, test_document, test_schema,
     verify_schema,
 };
 pub use junit::JunitXml;

@@ -9,7 +9,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, TestId};
+use flakeproof_core::{
+    ModelFacts, Notice, Prediction, Predictions, RuleFacts, RuleFinding, TestId,
+};
 use serde::Serialize;
 
 use crate::{Error, Renderer, words};
@@ -94,7 +96,8 @@ struct Finding {
     rule_id: String,
     rule_index: usize,
     level: Level,
-    rank: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<f64>,
     message: Message,
     locations: [Location; 1],
     partial_fingerprints: Fingerprints,
@@ -154,7 +157,8 @@ struct RunProperties<'a> {
 
 #[derive(Serialize)]
 struct FindingProperties {
-    probability: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f64>,
 }
 
 impl<'a> Log<'a> {
@@ -170,7 +174,15 @@ impl<'a> Run<'a> {
             suspects.iter().filter_map(|test| test.category.as_deref()).collect();
         let mut rules = vec![Rule::new(None)];
         rules.extend(categories.into_iter().map(|category| Rule::new(Some(category))));
-        let results = suspects.into_iter().map(|test| Finding::new(test, &rules)).collect();
+        rules.extend(predictions.rules.iter().map(Rule::of_rule));
+        let mut results = Vec::new();
+        for test in suspects {
+            if test.rules.is_empty() {
+                results.push(Finding::new(test, &rules));
+            }
+            let found = test.rules.iter();
+            results.extend(found.filter_map(|it| Finding::of_rule(test, it, &rules)));
+        }
         Self {
             tool: Tool {
                 driver: Driver { name: "flakeproof", version: &predictions.version, rules },
@@ -201,6 +213,17 @@ impl Rule {
     }
 }
 
+impl Rule {
+    fn of_rule(rule: &RuleFacts) -> Self {
+        Self {
+            id: rule.id.clone(),
+            short_description: Message { text: rule.name.clone() },
+            full_description: Message { text: rule.summary.clone() },
+            help: Message { text: words::sentence(&rule.advice) },
+        }
+    }
+}
+
 impl Invocation {
     fn new(notices: &[Notice]) -> Self {
         let notification = |notice: &Notice| Notification {
@@ -225,12 +248,39 @@ impl Finding {
             rule_id,
             rule_index,
             level: if test.probability < WARNING_FROM { Level::Note } else { Level::Warning },
-            rank: rank(test.probability),
+            rank: test.is_judged().then(|| rank(test.probability)),
             message: Message { text: message(test) },
             locations: [Location { physical_location: PhysicalLocation::new(test) }],
             partial_fingerprints: Fingerprints { test_id: digest(&test.id) },
-            properties: FindingProperties { probability: test.probability },
+            properties: FindingProperties {
+                probability: test.is_judged().then_some(test.probability),
+            },
         }
+    }
+}
+
+impl Finding {
+    /// What a rule found; nothing where nobody knows the rule.
+    fn of_rule(test: &Prediction, found: &RuleFinding, rules: &[Rule]) -> Option<Self> {
+        let rule_index = rules.iter().position(|rule| rule.id == found.id)?;
+        let line = found.line.max(1);
+        let mut place = PhysicalLocation::new(test);
+        place.region = Region { start_line: line, end_line: line };
+        let key = format!("{} {}", test.id, found.id);
+        Some(Self {
+            rule_id: found.id.clone(),
+            rule_index,
+            level: Level::Warning,
+            rank: None,
+            message: Message { text: format!("{}: {}.", test.id, found.message) },
+            locations: [Location { physical_location: place }],
+            partial_fingerprints: Fingerprints {
+                test_id: blake3::hash(key.as_bytes()).to_hex().to_string(),
+            },
+            properties: FindingProperties {
+                probability: test.is_judged().then_some(test.probability),
+            },
+        })
     }
 }
 
@@ -327,6 +377,28 @@ mod tests {
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         let ids: Vec<_> = rules.iter().map(|rule| rule["id"].as_str().unwrap()).collect();
         assert_eq!(ids, ["flaky-test", "flaky-test/async_wait", "flaky-test/moonlight"]);
+    }
+
+    #[test]
+    fn what_a_rule_found_is_a_result_of_that_rule_on_its_line() {
+        let mut predictions = sample::suspects(1);
+        predictions.rules = vec![RuleFacts {
+            id: "FP040".into(),
+            name: "fixed-port".into(),
+            summary: "A server listens on a port that is written in the test.".into(),
+            advice: "listen on port 0".into(),
+        }];
+        let message = "port 8080 may be taken".to_owned();
+        predictions.tests[0].rules = vec![RuleFinding { id: "FP040".into(), line: 2, message }];
+        predictions.tests[0].probability = f64::NAN;
+        let run = run(&predictions);
+        let results = run["results"].as_array().unwrap();
+        assert_eq!(results.len(), 1);
+        assert_eq!(results[0]["ruleId"], "FP040");
+        assert_eq!(results[0]["rank"], Value::Null);
+        let region = &results[0]["locations"][0]["physicalLocation"]["region"];
+        assert_eq!(region["startLine"], 2);
+        assert_eq!(run["tool"]["driver"]["rules"][1]["help"]["text"], "Listen on port 0.");
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use flakeproof_report::{
-    cause_schema, graph_schema, hunt_schema, json_schema, overview_schema, prediction_schema,
-    test_schema, verify_schema,
+    cause_schema, fix_schema, graph_schema, hunt_schema, json_schema, overview_schema,
+    prediction_schema, test_schema, verify_schema,
 };
 
 #[test]
@@ -25,6 +25,11 @@ fn the_schema_of_the_hunt_report_is_up_to_date() {
 #[test]
 fn the_schema_of_the_verify_report_is_up_to_date() {
     assert_up_to_date("verify-report.schema.json", &verify_schema());
+}
+
+#[test]
+fn the_schema_of_the_fix_report_is_up_to_date() {
+    assert_up_to_date("fix-report.schema.json", &fix_schema());
 }
 
 #[test]

@@ -5,8 +5,8 @@
 //! address it answers only to loopback names; bound elsewhere it refuses to start without a
 //! [`Token`].
 //!
-//! This is the only room that speaks HTTP, and the only one with asynchronous code, which stays behind
-//! [`Server::serve`]. Routes are a closed set ([`Route`]), so they are an enum and not a framework's
+//! Beside that for coding agents this is the only room that speaks HTTP, and has asynchronous code, which
+//! stays behind [`Server::serve`]. Routes are a closed set ([`Route`]), so they are an enum and not a framework's
 //! table: the description of the API cannot miss one.
 
 mod answer;

@@ -20,14 +20,18 @@ fn main() -> ExitCode {
     view::Detail::asked_for(typed.verbose).apply();
     let ended = match typed.command {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
+        cli::Command::Shard(arguments) => commands::shard::run(&arguments),
         cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),
         cli::Command::List(arguments) => commands::report::list(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),
         cli::Command::Cause(arguments) => commands::cause::run(&arguments),
+        cli::Command::Fix(arguments) => commands::fix::run(&arguments),
         cli::Command::Report(arguments) => commands::report::run(&arguments),
         #[cfg(feature = "serve")]
         cli::Command::Serve(arguments) => commands::serve::run(&arguments),
+        #[cfg(feature = "mcp")]
+        cli::Command::Mcp(arguments) => commands::mcp::run(&arguments),
         cli::Command::Store(arguments) => commands::store::run(&arguments),
         cli::Command::Ingest(arguments) => commands::ingest::run(&arguments),
         cli::Command::Validate(arguments) => commands::validate::run(&arguments),
@@ -38,6 +42,10 @@ fn main() -> ExitCode {
         cli::Command::Train(arguments) => commands::train::run(&arguments),
         cli::Command::Evaluate(arguments) => commands::evaluate::run(&arguments),
         cli::Command::Features(arguments) => commands::features::run(&arguments),
+        cli::Command::Doctor(arguments) => commands::doctor::run(&arguments),
+        cli::Command::Init(arguments) => commands::init::run(&arguments),
+        cli::Command::Completions(arguments) => commands::shell::completions(&arguments),
+        cli::Command::Man(arguments) => commands::shell::man(&arguments),
     };
     let exit = ended.unwrap_or_else(|problem| {
         view::problem(&problem);

@@ -89,9 +89,9 @@ impl GithubAnnotations {
     fn suspicion(&self, test: &Prediction, model: &str) -> String {
         let properties = [
             ("file", self.path_in_repository(&test.file)),
-            ("line", test.line.to_string()),
-            ("endLine", test.end_line.to_string()),
-            ("title", format!("may be flaky ({}): {}", words::percent(test.probability), test.id)),
+            ("line", test.rules.first().map_or(test.line, |rule| rule.line).to_string()),
+            ("endLine", test.rules.first().map_or(test.end_line, |rule| rule.line).to_string()),
+            ("title", format!("may be flaky ({}): {}", words::ground(test), test.id)),
         ];
         let properties = properties.each_ref().map(|(name, value)| (*name, value.as_str()));
         workflow_command(Level::Warning, &properties, &suspicion_message(test, model))
@@ -177,7 +177,9 @@ fn suspicion_message(test: &Prediction, model: &str) -> String {
     let mut lines = vec![words::suspicion(test)];
     lines.extend(words::nearest_flaky(test));
     lines.push(format!("what to do: {}", words::advice(test.category.as_deref())));
-    lines.push(model.to_owned());
+    if test.rules.is_empty() {
+        lines.push(model.to_owned());
+    }
     lines.join("\n")
 }
 

@@ -224,7 +224,7 @@ fn prediction_row(test: &Prediction) -> String {
     });
     format!(
         "| **{}** | {} | {} | {} | {} |\n",
-        words::percent(test.probability),
+        words::ground(test),
         code(test.id.as_str()),
         code(&format!("{}:{}", test.file, test.line)),
         text(test.category.as_deref().unwrap_or_default()),

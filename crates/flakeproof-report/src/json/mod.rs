@@ -7,6 +7,7 @@ mod findings;
 mod fix;
 mod hunt;
 mod overview;
+mod patch;
 mod source;
 
 pub use cause::cause_schema;
@@ -18,4 +19,5 @@ pub use hunt::hunt_schema;
 pub use overview::{
     OverviewDocument, TestDocument, overview_document, overview_schema, test_document, test_schema,
 };
+pub use patch::fix_schema;
 pub use source::{graph_schema, prediction_schema};

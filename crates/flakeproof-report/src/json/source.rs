@@ -167,8 +167,8 @@ mod tests {
             report["tests"][0],
             json!({
                 "id": "t.py::test_0", "file": "t.py", "line": 1, "end_line": 3,
-                "language": "python", "probability": 0.5, "flaky": true, "category": null,
-                "neighbours": [],
+                "language": "python", "probability": 0.5, "flaky": true, "rules": [],
+                "category": null, "neighbours": [],
             })
         );
     }
@@ -179,7 +179,7 @@ mod tests {
         let required = |of: &str| schema["$defs"][of]["required"].as_array().unwrap().len();
         assert_eq!(schema["required"].as_array().unwrap().len(), 5);
         assert_eq!(required("ModelFacts"), 11);
-        assert_eq!(required("Prediction"), 9);
+        assert_eq!(required("Prediction"), 10);
         assert_eq!(required("SimilarTest"), 6);
         assert_eq!(schema["properties"]["schema"]["const"], 1);
     }

@@ -269,6 +269,8 @@ fn prediction(id: &str) -> Prediction {
             category: Some("async_wait".into()),
             shared: vec!["currency".into(), "sleep".into()],
         }],
+        rules: Vec::new(),
+        known: None,
         reasons: vec![Reason { what: "sleeps in the test".into(), weight: 1.04 }],
         paths: vec![DataPath {
             attention: 0.64,

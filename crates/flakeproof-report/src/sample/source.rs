@@ -25,6 +25,8 @@ pub(crate) fn predictions() -> Predictions {
             known("tests/test_q.py::test_drain[a,b:c]\n", 0.75, None),
             known("tests/test_q.py::test_third", 0.7, None),
         ],
+        rules: Vec::new(),
+        known: None,
         reasons: vec![Reason { what: "sleeps in the test".into(), weight: 1.04 }],
         paths: vec![DataPath {
             attention: 0.64,
@@ -57,6 +59,7 @@ pub(crate) fn suspects(count: u32) -> Predictions {
 
 fn predictions_of(tests: Vec<Prediction>) -> Predictions {
     Predictions {
+        rules: Vec::new(),
         version: "0.1.0".into(),
         model: ModelFacts {
             name: "built-in".into(),
@@ -98,6 +101,8 @@ fn suspect(id: &str, probability: f64) -> Prediction {
         flaky: true,
         category: None,
         neighbours: Vec::new(),
+        rules: Vec::new(),
+        known: None,
         reasons: Vec::new(),
         paths: Vec::new(),
     }

@@ -17,10 +17,18 @@ pub fn cause(cause: &Cause) -> String {
             "never failed, neither in {} plain runs nor under any lever that was tried",
             cause.plain.runs
         ),
-        _ => format!(
-            "fails {} with nothing changed, and none of the levers tried makes a difference",
-            of_runs(cause.plain)
-        ),
+        _ => match suspected(cause) {
+            Some(lever) => format!(
+                "fails {} with nothing changed; it failed {} {}, which is not proven yet",
+                of_runs(cause.plain),
+                of_runs(lever.with),
+                under(lever.name, &lever.value),
+            ),
+            None => format!(
+                "fails {} with nothing changed, and none of the levers tried makes a difference",
+                of_runs(cause.plain)
+            ),
+        },
     };
     let place = cause.failure.as_ref().and_then(|it| it.location.as_ref());
     match place.filter(|_| cause.answer.is_cause()) {
@@ -29,11 +37,22 @@ pub fn cause(cause: &Cause) -> String {
     }
 }
 
+/// The first lever under which a test failed that never did otherwise, where nothing speaks against it:
+/// there was no time for a proof.
+fn suspected(cause: &Cause) -> Option<&TriedLever> {
+    let fails = |it: &&TriedLever| {
+        let share = f64::from(it.with.failures) / f64::from(it.with.runs.max(1));
+        share > 0.5 && it.plain.failures == 0 && it.remark.is_none()
+    };
+    cause.levers.iter().filter(|_| cause.plain.failures == 0).find(fails)
+}
+
 fn failing(lever: &TriedLever) -> String {
-    let without =
-        lever.beside.as_ref().map_or_else(|| "without".to_owned(), |it| format!("with {it}"));
+    // What has all but what matters is named as such, lest it is taken for another thing to mend.
+    let instead =
+        lever.beside.as_ref().map(|it| format!(" (with {it} instead)")).unwrap_or_default();
     format!(
-        "fails {} {}, and {} {without}: {}",
+        "fails {} {}, and {} without{instead}: {}",
         of_runs(lever.with),
         under(lever.name, &lever.value),
         of_runs(lever.plain),
@@ -67,8 +86,9 @@ fn under(lever: LeverName, value: &str) -> String {
         LeverName::Zone => format!("when the time zone is {value}"),
         LeverName::Locale => format!("in the locale {value}"),
         LeverName::HashSeed => format!("when hashes have the seed {value}"),
+        LeverName::Seed => format!("when random numbers come from {value}"),
         LeverName::Order => format!("when it runs {value}"),
-        LeverName::Terminal => format!("with a terminal of {value}"),
+        LeverName::Terminal => format!("when the terminal has {value}"),
         LeverName::Ci => format!("with the variables of CI {value}"),
         LeverName::Home => format!("when the home folder is {value}"),
         LeverName::Temp => format!("when temporary files go to {value}"),
@@ -82,9 +102,11 @@ fn under(lever: LeverName, value: &str) -> String {
         LeverName::Quota => format!("when it gets the processor for {value}"),
         LeverName::Load => format!("beside {value}"),
         LeverName::NoNetwork => format!("when the network reaches {value}"),
+        LeverName::NoDns => format!("when {value} is found"),
         LeverName::Clock => format!("when the clock says {value}"),
         LeverName::Scheduling => format!("with {value}"),
         LeverName::SlowCalls => format!("with {value}"),
+        LeverName::SlowNetwork => format!("when the network takes {value}"),
     }
 }
 
@@ -101,11 +123,16 @@ fn hint(lever: LeverName) -> &'static str {
         LeverName::HashSeed => {
             "it depends on the order of a set or a dictionary; sort, or compare without regard to order"
         }
+        LeverName::Seed => {
+            "it depends on numbers that are drawn; give what draws them a seed in the test, or check what \
+             holds for every draw"
+        }
         LeverName::Order => {
             "other tests leave something behind that it depends on; `flakeproof hunt --victim` names them"
         }
         LeverName::Terminal => {
-            "it compares text that is laid out for the terminal; set the width in the test"
+            "it compares text that is laid out or coloured for the terminal; set the width and the colours in the \
+             test"
         }
         LeverName::Ci => "something behaves differently in CI; set those variables in the test",
         LeverName::Home => "it reads what a user has at home; give it a home folder of its own",
@@ -143,6 +170,10 @@ fn hint(lever: LeverName) -> &'static str {
         LeverName::NoNetwork => {
             "it needs that network; replace the other side by a fake in the test"
         }
+        LeverName::NoDns => {
+            "it looks up the name of a machine; use the address `127.0.0.1`, or replace the lookup by a \
+             fake in the test"
+        }
         LeverName::Clock => {
             "it depends on today's date or the time of the day; give the code a clock that the test sets"
         }
@@ -151,6 +182,10 @@ fn hint(lever: LeverName) -> &'static str {
         }
         LeverName::SlowCalls => {
             "something in it expects the system to be fast; wait for the event itself"
+        }
+        LeverName::SlowNetwork => {
+            "something in it expects the network to be fast; wait for the answer itself, with a generous \
+             deadline"
         }
     }
 }
@@ -178,6 +213,17 @@ mod tests {
         assert!(
             cause(&none).contains("fails 4 of 20 with nothing changed, and none of the levers")
         );
+        none.plain = Tally { runs: 4, failures: 0 };
+        none.levers = sample::cause().cause.levers;
+        none.levers[0].with = Tally { runs: 2, failures: 2 };
+        none.levers[0].plain = Tally { runs: 2, failures: 0 };
+        assert!(
+            cause(&none).contains("it failed 2 of 2 when the time zone is"),
+            "{}",
+            cause(&none)
+        );
+        assert!(cause(&none).contains("not proven yet"));
+        none.levers.clear();
         none.plain = Tally { runs: 5, failures: 5 };
         assert!(cause(&none).contains("broken rather than flaky"));
         none.answer = CauseAnswer::NotReproduced;

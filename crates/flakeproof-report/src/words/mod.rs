@@ -21,4 +21,4 @@ pub use hunt::{
     hunt_cost, hunt_end, lasted, missed, one_time_in, rest, together,
 };
 pub(crate) use predictions::flaky_neighbours;
-pub use predictions::{advice, category, model, nearest_flaky, similar, suspicion};
+pub use predictions::{advice, category, ground, model, nearest_flaky, similar, suspicion};

@@ -16,6 +16,19 @@ const SIMILAR_NAMED: usize = 2;
 /// It says "may be" at every probability: nothing was run.
 #[must_use]
 pub fn suspicion(test: &Prediction) -> String {
+    if let Some(first) = test.rules.first() {
+        let more = match test.rules.len() {
+            1 => String::new(),
+            many => format!(" (and {} more)", many - 1),
+        };
+        return format!(
+            "may be flaky by {} in line {}: {}{more}",
+            first.id, first.line, first.message
+        );
+    }
+    if let Some(known) = &test.known {
+        return format!("is known to be flaky ({known})");
+    }
     let probability = percent(test.probability);
     match &test.category {
         Some(why) => {
@@ -25,6 +38,16 @@ pub fn suspicion(test: &Prediction) -> String {
             )
         }
         None => format!("may be flaky with a probability of {probability}"),
+    }
+}
+
+/// Why a test is called flaky, in a word: the first rule, what is known, or the probability.
+#[must_use]
+pub fn ground(test: &Prediction) -> String {
+    match (test.rules.first(), &test.known) {
+        (Some(rule), _) => rule.id.clone(),
+        (None, Some(known)) => known.clone(),
+        (None, None) => percent(test.probability),
     }
 }
 
@@ -186,6 +209,8 @@ fn reason_and_advice(category: &str) -> Option<(&'static str, &'static str)> {
 
 #[cfg(test)]
 mod tests {
+    use flakeproof_core::RuleFinding;
+
     use super::*;
     use crate::sample;
 
@@ -198,6 +223,18 @@ mod tests {
             suspicion(&test),
             "may be flaky with a probability of 50 %, because of files or streams (io)"
         );
+    }
+
+    #[test]
+    fn a_rule_speaks_before_what_is_known_and_that_before_the_model() {
+        let mut test = sample::suspects(1).tests.remove(0);
+        assert_eq!(ground(&test), "50 %");
+        test.known = Some("victim".into());
+        assert_eq!(suspicion(&test), "is known to be flaky (victim)");
+        let message = "port 8080 may be taken".to_owned();
+        test.rules = vec![RuleFinding { id: "FP040".into(), line: 7, message }];
+        assert_eq!(ground(&test), "FP040");
+        assert_eq!(suspicion(&test), "may be flaky by FP040 in line 7: port 8080 may be taken");
     }
 
     #[test]

@@ -19,7 +19,12 @@ const browser = await chromium.launch({ executablePath, chromiumSandbox: false }
 const troubles = [];
 
 async function open(options = {}, hash = '') {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  // Without motion: what is measured must not depend on how far a panel has slid in.
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: 'reduce',
+    ...options,
+  });
   const page = await context.newPage();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') troubles.push(message.text());

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Shuffle, Signature,
-    State, Suite, SuiteTest, Surroundings, TestId,
+    Dependencies, Execution, Failure, Isolation, Location, Outcome, Phase, Piece, Shuffle,
+    Signature, State, Suite, SuiteTest, Surroundings, TestId,
 };
 use flakeproof_runner::levers::Intervention;
 use flakeproof_runner::{
@@ -69,6 +69,7 @@ impl Adapter for Scripted {
             likeness: self.likeness,
             snapshot: true,
             orders: self.orders,
+            piece: Piece::Test,
             dependencies: true,
             features: false,
             state: true,

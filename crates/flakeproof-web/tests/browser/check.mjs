@@ -13,7 +13,7 @@ const browser = await chromium.launch({ executablePath, chromiumSandbox: false }
 const troubles = [];
 
 async function open(path) {
-  const page = await (await browser.newContext({ colorScheme: 'light' })).newPage();
+  const page = await (await browser.newContext({ colorScheme: 'light', reducedMotion: 'reduce' })).newPage();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') troubles.push(message.text());
   });

@@ -1,12 +1,11 @@
 //! `flakeproof cause`: what was typed.
 
-use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
 use flakeproof_core::{LeverName, LeverValue, Seed};
 
-use crate::settings::{HumanDuration, Reporter};
+use crate::settings::{HumanDuration, Reporter, StoreName};
 
 /// Find out what makes a test fail: change one thing at a time, and prove it.
 ///
@@ -38,9 +37,9 @@ pub(crate) struct CauseArguments {
     /// Write a report: `json=FILE`; `-` is stdout. Repeatable.
     #[arg(long, value_name = "TYPE=PATH")]
     pub(crate) reporter: Vec<Reporter>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     pub(crate) show_runner: bool,

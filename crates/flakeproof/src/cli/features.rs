@@ -9,7 +9,8 @@ use flakeproof_runner::adapters::command::Profiles;
 use flakeproof_runner::adapters::usual_command;
 
 use crate::problem::Problem;
-use crate::settings::{ConfigurationFile, HumanDuration, RawSettings, Store};
+use crate::settings::{ConfigurationFile, HumanDuration, RawSettings, StoreName};
+use flakeproof_store::StoreLocation;
 
 /// Measure the features of each test from which models learn: what it uses, covers and contains.
 ///
@@ -35,9 +36,9 @@ pub(crate) struct FeaturesArguments {
     /// What to call the project [default: the name of its folder].
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Also run the suite once without measuring, and say what measuring costs.
     #[arg(long)]
     pub(crate) compare: bool,
@@ -85,7 +86,7 @@ pub(crate) struct FeaturesSettings {
     /// What the project is called.
     pub(crate) project: String,
     /// Where what is measured is kept.
-    pub(crate) store: Store,
+    pub(crate) store: StoreLocation,
     pub(crate) timeout: Option<Duration>,
     pub(crate) runs: u32,
     /// Whether to run the suite without measuring, too.
@@ -119,8 +120,8 @@ impl FeaturesSettings {
             runners: file.runners(),
             project: typed.project.clone().or(name).unwrap_or_default(),
             store: match settings.store {
-                Some(path) => Store::File(folder.join(path)),
-                None => Store::Project(file.project),
+                Some(name) => name.locate(folder)?,
+                None => StoreLocation::Project(file.project),
             },
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             runs: typed.runs,

@@ -12,7 +12,7 @@ use flakeproof_learn::cannier::{ForestProtocol, Pipeline, Problem};
 use flakeproof_learn::forest::ForestKind;
 
 use super::EvaluationFormat;
-use crate::settings::Share;
+use crate::settings::{Share, StoreName};
 
 /// What to learn from.
 #[derive(Debug, Args)]
@@ -27,9 +27,9 @@ pub(crate) struct ForestData {
     /// The features and outcomes of this project's own runs.
     #[arg(long, help_heading = DATA)]
     pub(crate) history: bool,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE", help_heading = DATA)]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE", help_heading = DATA)]
+    pub(crate) store: Option<StoreName>,
 }
 
 const DATA: &str = "What to learn from";
@@ -272,9 +272,9 @@ pub(crate) struct CannierData {
     /// The features and outcomes of this project's own runs.
     #[arg(long, help_heading = DATA)]
     pub(crate) history: bool,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE", help_heading = DATA)]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE", help_heading = DATA)]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// Which technique is made cheaper.

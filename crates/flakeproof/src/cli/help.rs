@@ -20,7 +20,7 @@ const fn page(of: &'static str, examples: [&'static str; 2], note: &'static str)
 const SETTINGS: &str =
     "Every option can also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.";
 
-const PAGES: [Page; 36] = [
+const PAGES: [Page; 45] = [
     page("", ["flakeproof run -- pytest", "flakeproof hunt -- npx jest"], ""),
     page(
         "run",
@@ -29,6 +29,14 @@ const PAGES: [Page; 36] = [
             "flakeproof run -j 4 --reporter junit=out.xml -- npm test",
         ],
         SETTINGS,
+    ),
+    page(
+        "shard",
+        [
+            "flakeproof shard --shard 2/4 -- pytest",
+            "flakeproof shard --shard auto --files -- npx jest",
+        ],
+        "`flakeproof run --shard 2/4` runs them as well. All machines need the same history.",
     ),
     page(
         "hunt",
@@ -54,6 +62,11 @@ const PAGES: [Page; 36] = [
          what was learned; `--resume` goes on.",
     ),
     page(
+        "fix",
+        ["flakeproof fix test_cart", "flakeproof fix test_cart --apply -- pytest"],
+        "Exits with 0 if a patch is proven, with 5 if none is. Your files are changed only by `--apply`.",
+    ),
+    page(
         "report",
         ["flakeproof report", "flakeproof report --reporter markdown=comment.md --reporter json=-"],
         "Types: html, markdown, gitlab-note, gitlab-quality, json.",
@@ -63,7 +76,22 @@ const PAGES: [Page; 36] = [
         ["flakeproof serve", "flakeproof serve --address 0.0.0.0:8765 --token-file token"],
         "Nothing can be changed through it. Other machines need a token; Ctrl-C stops it.",
     ),
+    page(
+        "mcp",
+        ["flakeproof mcp", "flakeproof mcp --allow-run --budget 5m -- pytest -q"],
+        "A client starts it, and talks to it over standard input and output. It only reads unless you allow more.",
+    ),
     page("store", ["flakeproof store stats", "flakeproof store prune --keep-days 90"], ""),
+    page(
+        "store sync",
+        ["flakeproof store sync", "flakeproof store sync history.db postgres://ci@db.example/team"],
+        "What a run could not send waits in the project's own history until then.",
+    ),
+    page(
+        "store compact",
+        ["flakeproof store compact", "flakeproof store compact --store s3://team-tests/history"],
+        "It needs credentials that may list, read, add and remove objects.",
+    ),
     page(
         "store stats",
         ["flakeproof store stats", "flakeproof store stats --output-format json"],
@@ -234,6 +262,19 @@ const PAGES: [Page; 36] = [
         ["flakeproof features -- pytest", "flakeproof features --static src --export features.csv"],
         "",
     ),
+    page("doctor", ["flakeproof doctor", "flakeproof doctor --output-format json"], ""),
+    page(
+        "init",
+        ["flakeproof init --dry-run", "flakeproof init --ci github --yes -- pytest -q"],
+        "Without a terminal it writes only with `--yes`.",
+    ),
+    page(
+        "completions",
+        ["flakeproof completions bash", "flakeproof completions fish"],
+        "Write it where your shell looks: `~/.local/share/bash-completion/completions/flakeproof`,\n\
+         `~/.config/fish/completions/flakeproof.fish`.",
+    ),
+    page("man", ["flakeproof man", "flakeproof man --output ~/.local/share/man/man1"], ""),
 ];
 
 /// Where options that every command has are listed.

@@ -10,7 +10,7 @@ use flakeproof_core::Seed;
 use jiff::civil::Date;
 
 use super::cause::LeverToPull;
-use crate::settings::{Confidence, HumanDuration, Isolate, Reporter, Was};
+use crate::settings::{Confidence, HumanDuration, Isolate, Reporter, StoreName, Was};
 
 /// List the flaky tests of this project, by what hunts and runs have shown.
 #[derive(Debug, Args)]
@@ -18,9 +18,9 @@ pub(crate) struct ListArguments {
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: ListFormat,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// How to print a list.
@@ -67,9 +67,9 @@ pub(crate) struct ReproArguments {
     /// Kill a test that runs longer than this [default: never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_TIMEOUT")]
     pub(crate) timeout: Option<HumanDuration>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     pub(crate) show_runner: bool,
@@ -117,9 +117,9 @@ pub(crate) struct VerifyArguments {
     /// Write a report: `json=FILE`; `-` is stdout. Repeatable.
     #[arg(long, value_name = "TYPE=PATH")]
     pub(crate) reporter: Vec<Reporter>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     pub(crate) show_runner: bool,
@@ -156,9 +156,9 @@ pub(crate) struct ReportArguments {
     /// What `--reporter json=FILE` was called before.
     #[arg(long, value_name = "FILE", hide = true)]
     json: Option<PathBuf>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Do not ask models about the source of flaky tests.
     #[arg(long)]
     pub(crate) no_source: bool,
@@ -238,6 +238,18 @@ pub(crate) enum StoreAction {
     Stats(StoreStatistics),
     Prune(StorePrune),
     Export(StoreExport),
+    Sync(StoreSync),
+    Compact(StoreCompact),
+}
+
+/// Fold the many small segments of an object store into fewer large ones.
+///
+/// Each large one is written and read back before any small one goes. Jobs may write meanwhile.
+#[derive(Debug, Args)]
+pub(crate) struct StoreCompact {
+    /// The history: `s3://…`, `gs://…`, `az://…` or `file://…` [default: the one that is configured].
+    #[arg(long, value_name = "URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// Tell what the history holds and how much room it takes.
@@ -246,9 +258,9 @@ pub(crate) struct StoreStatistics {
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: ListFormat,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// Forget the details of old runs, and make the file smaller.
@@ -271,9 +283,9 @@ pub(crate) struct StorePrune {
     /// Tell what would go, and change nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// Write a table of the history for other programs.
@@ -288,9 +300,26 @@ pub(crate) struct StoreExport {
     /// What to write.
     #[arg(long, value_name = "TABLE", default_value = "executions")]
     pub(crate) table: ExportTable,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
+}
+
+/// Send what one history knows to another that does not know it: runs, hunts and experiments.
+///
+/// Each travels whole and once, by its id: sending again sends nothing. A run that was not finished is
+/// sent as far as it got.
+#[derive(Debug, Args)]
+pub(crate) struct StoreSync {
+    /// The history to read: a file or a URL [default: the project's own, `.flakeproof/history.db`].
+    #[arg(value_name = "FROM", requires = "to")]
+    pub(crate) from: Option<StoreName>,
+    /// The history to write: a file or a URL [default: the one that is configured].
+    #[arg(value_name = "TO")]
+    pub(crate) to: Option<StoreName>,
+    /// The history to write, in place of TO.
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// How to write a table.
@@ -356,9 +385,9 @@ pub(crate) struct IngestArguments {
     /// How to print the result.
     #[arg(long, alias = "format", value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: ListFormat,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// Say what is wrong with reports: cut, miscounted, unreadable, without names or times.

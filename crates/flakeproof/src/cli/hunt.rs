@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use crate::problem::Problem;
 use crate::settings::{
     ConfigurationFile, FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings,
-    Reporter, ReporterKind, Share, SoughtKind, Store, StrategyName, StrategyOptions, if_any,
+    Reporter, ReporterKind, Share, SoughtKind, StoreName, StrategyName, StrategyOptions, if_any,
 };
+use flakeproof_store::StoreLocation;
 
 /// Find the flaky tests of a suite, their kinds, and who makes whom fail.
 ///
@@ -117,9 +118,9 @@ pub(crate) struct HuntArguments {
     /// Write a report: `json=FILE`, `markdown=FILE`; `-` is stdout. Repeatable.
     #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_REPORTER")]
     reporter: Vec<Reporter>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     show_runner: bool,
@@ -191,7 +192,7 @@ pub(crate) struct HuntSettings {
     /// What flaky tests mean for a pull request.
     pub(crate) flaky_result: FlakyResult,
     pub(crate) reporters: Vec<Reporter>,
-    pub(crate) store: Store,
+    pub(crate) store: StoreLocation,
     pub(crate) is_runner_shown: bool,
     pub(crate) seed: Option<Seed>,
     pub(crate) is_resumed: bool,
@@ -268,8 +269,8 @@ impl HuntSettings {
             flaky_result: settings.flaky_result.unwrap_or(FlakyResult::Fail),
             reporters,
             store: match settings.store {
-                Some(path) => Store::File(folder.join(path)),
-                None => Store::Project(file.project),
+                Some(name) => name.locate(folder)?,
+                None => StoreLocation::Project(file.project),
             },
             is_runner_shown: settings.show_runner.unwrap_or(false),
             seed: typed.seed,

@@ -12,6 +12,7 @@ use flakeproof_learn::flast::{Aim, HoldOut, Recipe, Weighting};
 use super::ensemble::{EvaluateEnsemble, EvaluatePeeler, TrainEnsemble, TrainPeeler};
 use super::forest::{EvaluateCannier, EvaluateForest, TrainForest};
 use crate::problem::Problem;
+use crate::settings::StoreName;
 
 /// Train a model on tests whose flakiness is known.
 #[derive(Debug, Args)]
@@ -49,9 +50,9 @@ pub(crate) struct TrainFlast {
     /// The verdicts of this project's own runs, for the tests in the current folder.
     #[arg(long, help_heading = DATA)]
     pub(crate) history: bool,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE", help_heading = DATA)]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE", help_heading = DATA)]
+    pub(crate) store: Option<StoreName>,
     /// Leave out this project of the data. Repeatable.
     #[arg(long, value_name = "PROJECT", help_heading = DATA)]
     pub(crate) without: Vec<String>,

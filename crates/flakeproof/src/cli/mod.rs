@@ -6,16 +6,21 @@
 mod cause;
 mod ensemble;
 mod features;
+mod fix;
 mod forest;
 mod help;
 mod history;
 mod hunt;
 mod learning;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod predict;
 mod quarantine;
 mod run;
-#[cfg(feature = "serve")]
+#[cfg(any(feature = "mcp", feature = "serve"))]
 mod serve;
+mod setup;
+mod shard;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -26,22 +31,25 @@ pub(crate) use ensemble::{
     TrainEnsemble, TrainPeeler,
 };
 pub(crate) use features::{FeaturesArguments, FeaturesFormat, FeaturesSettings};
+pub(crate) use fix::FixArguments;
 pub(crate) use forest::{
     CannierData, EvaluateCannier, EvaluateForest, ForestData, TechniqueName, TrainForest,
 };
 pub(crate) use history::{
     ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, OverviewForm,
-    ReportArguments, ReproArguments, StoreAction, StoreArguments, StoreExport, StorePrune,
-    StoreStatistics, ValidateArguments, VerifyArguments,
+    ReportArguments, ReproArguments, StoreAction, StoreArguments, StoreCompact, StoreExport,
+    StorePrune, StoreStatistics, StoreSync, ValidateArguments, VerifyArguments,
 };
 pub(crate) use hunt::{Asked, HuntArguments, HuntSettings};
 pub(crate) use learning::{
     CostName, EvaluateArguments, EvaluateFlast, EvaluateModel, EvaluatePlan, EvaluationFormat,
     LabelledFolds, TrainArguments, TrainFlast, TrainModel,
 };
+#[cfg(feature = "mcp")]
+pub(crate) use mcp::McpArguments;
 pub(crate) use predict::{
     ExplainArguments, GraphArguments, GraphFormat, PredictArguments, PredictionFormat,
-    ThresholdChoice,
+    RuleArguments, ThresholdChoice,
 };
 pub(crate) use quarantine::{
     QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck, QuarantineFile,
@@ -50,6 +58,10 @@ pub(crate) use quarantine::{
 pub(crate) use run::{RunArguments, RunSettings};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArguments;
+pub(crate) use setup::{
+    CiName, CompletionsArguments, DoctorArguments, InitArguments, ManArguments, ShellName,
+};
+pub(crate) use shard::{ShardArguments, ShardChoice, ShardFormat};
 
 /// Find, predict, explain and triage tests that pass and fail on the same code.
 #[derive(Debug, Parser)]
@@ -68,11 +80,32 @@ pub(crate) struct Cli {
 impl Cli {
     /// What was typed; where that is not understood, the program ends and says why.
     pub(crate) fn read() -> Self {
-        let command = help::with_help(Self::command());
         let matches =
-            command.try_get_matches().and_then(|mut it| Self::from_arg_matches_mut(&mut it));
+            definition().try_get_matches().and_then(|mut it| Self::from_arg_matches_mut(&mut it));
         matches.unwrap_or_else(|error| with_advice(error).exit())
     }
+}
+
+/// Everything that can be typed, with its help.
+pub(crate) fn definition() -> clap::Command {
+    help::with_help(Cli::command())
+}
+
+/// What these words after the program's name mean, or why they mean nothing.
+#[cfg(feature = "mcp")]
+pub(crate) fn understood(words: &[&str]) -> Result<Command, clap::Error> {
+    let words = std::iter::once("flakeproof").chain(words.iter().copied());
+    Cli::try_parse_from(words).map(|typed| typed.command)
+}
+
+/// Whether there is this subcommand, and this long option of it, if one is asked for.
+#[cfg(feature = "mcp")]
+pub(crate) fn has(subcommand: &str, option: Option<&str>) -> bool {
+    let command = Cli::command();
+    let found = command.find_subcommand(subcommand);
+    found.is_some_and(|it| {
+        option.is_none_or(|option| it.get_arguments().any(|it| it.get_long() == Some(option)))
+    })
 }
 
 /// The likeliest slip is a test command without `--` before it.
@@ -93,14 +126,18 @@ fn with_advice(mut error: clap::Error) -> clap::Error {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(RunArguments),
+    Shard(ShardArguments),
     Hunt(HuntArguments),
     List(ListArguments),
     Repro(ReproArguments),
     Verify(VerifyArguments),
     Cause(CauseArguments),
+    Fix(FixArguments),
     Report(ReportArguments),
     #[cfg(feature = "serve")]
     Serve(ServeArguments),
+    #[cfg(feature = "mcp")]
+    Mcp(McpArguments),
     Store(StoreArguments),
     Ingest(IngestArguments),
     Validate(ValidateArguments),
@@ -111,6 +148,10 @@ pub(crate) enum Command {
     Train(TrainArguments),
     Evaluate(EvaluateArguments),
     Features(FeaturesArguments),
+    Doctor(DoctorArguments),
+    Init(InitArguments),
+    Completions(CompletionsArguments),
+    Man(ManArguments),
 }
 
 /// When to use colour. `NO_COLOR` wins over `auto`.

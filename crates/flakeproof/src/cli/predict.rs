@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 
 /// Say which tests look flaky, from their source alone. Nothing is run.
 ///
-/// Compares every test, the code around it and the data that flows into its assertions with tests
-/// whose flakiness is known. A suspect is no proof, so it does not fail a build unless you say so.
+/// Rules name what is known to make tests flaky, and the line. A model compares every test, the code
+/// around it and the data that flows into its assertions with tests whose flakiness is known. A suspect is no proof, so it does not fail a build unless you say so.
 /// Exits with 4 if there is no test.
 #[derive(Debug, Args)]
 pub(crate) struct PredictArguments {
@@ -20,6 +20,11 @@ pub(crate) struct PredictArguments {
     pub(crate) diff: Option<String>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
+    #[command(flatten)]
+    pub(crate) rules: RuleArguments,
+    /// Ask no model: only rules say which tests look flaky.
+    #[arg(long)]
+    pub(crate) rules_only: bool,
     /// Write a report: `json=FILE`, `sarif=FILE`, `github=FILE`, `markdown=FILE`; `-` is stdout.
     /// Repeatable.
     #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_PREDICT_REPORTER")]
@@ -47,9 +52,23 @@ pub(crate) struct ExplainArguments {
     pub(crate) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) model: ModelArguments,
+    #[command(flatten)]
+    pub(crate) rules: RuleArguments,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: PredictionFormat,
+}
+
+/// Which rules are followed.
+#[derive(Debug, Args)]
+pub(crate) struct RuleArguments {
+    /// Only these rules: ids (FP020), names, beginnings of ids (FP02), or `all` [default: those that
+    /// are on].
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) select: Vec<String>,
+    /// None of these rules.
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) ignore: Vec<String>,
 }
 
 /// Which model speaks, and how sure it must be.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ListFormat;
 use crate::problem::Problem;
+use crate::settings::StoreName;
 
 /// Keep known flaky tests from failing the build, for a while and on the record.
 ///
@@ -75,9 +76,9 @@ pub(crate) struct QuarantineList {
 /// Check the quarantine: fail on expired entries, and name those that the evidence says are mended.
 #[derive(Debug, Args)]
 pub(crate) struct QuarantineCheck {
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
 }
 
 /// What the file is called, in the project's folder.

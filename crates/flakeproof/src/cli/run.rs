@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use flakeproof_core::{Policies, Policy, Seed};
+use flakeproof_core::{Policies, Policy, Seed, Shard};
 use flakeproof_detect::change::CompareBase;
 use flakeproof_detect::triage::{EvidenceBudget, RerunRules, RetryLimit, TriageSettings};
 use flakeproof_runner::Granularity;
 use flakeproof_runner::adapters::command::Profiles;
 
-use super::QuarantineFile;
+use super::{QuarantineFile, ShardChoice};
 use crate::problem::Problem;
 use crate::settings::{
     ConfigurationFile, Dependencies, FlakyResult, HumanDuration, Isolate, Limit, Pattern,
-    RawSettings, Reporter, Store, if_any,
+    RawSettings, Reporter, StoreName, if_any,
 };
+use flakeproof_store::StoreLocation;
 
 /// Run a test suite, rerun what fails, and say of each failure what it is.
 ///
@@ -72,6 +73,9 @@ pub(crate) struct RunArguments {
     /// Run what is still open on the code from before the change [default: auto].
     #[arg(long, value_name = "auto|off|REV", env = "FLAKEPROOF_COMPARE_BASE", help_heading = RERUNS)]
     compare_base: Option<String>,
+    /// Run one shard of the suite, such as `2/4`; `auto` asks the variables of CI [default: all].
+    #[arg(long, value_name = "I/N|auto", env = "FLAKEPROOF_SHARD")]
+    shard: Option<ShardChoice>,
     /// What a run with only flaky failures is [default: pass].
     #[arg(long, value_name = "WHAT", env = "FLAKEPROOF_FLAKY_RESULT")]
     flaky_result: Option<FlakyResult>,
@@ -84,9 +88,9 @@ pub(crate) struct RunArguments {
     /// Write a report: `json=FILE`, `junit=FILE`, `markdown=FILE`; `-` is stdout. Repeatable.
     #[arg(long, value_name = "TYPE=PATH", env = "FLAKEPROOF_REPORTER")]
     reporter: Vec<Reporter>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    store: Option<StoreName>,
     /// Also show what the test runner itself prints.
     #[arg(long, env = "FLAKEPROOF_SHOW_RUNNER")]
     show_runner: bool,
@@ -149,12 +153,14 @@ pub(crate) struct RunSettings {
     pub(crate) timeout: Option<Duration>,
     /// Environments side by side, where a number was given.
     pub(crate) jobs: Option<usize>,
+    /// The part of the suite that is run, where it is not all of it.
+    pub(crate) shard: Option<Shard>,
     pub(crate) triage: TriageSettings,
     pub(crate) base: Option<String>,
     pub(crate) compare_base: CompareBase,
     pub(crate) policies: Policies,
     pub(crate) reporters: Vec<Reporter>,
-    pub(crate) store: Store,
+    pub(crate) store: StoreLocation,
     pub(crate) quarantine: QuarantineFile,
     pub(crate) is_runner_shown: bool,
     pub(crate) seed: Option<Seed>,
@@ -197,13 +203,14 @@ impl RunSettings {
             runners: file.runners(),
             timeout: settings.timeout.map(|time| time.0).filter(|time| !time.is_zero()),
             jobs: settings.jobs.map(|jobs| jobs.max(1) as usize),
+            shard: shard(typed)?,
             base: settings.base,
             compare_base: compare_base(settings.compare_base.as_deref()),
             policies,
             reporters: settings.reporter.unwrap_or_default(),
             store: match settings.store {
-                Some(path) => Store::File(folder.join(path)),
-                None => Store::Project(file.project),
+                Some(name) => name.locate(folder)?,
+                None => StoreLocation::Project(file.project),
             },
             is_runner_shown: settings.show_runner.unwrap_or(false),
             seed: typed.seed,
@@ -211,6 +218,11 @@ impl RunSettings {
             triage,
         })
     }
+}
+
+fn shard(typed: &RunArguments) -> Result<Option<Shard>, Problem> {
+    let resolved = |choice: ShardChoice| choice.resolve(&std::env::vars().collect());
+    typed.shard.map(resolved).transpose()
 }
 
 fn triage(settings: &RawSettings) -> TriageSettings {

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
+use crate::settings::StoreName;
 use clap::Args;
 
 /// Show the report over the live history in a browser, with a JSON API.
@@ -18,15 +19,16 @@ pub(crate) struct ServeArguments {
     /// A file with the token that requests must carry.
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
-    /// The database of all runs [default: `.flakeproof/history.db` in the project].
-    #[arg(long, value_name = "PATH", env = "FLAKEPROOF_STORE")]
-    pub(crate) store: Option<PathBuf>,
+    /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
+    #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
+    pub(crate) store: Option<StoreName>,
     /// Do not ask models about the source of flaky tests.
     #[arg(long)]
     pub(crate) no_source: bool,
 }
 
-fn address(typed: &str) -> Result<SocketAddr, String> {
+/// An address with a port, or a port of this machine.
+pub(super) fn address(typed: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = typed.parse() {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     }

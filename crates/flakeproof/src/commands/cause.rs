@@ -7,21 +7,21 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    Cause, CauseEnd, CauseFindings, CauseProgress, CauseRecord, ExitCode, FailureTrace, History,
-    KnownFlaky, LeverName, NotTried, Notice, RunFacts, Suite, TestId,
+    Cause, CauseEnd, CauseFindings, CauseProgress, CauseRecord, ExitCode, FailureTrace, KnownFlaky,
+    LeverName, NotTried, Notice, RunFacts, Suite, TestId,
 };
 use flakeproof_detect::cause::{CauseEvent, Found, Question, Tries, find_cause};
 use flakeproof_report::words;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::levers::{self, InForce, Lever, Machine, Setting};
 use flakeproof_runner::{Adapter, Cancel, Waiting};
-use flakeproof_store::MemoryHistory;
 
 use crate::cli::{CauseArguments, LeverChoice};
 use crate::problem::{self, Problem};
+use crate::session::history::KeptHistory;
 use crate::session::reports::report_cause;
 use crate::session::{Start, code_in, current_folder, history, listen_for_interrupts, naming};
-use crate::settings::{ConfigurationFile, ReporterKind};
+use crate::settings::{ConfigurationFile, ReporterKind, locate};
 use crate::view::CauseProgressBar;
 
 /// Run the command.
@@ -39,11 +39,13 @@ pub(crate) fn run(typed: &CauseArguments) -> Result<ExitCode, Problem> {
     let suite = adapter.discover().map_err(problem::explain)?;
     let test = the_test(&typed.test, known.as_ref(), &suite, &*adapter)?;
     let mut kept = KeptCause::open(typed, &folder, &facts, &test);
-    let machine = Machine::probe();
+    let machine = Machine::probe_for(&*adapter);
     let question = question(typed, &kept, &*adapter, &machine, test, suite, known.as_ref())?;
 
     progress.plan(&question);
-    let clock = || begin.elapsed();
+    // Collecting, compiling and looking around are no part of the budget: nothing would be left of it.
+    let asked = Instant::now();
+    let clock = || asked.elapsed();
     let mut sink = |event: CauseEvent| {
         if let CauseEvent::Learned(learned) = &event {
             kept.learn(learned);
@@ -62,7 +64,7 @@ pub(crate) fn run(typed: &CauseArguments) -> Result<ExitCode, Problem> {
     let found = with_command(found, &facts.command);
     kept.finish(&found);
     let mut notices = adapter.notices();
-    notices.extend(kept.notices);
+    notices.extend(kept.into_notices());
     notices.extend(remarks(&found, typed));
     let findings = CauseFindings {
         run: facts,
@@ -87,9 +89,9 @@ fn only_json(typed: &CauseArguments) -> Result<(), Problem> {
 /// What hunts know about the test; `None` if they do not know it.
 fn known(typed: &CauseArguments, folder: &Path) -> Result<Option<KnownFlaky>, Problem> {
     // A history that is to be made need not be there.
-    let is_there = typed.store.as_deref().is_none_or(Path::is_file);
+    let is_there = locate(typed.store.as_ref(), folder)?.may_be_there();
     let known = match is_there {
-        true => history::flaky_tests(typed.store.as_deref(), folder)?,
+        true => history::flaky_tests(typed.store.as_ref(), folder)?,
         false => Vec::new(),
     };
     let mut meant: Vec<KnownFlaky> =
@@ -240,7 +242,7 @@ fn these(lever: &dyn Lever, values: &[String], machine: &Machine) -> Result<Vec<
 
 /// An experiment in the history of the project; in memory if it cannot be kept on disk.
 struct KeptCause {
-    history: Box<dyn History>,
+    history: KeptHistory,
     record: CauseRecord,
     seed: flakeproof_core::Seed,
     notices: Vec<Notice>,
@@ -249,14 +251,11 @@ struct KeptCause {
 impl KeptCause {
     fn open(typed: &CauseArguments, folder: &Path, facts: &RunFacts, test: &TestId) -> Self {
         let mut notices = Vec::new();
-        let history: Box<dyn History> =
-            match history::open_or_create(typed.store.as_deref(), folder) {
-                Ok(history) => Box::new(history),
-                Err(problem) => {
-                    notices.push(Notice { what: problem.what, next: problem.next });
-                    Box::new(MemoryHistory::new())
-                }
-            };
+        let history = history::open_or_create(typed.store.as_ref(), folder);
+        let history = history.unwrap_or_else(|problem| {
+            notices.push(Notice { what: problem.what, next: problem.next });
+            KeptHistory::in_memory()
+        });
         let fresh = CauseRecord {
             id: facts.id.clone(),
             started: facts.started.clone(),
@@ -301,6 +300,12 @@ impl KeptCause {
             let next = "the answer stands; `explain` will not know it".to_owned();
             self.notices.push(Notice { what: error.to_string(), next });
         }
+    }
+
+    /// What the user should know about where it is kept.
+    fn into_notices(self) -> Vec<Notice> {
+        let unsent = self.history.unsent_notice();
+        self.notices.into_iter().chain(unsent).collect()
     }
 }
 

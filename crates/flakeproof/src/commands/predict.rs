@@ -3,67 +3,98 @@
 //! word of the output means, as the book's glossary explains it.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "mcp")]
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{
-    CauseRecord, ExitCode, Features, History as _, HistoryError, KnownFlaky, MeanFeatures, Notice,
+    CauseRecord, ExitCode, Features, History, HistoryError, KnownFlaky, MeanFeatures, Notice,
     Predictions, TestDetail, TestId, TestScore,
 };
 use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
-use flakeproof_store::SqliteHistory;
 use serde_json::{Value, json};
 
 use crate::cli::{ExplainArguments, PredictArguments, PredictionFormat};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
+use crate::models::rule_check;
 use crate::problem::Problem;
 use crate::session::{current_folder, history, naming, reports};
+use crate::settings::{StoreName, locate};
 use crate::source::changed_tests::ChangedTests;
 use crate::source::project_source::ProjectSource;
-use crate::source::source_tests;
+use crate::source::source_tests::{self, SourceTest};
 use crate::view;
 
 /// `flakeproof predict`.
 pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
-    let folder = current_folder()?;
-    let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
-    let model = source.open()?;
-    let mut found = source_tests::read(&typed.paths, &folder)?;
-    if found.tests.is_empty() {
-        view::notices(&found.notices);
-        return Err(source_tests::no_tests(&typed.paths));
-    }
-    if let Some(base) = &typed.diff {
-        let changed = ChangedTests::since(base, &folder)?;
-        found.tests.retain(|test| changed.holds(test));
-    }
-    let project = || ProjectSource::read(&typed.paths, &folder);
-    let threshold = typed.model.threshold;
-    let mut predictions =
-        predictor::predict(&source, &model, &found.tests, threshold, Detail::OfSuspects, project)?;
-    predictions.notices.extend(found.notices);
+    let predicted = PredictedTests::find(typed, &current_folder()?)?;
     // The terminal comes first: a report that cannot be written loses nothing.
-    let is_stdout_taken = typed.reporter.iter().any(|it| it.path == Path::new("-"));
     match typed.output_format {
-        PredictionFormat::Text => {
-            let shown = view::Shown {
-                sources: found.tests.iter().map(|test| test.source.as_str()).collect(),
-                most: typed.show,
-                is_model_shipped: source.is_shipped(),
-                is_stdout_taken,
-            };
-            view::predictions(&predictions, &shown);
-        }
-        other => view::data(&rendered(&predictions, other)?),
+        PredictionFormat::Text => predicted.print(typed),
+        other => view::data(&rendered(&predicted.predictions, other)?),
     }
     for reporter in &typed.reporter {
-        reports::put(&reporter.path, &rendered(&predictions, reporter.format)?)?;
+        reports::put(&reporter.path, &rendered(&predicted.predictions, reporter.format)?)?;
     }
-    let has_suspects = predictions.tests.iter().any(|test| test.flaky);
+    let has_suspects = predicted.predictions.tests.iter().any(|test| test.flaky);
     let fails = has_suspects && typed.fail_on_suspects;
     Ok(if fails { ExitCode::Failures } else { ExitCode::Clean })
+}
+
+/// Tests, and what a model says about them.
+pub(super) struct PredictedTests {
+    pub(super) predictions: Predictions,
+    tests: Vec<SourceTest>,
+    is_model_shipped: bool,
+}
+
+impl PredictedTests {
+    /// Ask the model about the tests that are meant.
+    pub(super) fn find(typed: &PredictArguments, folder: &Path) -> Result<Self, Problem> {
+        let rules = rule_check::chosen(&typed.rules, folder)?;
+        let mut found = source_tests::read(&typed.paths, folder)?;
+        if found.tests.is_empty() {
+            view::notices(&found.notices);
+            return Err(source_tests::no_tests(&typed.paths));
+        }
+        if let Some(base) = &typed.diff {
+            let changed = ChangedTests::since(base, folder)?;
+            found.tests.retain(|test| changed.holds(test));
+        }
+        let project = ProjectSource::read(&typed.paths, folder)?;
+        let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
+        let mut predictions = if typed.rules_only {
+            let mut predictions = rule_check::without_model(&found.tests);
+            predictions.notices.extend(project.notices.iter().cloned());
+            predictions
+        } else {
+            let (model, threshold) = (source.open()?, typed.model.threshold);
+            let (detail, project) = (Detail::OfSuspects, || Ok(&project));
+            predictor::predict(&source, &model, &found.tests, threshold, detail, project)?
+        };
+        if source.is_shipped() && !typed.rules_only {
+            rule_check::rules_only_where_unseen(&mut predictions, &found.tests);
+        }
+        rule_check::add(&mut predictions, &found.tests, &project, &rules);
+        rule_check::add_known(&mut predictions, folder);
+        predictions.notices.extend(found.notices);
+        Ok(Self { predictions, tests: found.tests, is_model_shipped: source.is_shipped() })
+    }
+
+    /// For people.
+    pub(super) fn print(&self, typed: &PredictArguments) {
+        let shown = view::Shown {
+            sources: self.tests.iter().map(|test| test.source.as_str()).collect(),
+            most: typed.show,
+            is_model_shipped: self.is_model_shipped,
+            is_rules_only: typed.rules_only,
+            is_stdout_taken: typed.reporter.iter().any(|it| it.path == Path::new("-")),
+        };
+        view::predictions(&self.predictions, &shown);
+    }
 }
 
 /// The predictions in a format for programs.
@@ -89,53 +120,98 @@ pub(crate) fn explain(typed: &ExplainArguments) -> Result<ExitCode, Problem> {
         return Ok(ExitCode::Clean);
     }
     let folder = current_folder()?;
-    let source = ModelSource::choose(typed.model.model.as_deref(), &folder)?;
-    let model = source.open()?;
-    let known = KnownTests::find(&typed.test, &folder)?;
-    let is_text = typed.output_format == PredictionFormat::Text;
-    let found = source_tests::read(&typed.paths, &folder)?;
-    let test = match naming::the_one_written(&typed.test, &found.tests) {
-        Ok(test) => test,
-        // Tests can be made at run time, or have run elsewhere: the history knows them, not the source.
-        Err(_) if is_text && !known.is_empty() => {
-            known.print();
-            return Ok(ExitCode::Clean);
+    let explained = ExplainedTest::find(typed, None, &folder)?;
+    match typed.output_format {
+        PredictionFormat::Text => explained.print(&folder)?,
+        PredictionFormat::Json => {
+            let document = rendered(&explained.source?.predictions, PredictionFormat::Json)?;
+            view::data(&with_history(&document, &explained.known));
         }
-        Err(problem) => {
-            return Err(match nearest_word(&typed.test) {
+        other => view::data(&rendered(&explained.source?.predictions, other)?),
+    }
+    Ok(ExitCode::Clean)
+}
+
+/// All that is known about one test.
+pub(super) struct ExplainedTest {
+    pub(super) known: KnownTests,
+    /// What its source says, or why that cannot be said.
+    pub(super) source: Result<ExplainedSource, Problem>,
+}
+
+/// What a model says about the source of one test.
+pub(super) struct ExplainedSource {
+    test: SourceTest,
+    pub(super) predictions: Predictions,
+    is_model_shipped: bool,
+}
+
+impl ExplainedTest {
+    /// Ask the history and the source.
+    pub(super) fn find(
+        typed: &ExplainArguments,
+        store: Option<&StoreName>,
+        folder: &Path,
+    ) -> Result<Self, Problem> {
+        let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
+        let model = source.open()?;
+        let known = KnownTests::find(&typed.test, store, folder)?;
+        let found = source_tests::read(&typed.paths, folder)?;
+        let written = match naming::the_one_written(&typed.test, &found.tests) {
+            Ok(test) => {
+                let one = std::slice::from_ref(test);
+                let project = ProjectSource::read(&typed.paths, folder)?;
+                let (threshold, detail) = (typed.model.threshold, Detail::OfEveryTest);
+                let read = || Ok(&project);
+                let mut predictions =
+                    predictor::predict(&source, &model, one, threshold, detail, read)?;
+                let is_model_shipped = source.is_shipped();
+                if is_model_shipped {
+                    rule_check::rules_only_where_unseen(&mut predictions, one);
+                }
+                let rules = rule_check::chosen(&typed.rules, folder)?;
+                rule_check::add(&mut predictions, one, &project, &rules);
+                rule_check::add_known(&mut predictions, folder);
+                predictions.notices.extend(found.notices);
+                Ok(ExplainedSource { test: test.clone(), predictions, is_model_shipped })
+            }
+            Err(problem) => Err(match nearest_word(&typed.test) {
                 Some(word) => Problem {
                     next: format!("`flakeproof explain {word}` says what that word means"),
                     ..problem
                 },
                 None if found.tests.is_empty() => source_tests::no_tests(&typed.paths),
                 None => problem,
-            });
-        }
-    };
-    let one = std::slice::from_ref(test);
-    let project = || ProjectSource::read(&typed.paths, &folder);
-    let threshold = typed.model.threshold;
-    let mut predictions =
-        predictor::predict(&source, &model, one, threshold, Detail::OfEveryTest, project)?;
-    predictions.notices.extend(found.notices);
-    match typed.output_format {
-        PredictionFormat::Text => {
-            known.print();
-            view::explanation(&predictions, &test.source, source.is_shipped());
-            print_forests(&test.id, &folder)?;
-        }
-        PredictionFormat::Json => {
-            let document = rendered(&predictions, PredictionFormat::Json)?;
-            view::data(&with_history(&document, &known));
-        }
-        other => view::data(&rendered(&predictions, other)?),
+            }),
+        };
+        Ok(Self { known, source: written })
     }
-    Ok(ExitCode::Clean)
+
+    /// For people. Tests can be made at run time, or have run elsewhere: then the history knows them, and the
+    /// source does not.
+    pub(super) fn print(&self, folder: &Path) -> Result<(), Problem> {
+        match &self.source {
+            Ok(source) => {
+                self.known.print();
+                view::explanation(
+                    &source.predictions,
+                    &source.test.source,
+                    source.is_model_shipped,
+                );
+                print_forests(&source.test.id, folder)
+            }
+            Err(_) if !self.known.is_empty() => {
+                self.known.print();
+                Ok(())
+            }
+            Err(problem) => Err(problem.clone()),
+        }
+    }
 }
 
 /// What the history knows of a test; of each of its cases if none was named.
 #[derive(Debug, Default)]
-struct KnownTests {
+pub(super) struct KnownTests {
     /// By hunts.
     hunted: Vec<KnownFlaky>,
     /// By runs in which it failed.
@@ -145,12 +221,17 @@ struct KnownTests {
 }
 
 impl KnownTests {
-    fn find(typed: &str, folder: &Path) -> Result<Self, Problem> {
-        let Some(history) = history::find(None, folder)? else { return Ok(Self::default()) };
-        Self::read(typed, &history).map_err(|error| history::unreadable(&error))
+    /// What the history knows of the test that is meant.
+    pub(super) fn find(
+        typed: &str,
+        store: Option<&StoreName>,
+        folder: &Path,
+    ) -> Result<Self, Problem> {
+        let Some(history) = history::find(store, folder)? else { return Ok(Self::default()) };
+        Self::read(typed, &*history).map_err(|error| history::unreadable(&error))
     }
 
-    fn read(typed: &str, history: &SqliteHistory) -> Result<Self, HistoryError> {
+    fn read(typed: &str, history: &dyn History) -> Result<Self, HistoryError> {
         let (mut hunted, mut scores) = history::hunted_and_scores(history)?;
         scores.tests.retain(|it| it.last_failed.is_some() && is_meant(typed, &it.test));
         hunted.retain(|it| is_meant(typed, &it.test.id));
@@ -169,7 +250,18 @@ impl KnownTests {
         self.hunted.is_empty() && self.failed.is_empty() && self.causes.is_empty()
     }
 
-    fn print(&self) {
+    /// The tests that are meant, each once.
+    #[cfg(feature = "mcp")]
+    pub(super) fn ids(&self) -> Vec<TestId> {
+        let hunted = self.hunted.iter().map(|it| &it.test.id);
+        let failed = self.failed.iter().map(|(score, _)| &score.test);
+        let caused = self.causes.iter().map(|it| &it.test);
+        let ids: BTreeSet<&TestId> = hunted.chain(failed).chain(caused).collect();
+        ids.into_iter().cloned().collect()
+    }
+
+    /// For people.
+    pub(super) fn print(&self) {
         self.hunted.iter().for_each(view::known_test);
         self.failed.iter().for_each(|(score, detail)| view::failed_test(score, detail));
         for record in &self.causes {
@@ -225,7 +317,7 @@ fn print_forests(test: &TestId, folder: &Path) -> Result<(), Problem> {
 
 /// The mean features of the test, of each of its cases if it has parameters.
 fn measured_cases(test: &TestId, folder: &Path) -> Result<BTreeMap<TestId, Features>, Problem> {
-    if !history::place(None, folder)?.is_file() {
+    if !locate(None, folder)?.may_be_there() {
         return Ok(BTreeMap::new());
     }
     let is_case = |id: &TestId| {

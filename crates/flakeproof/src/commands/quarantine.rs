@@ -5,11 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use flakeproof_core::statistics::{clean_runs_needed, failure_rate};
-use flakeproof_core::{
-    ExitCode, History, Notice, QuarantineEntry, Tally, TestId, Timeline, TrackRecord,
-};
+use flakeproof_core::{ExitCode, Notice, QuarantineEntry, Tally, TestId, Timeline, TrackRecord};
 use flakeproof_runner::git::Repository;
-use flakeproof_store::SqliteHistory;
+use flakeproof_store::{Store, StoreLocation};
 
 use crate::cli::{
     ListFormat, QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck,
@@ -17,7 +15,7 @@ use crate::cli::{
 };
 use crate::problem::Problem;
 use crate::session::{current_folder, history, naming};
-use crate::settings::ConfigurationFile;
+use crate::settings::{ConfigurationFile, locate};
 use crate::view::{self, Checked, Release};
 
 /// Run the command.
@@ -80,7 +78,7 @@ pub(super) fn add(
 
 /// The id that was typed, or that of the only test of the history that ends like it.
 fn meant(typed: &str, folder: &Path) -> Result<String, Problem> {
-    let Some(history) = history::find(None, folder)? else { return Ok(typed.to_owned()) };
+    let Some(history) = history::hint(folder)? else { return Ok(typed.to_owned()) };
     let timeline = history.timeline().map_err(|error| history::unreadable(&error))?;
     let (stem, parameters) = typed.strip_suffix("[*]").map_or((typed, ""), |stem| (stem, "[*]"));
     let stems = timeline.tests.iter().map(|it| match parameters {
@@ -100,7 +98,7 @@ fn doubt_of(
     folder: &Path,
     file: &Path,
 ) -> Result<Option<Notice>, Problem> {
-    let Some(history) = history::find(None, folder)? else { return Ok(None) };
+    let Some(history) = history::hint(folder)? else { return Ok(None) };
     let timeline = history.timeline().map_err(|error| history::unreadable(&error))?;
     let tests = || timeline.tests.iter().map(|it| &it.test);
     if timeline.tests.is_empty() || tests().any(|test| entry.covers(test)) {
@@ -153,8 +151,8 @@ pub(super) fn check(
     file: &QuarantineFile,
     project: &Path,
 ) -> Result<ExitCode, Problem> {
-    let place = history::place(typed.store.as_deref(), project)?;
-    let records = if place.is_file() { Some(Records::read(&place)?) } else { None };
+    let place = locate(typed.store.as_ref(), project)?;
+    let records = if place.may_be_there() { Some(Records::read(&place)?) } else { None };
     let today = today();
     let mut checked = Vec::new();
     for entry in &file.entries {
@@ -173,8 +171,8 @@ struct Records {
 }
 
 impl Records {
-    fn read(place: &Path) -> Result<Self, Problem> {
-        let timeline = SqliteHistory::open(place)
+    fn read(place: &StoreLocation) -> Result<Self, Problem> {
+        let timeline = Store::open(place)
             .and_then(|history| history.timeline())
             .map_err(|error| unreadable(&error))?;
         let all = timeline.track_records();

@@ -6,7 +6,6 @@ use flakeproof_core::{Cause, ExitCode, History, HistoryError, KnownFlaky, Overvi
 use flakeproof_report::{
     GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
 };
-use flakeproof_store::SqliteHistory;
 
 use crate::cli::{ListArguments, ListFormat, OverviewForm, ReportArguments};
 use crate::problem::Problem;
@@ -19,8 +18,8 @@ use crate::view;
 pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let explain = if typed.no_source { Explain::Nothing } else { Explain::Suspects };
-    let (reader, history) = OverviewReader::open(typed.store.as_deref(), &folder, explain)?;
-    let overview = reader.read(&history)?;
+    let (reader, history) = OverviewReader::open(typed.store.as_ref(), &folder, explain)?;
+    let overview = reader.read(&*history)?;
     for (path, form) in wanted(typed, &reader.folder_of_history()) {
         put(&path, &render(form, &overview)?)?;
         if path != Path::new("-") {
@@ -55,8 +54,8 @@ fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, OverviewForm
 /// `flakeproof list`: the known flaky tests of the project.
 pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
-    let (hunted, scores, causes) = match history::find(typed.store.as_deref(), &folder)? {
-        Some(history) => all_of(&history).map_err(|error| history::unreadable(&error))?,
+    let (hunted, scores, causes) = match history::find(typed.store.as_ref(), &folder)? {
+        Some(history) => all_of(&*history).map_err(|error| history::unreadable(&error))?,
         None => (Vec::new(), Scores::default(), Vec::new()),
     };
     match typed.output_format {
@@ -67,7 +66,9 @@ pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
 }
 
 /// What hunts, runs and experiments know.
-fn all_of(history: &SqliteHistory) -> Result<(Vec<KnownFlaky>, Scores, Vec<Cause>), HistoryError> {
+pub(super) fn all_of(
+    history: &dyn History,
+) -> Result<(Vec<KnownFlaky>, Scores, Vec<Cause>), HistoryError> {
     let (hunted, scores) = history::hunted_and_scores(history)?;
     let causes = history.causes()?.into_iter().filter_map(|it| it.found).collect();
     Ok((hunted, scores, causes))

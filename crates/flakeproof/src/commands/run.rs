@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use flakeproof_core::{
-    ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Suite, SuiteCounts, Verdict,
+    ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Shard, Suite, SuiteCounts,
+    Verdict,
 };
 use flakeproof_detect::change::{BeforeTheChange, ChangeSince};
 use flakeproof_detect::triage::{self, Experiments, Triaged};
@@ -15,6 +16,7 @@ use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
 use crate::cli::{RunArguments, RunSettings};
 use crate::problem::{self, Problem, last_line};
 use crate::session::reports::report_findings;
+use crate::session::sharing::{Sharing, known_times};
 use crate::session::side_by_side;
 use crate::session::{Code, Recorder, Start, code_in, current_folder, listen_for_interrupts};
 use crate::view;
@@ -26,7 +28,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let settings = RunSettings::resolve(typed, &folder)?;
     let seed = settings.seed.unwrap_or(start.seed());
-    let id = start.id();
+    let id = settings.shard.map_or_else(|| start.id(), |shard| shard.of_run(&start.id()));
     let waiting = Waiting::default();
     let cancel = listen_for_interrupts(&waiting);
     let code = code_in(&folder);
@@ -46,9 +48,15 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
+    let mut recorder = Recorder::open(&settings.store, &folder);
+    let sharing = share(&suite, &adapter, &recorder, &code, settings.shard)?;
+    let (suite, shard_notices) = match &sharing {
+        Some(sharing) => sharing.narrow(suite, &adapter).map_err(problem::explain)?,
+        None => (suite, Vec::new()),
+    };
     let (jobs, workers) = side_by_side::jobs(settings.jobs, &adapter);
     let surroundings = side_by_side::with_jobs(adapter.surroundings(), jobs);
-    let mut recorder = Recorder::open(&settings.store);
+    let surroundings = side_by_side::with_shard(surroundings, settings.shard);
     recorder.begin(&RunRecord {
         id: id.clone(),
         started: start.at.to_string(),
@@ -71,13 +79,13 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         let history = recorder.shared();
         let request = request(&settings, &id, seed, &cancel);
         let experiments = Experiments {
-            since_pass: &|test, touched| change.facts(&*history.borrow(), test, touched),
+            since_pass: &|test, touched| change.facts(&**history.borrow(), test, touched),
             since_base: &|_, _| change.facts_since(before.base()?.1),
-            record: &|test, signature| before.record(&*history.borrow(), test, signature),
+            record: &|test, signature| before.record(&**history.borrow(), test, signature),
             base: &|| {
                 let since = change.facts_since(before.base()?.1)?.change.files;
                 let changed = since.into_iter().map(|file| file.path).collect();
-                before.project(&request, changed)
+                before.project(&request, changed, sharing.as_ref().map(Sharing::part_of_suite))
             },
             clock: &|| begin.elapsed(),
         };
@@ -114,11 +122,29 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     if let Some(why) = adapter.own_failure() {
         fail_besides_tests(&mut findings, why);
     }
-    findings.notices.splice(0..0, adapter.notices().into_iter().chain(workers));
+    if let Some(sharing) = &sharing {
+        sharing.tell_victims(&mut findings, &adapter, &settings.command);
+    }
+    let first = shard_notices.into_iter().chain(adapter.notices()).chain(workers);
+    findings.notices.splice(0..0, first);
     recorder.finish(&findings);
     findings.notices.extend(recorder.notices());
     report_findings(&findings, &settings)?;
     Ok(findings.exit)
+}
+
+/// Share the suite among the shards, where only one of them is to be run.
+fn share(
+    suite: &Suite,
+    adapter: &dyn Adapter,
+    recorder: &Recorder,
+    code: &Code,
+    shard: Option<Shard>,
+) -> Result<Option<Sharing>, Problem> {
+    let Some(shard) = shard else { return Ok(None) };
+    let times = known_times(&**recorder.shared().borrow(), code, &std::env::vars().collect())?;
+    recorder.check_readable()?;
+    Ok(Some(Sharing::new(suite, &times, adapter.can().piece, shard)))
 }
 
 /// Where the command runs, relative to the repository.
@@ -164,7 +190,7 @@ fn request(settings: &RunSettings, id: &str, seed: Seed, cancel: &Cancel) -> Run
         seed,
         is_output_shown: settings.is_runner_shown,
         profiles: settings.runners.clone(),
-        is_whole_suite_next: settings.jobs.is_none_or(|jobs| jobs == 1),
+        is_whole_suite_next: settings.jobs.is_none_or(|jobs| jobs == 1) && settings.shard.is_none(),
         cancel: cancel.clone(),
         in_force: flakeproof_runner::levers::InForce::default(),
     }

@@ -10,10 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use flakeproof_core::{ExitCode, Overview, Prediction, Reason, TestId};
-use flakeproof_store::SqliteHistory;
+use flakeproof_store::Store;
 use flakeproof_web::{
-    Error, Limits, Server, Settings, Source, SourceError, Stamp, Stopper, Token, TokenError,
-    shutdown,
+    Error, Limits, Server, Settings, Source, SourceError, Stamp, Stopper, shutdown,
 };
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -22,18 +21,19 @@ use crate::cli::ServeArguments;
 use crate::problem::Problem;
 use crate::session::current_folder;
 use crate::session::overview::{Explain, OverviewReader};
+use crate::session::token::choose_token;
 use crate::view;
 
 /// Run the command.
 pub(crate) fn run(typed: &ServeArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
-    let store = typed.store.as_deref();
+    let store = typed.store.as_ref();
     let (reader, _) = OverviewReader::open(store, &folder, Explain::Nothing)?;
     let source = LiveHistory::new(reader)?;
     if !typed.no_source {
         source.explain_later(OverviewReader::open(store, &folder, Explain::Suspects)?.0);
     }
-    let (token, is_made) = choose_token(typed)?;
+    let (token, is_made) = choose_token(typed.token_file.as_deref(), typed.address)?;
     let settings =
         Settings { address: typed.address, token: token.clone(), limits: Limits::default() };
     let server = Server::bind(settings).map_err(|error| cannot_serve(&error))?;
@@ -75,44 +75,13 @@ fn cannot_serve(error: &Error) -> Problem {
     }
 }
 
-/// Where a token may be without anybody seeing it in a list of processes.
-const VARIABLE: &str = "FLAKEPROOF_TOKEN";
-
-/// The token that is asked for, or that is needed, and whether it was made for this time.
-fn choose_token(typed: &ServeArguments) -> Result<(Option<Token>, bool), Problem> {
-    if let Some(path) = &typed.token_file {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let what = format!("the token in {} cannot be read: {error}", path.display());
-            Problem::usage(what, "check the path after `--token-file`")
-        })?;
-        let of = format!("in {}", path.display());
-        return Token::parse(&text).map(|token| (Some(token), false)).map_err(|it| bad(&of, it));
-    }
-    if let Some(text) = std::env::var_os(VARIABLE).filter(|text| !text.is_empty()) {
-        let of = format!("in {VARIABLE}");
-        let token = Token::parse(&text.to_string_lossy()).map_err(|it| bad(&of, it))?;
-        return Ok((Some(token), false));
-    }
-    if typed.address.ip().is_loopback() {
-        return Ok((None, false));
-    }
-    Ok((Some(Token::make().map_err(|error| bad("made for you", error))?), true))
-}
-
-fn bad(of: &str, error: TokenError) -> Problem {
-    Problem::usage(
-        format!("the token {of} cannot be used: {error}"),
-        "make one with `openssl rand -hex 16`",
-    )
-}
-
 /// The history as it is now.
 struct LiveHistory {
     reader: OverviewReader,
     /// What the reader reads.
-    files: [PathBuf; 3],
+    files: Vec<PathBuf>,
     /// Notices what other processes write.
-    watcher: Mutex<SqliteHistory>,
+    watcher: Mutex<Store>,
     explained: Arc<OnceLock<Explained>>,
 }
 
@@ -132,7 +101,7 @@ impl LiveHistory {
         let explained = Arc::clone(&self.explained);
         std::thread::spawn(move || {
             // Without it, pages lack an explanation; what else is wrong, requests will tell.
-            let read = reader.history().and_then(|history| reader.read(&history));
+            let read = reader.history().and_then(|history| reader.read(&*history));
             let Ok(overview) = read else { return };
             let said = overview.details.into_iter().filter_map(|(test, detail)| {
                 let is_there = detail.prediction.is_some() || !detail.features.is_empty();
@@ -142,7 +111,7 @@ impl LiveHistory {
         });
     }
 
-    fn data_version(&self) -> Result<i64, Problem> {
+    fn data_version(&self) -> Result<String, Problem> {
         let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
         watcher.stamp().map_err(|error| Problem::broken(error.to_string(), NEXT))
     }
@@ -154,7 +123,7 @@ impl Source for LiveHistory {
     fn stamp(&self) -> Result<Stamp, SourceError> {
         let version = self.data_version().map_err(told)?;
         // A file that was put in place of another has a version of its own.
-        let files = self.files.each_ref().map(|path| Look::at(path));
+        let files = self.files.iter().map(|path| Look::at(path)).collect::<Vec<_>>();
         let is_explained = self.explained.get().is_some();
         Ok(Stamp(format!("{version} {files:?} {is_explained}")))
     }
@@ -163,7 +132,7 @@ impl Source for LiveHistory {
         // Looked at first: what comes while the history is read has another stamp.
         let explained = self.explained.get();
         let history = self.reader.history().map_err(told)?;
-        let mut overview = self.reader.read(&history).map_err(told)?;
+        let mut overview = self.reader.read(&*history).map_err(told)?;
         for (test, (prediction, features)) in explained.into_iter().flatten() {
             let detail = overview.details.entry(test.clone()).or_default();
             detail.prediction.clone_from(prediction);

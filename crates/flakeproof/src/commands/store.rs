@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 
 use flakeproof_core::foreign_text::as_cell;
 use flakeproof_core::{ExitCode, HistoryError};
-use flakeproof_store::{Cell, Compaction, Depth, ExportError, Pruning, SqliteHistory, StoredTable};
+use flakeproof_store::{
+    Cell, Compaction, Depth, ExportError, Pruning, SqliteHistory, Store, StoreLocation,
+    StoredTable, SyncError,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::{
-    ExportFormat, ExportTable, ListFormat, StoreAction, StoreArguments, StoreExport, StorePrune,
-    StoreStatistics,
+    ExportFormat, ExportTable, ListFormat, StoreAction, StoreArguments, StoreCompact, StoreExport,
+    StorePrune, StoreStatistics, StoreSync,
 };
 use crate::problem::Problem;
 use crate::session::{current_folder, history};
+use crate::settings::{ConfigurationFile, StoreName, locate};
 use crate::view;
 
 #[cfg(feature = "parquet")]
@@ -31,19 +35,23 @@ pub(crate) fn run(typed: &StoreArguments) -> Result<ExitCode, Problem> {
         StoreAction::Stats(typed) => statistics(typed)?,
         StoreAction::Prune(typed) => prune(typed)?,
         StoreAction::Export(typed) => export(typed)?,
+        StoreAction::Sync(typed) => sync(typed)?,
+        StoreAction::Compact(typed) => compact(typed)?,
     }
     Ok(ExitCode::Clean)
 }
 
 fn statistics(typed: &StoreStatistics) -> Result<(), Problem> {
-    let history = look(typed.store.as_deref())?;
+    let history = look(typed.store.as_ref())?;
     let stats = history.stats().map_err(|error| unreadable(&error))?;
     let pruning = Pruning { before: days_ago(SHOWN_DAYS), depth: Depth::Details };
     let pruned = history.prune_outlook(&pruning).map_err(|error| unreadable(&error))?;
-    let bytes = stats.saving(&pruned);
-    let outlook = view::PruneOutlook { pruned, bytes, is_deep: false };
+    let outlook = pruned.map(|pruned| {
+        let bytes = stats.saving(&pruned);
+        view::PruneOutlook { pruned, bytes, is_deep: false }
+    });
     match typed.output_format {
-        ListFormat::Text => view::store_statistics(&stats, &outlook, SHOWN_DAYS),
+        ListFormat::Text => view::store_statistics(&stats, outlook.as_ref(), SHOWN_DAYS),
         ListFormat::Json => view::store_statistics_json(&stats),
     }
     Ok(())
@@ -58,20 +66,66 @@ fn prune(typed: &StorePrune) -> Result<(), Problem> {
     let depth = if typed.runs { Depth::Runs } else { Depth::Details };
     let pruning = Pruning { before, depth };
     if typed.dry_run {
-        let history = look(typed.store.as_deref())?;
+        let history = look(typed.store.as_ref())?;
         let pruned = history.prune_outlook(&pruning).map_err(|error| unreadable(&error))?;
+        let pruned = pruned.ok_or_else(not_pruned)?;
         let stats = history.stats().map_err(|error| unreadable(&error))?;
         let bytes = stats.saving(&pruned);
         view::prune_outlook(&view::PruneOutlook { pruned, bytes, is_deep: typed.runs });
         return Ok(());
     }
-    let mut history = open(typed.store.as_deref())?;
+    let mut history = open_file(typed.store.as_ref())?;
     let size = history.bytes();
     let pruned = history.prune(&pruning).map_err(|error| unwritable(&error))?;
     let compaction = history.compact().map_err(|error| unwritable(&error))?;
     let is_compact = compaction == Compaction::Done;
     view::pruned(&pruned, size, history.bytes(), is_compact);
     Ok(())
+}
+
+/// Send what one history knows to another.
+fn sync(typed: &StoreSync) -> Result<(), Problem> {
+    let folder = current_folder()?;
+    let from = match &typed.from {
+        Some(name) => name.locate(&folder)?,
+        None => StoreLocation::Project(ConfigurationFile::find(None, &folder)?.project),
+    };
+    let to = locate(typed.to.as_ref().or(typed.store.as_ref()), &folder)?;
+    if from == to || (from.file().is_some() && from.file() == to.file()) {
+        return Err(Problem::usage(
+            format!("{from} cannot be sent to itself"),
+            "name where it goes: `flakeproof store sync FROM TO`, or configure a `store`",
+        ));
+    }
+    if !from.may_be_there() {
+        return Err(missing(&from));
+    }
+    let source =
+        Store::look(&from).or_else(|_| Store::open(&from)).map_err(|error| unreadable(&error))?;
+    let mut target = Store::open(&to).map_err(|error| history::cannot_open(&error))?;
+    let synced = flakeproof_store::sync(&source, &mut target).map_err(|error| match error {
+        SyncError::From(error) => unreadable(&error),
+        SyncError::To(error) => history::cannot_open(&error),
+    })?;
+    view::synced(&synced, &from.to_string(), &to.to_string());
+    Ok(())
+}
+
+/// Fold small segments into large ones.
+fn compact(typed: &StoreCompact) -> Result<(), Problem> {
+    let location = place(typed.store.as_ref())?;
+    match Store::open(&location).map_err(|error| unreadable(&error))? {
+        Store::Objects(mut history) => {
+            let folded = history.compact().map_err(|error| unreadable(&error))?;
+            view::segments_skipped(history.skipped());
+            view::folded(&folded, &location.to_string());
+            Ok(())
+        }
+        Store::Sqlite(_) | Store::Postgres(_) => Err(Problem::usage(
+            format!("{location} has no segments"),
+            "a file is made smaller by `flakeproof store prune`",
+        )),
+    }
 }
 
 /// The time so many days ago.
@@ -82,29 +136,60 @@ fn days_ago(days: u32) -> String {
 }
 
 /// The history, to look into it. One of an older version is brought up to date.
-fn look(store: Option<&Path>) -> Result<SqliteHistory, Problem> {
+fn look(store: Option<&StoreName>) -> Result<Store, Problem> {
     let place = place(store)?;
-    SqliteHistory::look(&place)
-        .or_else(|_| SqliteHistory::open(&place))
-        .map_err(|error| unreadable(&error))
+    Store::look(&place).or_else(|_| Store::open(&place)).map_err(|error| unreadable(&error))
 }
 
-fn open(store: Option<&Path>) -> Result<SqliteHistory, Problem> {
-    SqliteHistory::open(&place(store)?).map_err(|error| unwritable(&error))
+/// The file of the history, to write to it.
+fn open_file(store: Option<&StoreName>) -> Result<Box<SqliteHistory>, Problem> {
+    match Store::open(&place(store)?).map_err(|error| unwritable(&error))? {
+        Store::Sqlite(history) => Ok(history),
+        Store::Postgres(_) => Err(not_pruned()),
+        Store::Objects(_) => Err(never_pruned()),
+    }
+}
+
+/// Many may read and write a team's history at once, and one who only adds to it may not remove.
+fn not_pruned() -> Problem {
+    Problem::usage(
+        "a history in PostgreSQL is not pruned by flakeproof",
+        "whoever owns the tables removes what is old: see the guide \"One history for a team\"",
+    )
+}
+
+/// Segments are only ever added.
+fn never_pruned() -> Problem {
+    Problem::usage(
+        "a history in an object store is not pruned by flakeproof",
+        "let a rule of the bucket remove what is old below `runs/`",
+    )
+}
+
+/// What is there can be read as it is.
+fn is_parquet() -> Problem {
+    Problem::usage(
+        "a history in an object store is Parquet already",
+        "read it with DuckDB or Spark: see the reference \"Segments\"",
+    )
 }
 
 /// Where the history is; a file that is not there is not made.
-fn place(store: Option<&Path>) -> Result<std::path::PathBuf, Problem> {
-    let place = history::place(store, &current_folder()?)?;
-    if place.is_file() {
+fn place(store: Option<&StoreName>) -> Result<StoreLocation, Problem> {
+    let place = locate(store, &current_folder()?)?;
+    if place.may_be_there() {
         return Ok(place);
     }
+    Err(missing(&place))
+}
+
+fn missing(place: &StoreLocation) -> Problem {
     let next = "run your tests with `flakeproof run -- COMMAND`, or name a history with `--store`";
-    Err(Problem::usage(format!("there is no history at {}", place.display()), next))
+    Problem::usage(format!("there is no history at {place}"), next)
 }
 
 fn unreadable(error: &HistoryError) -> Problem {
-    Problem::usage(error.to_string(), "name another history with `--store`")
+    history::unreadable(error)
 }
 
 fn unwritable(error: &HistoryError) -> Problem {
@@ -119,7 +204,11 @@ pub(super) type Out = Box<dyn Write + Send>;
 
 /// Write a table of the history for other programs, row by row.
 fn export(typed: &StoreExport) -> Result<(), Problem> {
-    let history = look(typed.store.as_deref())?;
+    let history = match look(typed.store.as_ref())? {
+        Store::Sqlite(history) => history,
+        Store::Postgres(_) => return Err(not_exported()),
+        Store::Objects(_) => return Err(is_parquet()),
+    };
     let table = match typed.table {
         ExportTable::Executions => StoredTable::Executions,
         ExportTable::Runs => StoredTable::Runs,
@@ -141,6 +230,14 @@ fn export(typed: &StoreExport) -> Result<(), Problem> {
     place.keep()?;
     view::exported(rows, &typed.out);
     Ok(())
+}
+
+fn not_exported() -> Problem {
+    Problem::usage(
+        "a history in PostgreSQL is not exported from there: its tables can be asked directly",
+        "for files, copy it first: `flakeproof store sync URL copy.db`, then \
+         `flakeproof store export OUT --store copy.db`",
+    )
 }
 
 fn format(typed: &StoreExport) -> ExportFormat {

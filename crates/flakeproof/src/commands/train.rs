@@ -75,7 +75,8 @@ fn labelled_tests(typed: &TrainFlast, folder: &Path) -> Result<Vec<LabelledTest>
         tests.extend(labelled_tests::of_folders(flaky, stable)?);
     }
     if typed.history {
-        tests.extend(labelled_tests::of_history(typed.store.as_deref(), folder)?);
+        let known = labelled_tests::of_history(typed.store.as_ref(), folder, &tests)?;
+        tests.extend(known);
     } else if typed.data.is_empty() && typed.flaky.is_none() {
         return Err(Problem::usage(
             "there is nothing to learn from",
@@ -168,8 +169,10 @@ fn train_ensemble(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
 
 fn show(about: &AboutEnsemble, path: &Path, bytes: usize, time: Duration) {
     let weights = about.members.iter().zip(about.blend.weights());
-    let line =
-        |(member, weight): (&BaseModel, &f64)| format!("{:<10} weight {weight:.2}", member.name());
+    let line = |(member, weight): (&BaseModel, &f64)| match *weight > 0.0 {
+        true => format!("{:<10} weight {weight:.2}", member.name()),
+        false => format!("{:<10} sits out: it does not help on what was held out", member.name()),
+    };
     view::trained_reader(&TrainedReader {
         path,
         bytes,
@@ -180,6 +183,7 @@ fn show(about: &AboutEnsemble, path: &Path, bytes: usize, time: Duration) {
         average_precision: about.average_precision,
         thresholds: about.thresholds,
         members: weights.map(line).collect(),
+        text: about.text.as_ref().map(|text| (text.average_precision, text.thresholds)),
         time,
     });
 }
@@ -304,6 +308,7 @@ impl<'a> AboutNetwork<'a> {
             hold_out: self.hold_out,
             average_precision: self.average_precision,
             thresholds: self.thresholds,
+            text: None,
             members: log.iter().map(line).collect(),
             time,
         });

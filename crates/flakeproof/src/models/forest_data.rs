@@ -7,11 +7,11 @@ use flakeproof_learn::cannier::{
     self, CsvError, Dataset, DatasetError, KnownTest, MeasuredTest, TestOutcomes, read_features,
     read_outcomes,
 };
-use flakeproof_store::SqliteHistory;
+use flakeproof_store::Store;
 
 use crate::cli::ForestData;
 use crate::problem::Problem;
-use crate::session::history;
+use crate::settings::{StoreName, locate};
 
 /// Tests with their features, and tests with their outcomes.
 pub(crate) type Tables = (Vec<MeasuredTest>, Vec<KnownTest>);
@@ -31,9 +31,9 @@ pub(crate) fn read_tables(typed: &ForestData, folder: &Path) -> Result<Tables, P
     let mut measured = tables(&typed.features, read_features)?;
     let mut known = tables(&typed.outcomes, read_outcomes)?;
     if typed.history {
-        let history = open(typed.store.as_deref(), folder)?;
+        let history = open(typed.store.as_ref(), folder)?;
         let (features, outcomes) =
-            of_history(&history, folder).map_err(|error| unreadable(&error))?;
+            of_history(&*history, folder).map_err(|error| unreadable(&error))?;
         measured.extend(features);
         known.extend(outcomes);
     } else if typed.features.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn join(
 
 /// The features that the project's history holds.
 pub(crate) fn features_of(
-    store: Option<&Path>,
+    store: Option<&StoreName>,
     folder: &Path,
 ) -> Result<Vec<FeatureRecord>, Problem> {
     open(store, folder)?.features().map_err(|error| unreadable(&error))
@@ -96,18 +96,18 @@ pub(crate) fn tables<T>(
     Ok(all)
 }
 
-fn open(store: Option<&Path>, folder: &Path) -> Result<SqliteHistory, Problem> {
-    let path = history::place(store, folder)?;
-    if !path.is_file() {
+fn open(store: Option<&StoreName>, folder: &Path) -> Result<Store, Problem> {
+    let place = locate(store, folder)?;
+    if !place.may_be_there() {
         return Err(Problem::usage(
-            format!("there is no history at {}", path.display()),
+            format!("there is no history at {place}"),
             "measure your tests with `flakeproof features` first, or name it with `--store`",
         ));
     }
-    SqliteHistory::open(&path).map_err(|error| unreadable(&error))
+    Store::open(&place).map_err(|error| unreadable(&error))
 }
 
-fn of_history(history: &SqliteHistory, folder: &Path) -> Result<Tables, HistoryError> {
+fn of_history(history: &dyn History, folder: &Path) -> Result<Tables, HistoryError> {
     let project = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let measured = history.features()?.into_iter().map(|it| MeasuredTest {
         project: project.clone(),

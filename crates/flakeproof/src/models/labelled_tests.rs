@@ -9,11 +9,11 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{History, Notice};
+use flakeproof_core::{History, HistoryError, Notice};
 use flakeproof_learn::ensemble::{Reading, Readings, SourceReader};
 use flakeproof_learn::labelled::{self, LabelledTest};
 use flakeproof_learn::network::{Methods, PathCorpus, PathWriter};
-use flakeproof_store::SqliteHistory;
+use flakeproof_store::Store;
 use flakeproof_syntax::Language;
 use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
 use flakeproof_syntax::project::ProjectIndex;
@@ -21,10 +21,11 @@ use rayon::prelude::*;
 
 use crate::cli::LabelledSourcesArguments;
 use crate::problem::Problem;
-use crate::session::{current_folder, history};
+use crate::session::current_folder;
+use crate::settings::{StoreName, locate};
 use crate::source::files::FOR_TRAINING;
 use crate::source::project_source::ProjectSource;
-use crate::source::source_tests;
+use crate::source::source_tests::{self, without_parameters};
 use crate::view;
 
 /// The first bytes of a Zstandard frame.
@@ -115,63 +116,135 @@ pub(crate) fn of_folders(flaky: &Path, stable: &Path) -> Result<Vec<LabelledTest
     Ok(tests)
 }
 
-/// The tests in the source of a folder, as the history of its runs knows them: flaky if they ever
-/// were, not flaky if they only ever passed. All others are left out. What `cause` proved to make one fail
-/// makes it flaky here, and is its category.
+/// The tests in the source of a folder, as the history of its runs knows them: flaky if a verdict, a hunt or
+/// a proven cause ever said so, not flaky if they only ever passed. All others are left out. What `cause`
+/// proved to make one fail is its category. `beside` are labelled tests from elsewhere.
 pub(crate) fn of_history(
-    store: Option<&Path>,
+    store: Option<&StoreName>,
     folder: &Path,
+    beside: &[LabelledTest],
 ) -> Result<Vec<LabelledTest>, Problem> {
-    let path = history::place(store, folder)?;
-    if !path.is_file() {
+    let place = locate(store, folder)?;
+    if !place.may_be_there() {
         return Err(Problem::usage(
-            format!("there is no history at {}", path.display()),
+            format!("there is no history at {place}"),
             "run your tests with `flakeproof run` some times first, or name it with `--store`",
         ));
     }
-    let (records, causes) = SqliteHistory::open(&path)
-        .and_then(|history| Ok((history.timeline()?.track_records(), history.causes()?)))
-        .map_err(|error| {
-            Problem::usage(error.to_string(), "name the history with `--store`, or use `--data`")
-        })?;
+    let history = Store::open(&place).map_err(|error| unreadable(&error))?;
+    let labels = HistoryLabels::read(&*history).map_err(|error| unreadable(&error))?;
     let found = source_tests::read(&[PathBuf::from(".")], folder)?;
-    let mut labels: HashMap<&str, bool> = HashMap::new();
-    for (test, record) in &records {
-        // Parameters are part of an id, but not of the source: one flaky case makes it flaky.
-        let id = test.as_str().split('[').next().unwrap_or_default();
-        let is_flaky = record.flaky > 0;
-        if is_flaky || record.failures == 0 && record.passes > 0 {
-            *labels.entry(id).or_insert(false) |= is_flaky;
-        }
-    }
-    // What an experiment proved to make a test fail is why it is flaky.
-    let mut categories: HashMap<&str, &str> = HashMap::new();
-    for cause in causes.iter().filter_map(|it| it.found.as_ref()) {
-        if let (true, Some(category)) = (cause.answer.is_cause(), &cause.category) {
-            let id = cause.test.as_str().split('[').next().unwrap_or_default();
-            labels.insert(id, true);
-            categories.insert(id, category);
-        }
-    }
     let project = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(found
+    let labelled: Vec<LabelledTest> = found
         .tests
         .into_iter()
         .filter_map(|test| {
-            let flaky = *labels.get(test.id.as_str())?;
+            let label = labels.of(test.id.as_str())?;
             Some(LabelledTest {
                 id: test.id.to_string(),
                 project: project.clone(),
                 class: test.class,
                 name: String::new(),
-                flaky,
-                category: categories.get(test.id.as_str()).map(|it| (*it).to_owned()),
+                flaky: label.flaky,
+                category: label.category.clone(),
                 runs: None,
                 comments: test.language.into(),
                 source: test.source,
             })
         })
-        .collect())
+        .collect();
+    labels.told(&labelled, beside)?;
+    Ok(labelled)
+}
+
+fn unreadable(error: &HistoryError) -> Problem {
+    Problem::usage(error.to_string(), "name the history with `--store`, or use `--data`")
+}
+
+/// What a history says of tests, by the id of their function: parameters are part of an id, but not of the
+/// source, and one flaky case makes the test flaky.
+#[derive(Default)]
+struct HistoryLabels {
+    tests: HashMap<String, HistoryLabel>,
+    /// How many tests each kind of evidence calls flaky.
+    verdicts: usize,
+    hunts: usize,
+    causes: usize,
+}
+
+#[derive(Default)]
+struct HistoryLabel {
+    flaky: bool,
+    category: Option<String>,
+}
+
+impl HistoryLabels {
+    fn read(history: &dyn History) -> Result<Self, HistoryError> {
+        let mut labels = Self::default();
+        for (test, record) in &history.timeline()?.track_records() {
+            let is_flaky = record.flaky > 0;
+            labels.verdicts += usize::from(is_flaky);
+            if is_flaky || record.failures == 0 && record.passes > 0 {
+                labels.at(test.as_str()).flaky |= is_flaky;
+            }
+        }
+        for it in history.known_flaky()?.iter().filter(|it| it.test.kind.is_some()) {
+            labels.hunts += 1;
+            labels.at(it.test.id.as_str()).flaky = true;
+        }
+        for cause in history.causes()?.iter().filter_map(|it| it.found.as_ref()) {
+            if let (true, Some(category)) = (cause.answer.is_cause(), &cause.category) {
+                labels.causes += 1;
+                let label = labels.at(cause.test.as_str());
+                *label = HistoryLabel { flaky: true, category: Some(category.clone()) };
+            }
+        }
+        Ok(labels)
+    }
+
+    fn at(&mut self, id: &str) -> &mut HistoryLabel {
+        self.tests.entry(without_parameters(id).to_owned()).or_default()
+    }
+
+    /// The label of a test in the source. Runners for JavaScript put `::` between a file and a test, and
+    /// their reports ` > `.
+    fn of(&self, id: &str) -> Option<&HistoryLabel> {
+        let id = without_parameters(id);
+        self.tests.get(id).or_else(|| self.tests.get(&id.replacen(" > ", "::", 1)))
+    }
+
+    /// Say how many labels there are, and refuse where one kind is missing.
+    fn told(&self, labelled: &[LabelledTest], beside: &[LabelledTest]) -> Result<(), Problem> {
+        let flaky = labelled.iter().filter(|test| test.flaky).count();
+        let stable = labelled.len() - flaky;
+        let has = |flaky: bool| beside.iter().any(|test| test.flaky == flaky);
+        let known = self.tests.len();
+        let of_it = format!(
+            "the history knows {known} tests ({} flaky by verdicts, {} by hunts, {} by causes); the source of \
+             {} is here, {flaky} of them flaky and {stable} not",
+            self.verdicts,
+            self.hunts,
+            self.causes,
+            labelled.len()
+        );
+        let next = match (flaky > 0 || has(true), stable > 0 || has(false)) {
+            (false, false) => "start it in the folder where the tests ran",
+            (false, true) => {
+                "flaky ones are missing: run `flakeproof hunt`, or `flakeproof run` on more days"
+            }
+            (true, false) => {
+                "tests that only ever passed are missing: run the suite with `flakeproof run`"
+            }
+            (true, true) => {
+                view::notices(&[Notice {
+                    what: of_it,
+                    next: "the more there are of both kinds, the more can be learned".to_owned(),
+                }]);
+                return Ok(());
+            }
+        };
+        Err(Problem::usage(format!("there is too little to learn from: {of_it}"), next))
+    }
 }
 
 /// Of so many tests at a time the graphs are drawn; more would only fill the memory.
@@ -378,7 +451,8 @@ fn of_text(test: &LabelledTest) -> Reading {
 #[cfg(test)]
 mod tests {
     use flakeproof_core::{
-        Cause, CauseAnswer, CauseProgress, CauseRecord, LeverName, Tally, TestId, TriedLever,
+        Cause, CauseAnswer, CauseProgress, CauseRecord, History, LeverName, Tally, TestId,
+        TriedLever,
     };
 
     use super::*;
@@ -419,12 +493,22 @@ mod tests {
         let source = "def test_day():\n    assert today() == 14\n\ndef test_other():\n    pass\n";
         std::fs::write(folder.path().join("test_a.py"), source).expect("it is written");
         let store = folder.path().join("history.db");
-        let mut history = SqliteHistory::open(&store).expect("it opens");
+        let mut history = flakeproof_store::SqliteHistory::open(&store).expect("it opens");
         let caused = caused_by_the_zone(&"test_a.py::test_day".into());
         history.keep_cause(&caused).expect("it is kept");
-        let labelled = of_history(Some(&store), folder.path()).expect("it reads");
-        let labels: Vec<(&str, bool, Option<&str>)> =
-            labelled.iter().map(|it| (it.id.as_str(), it.flaky, it.category.as_deref())).collect();
-        assert_eq!(labels, [("test_a.py::test_day", true, Some("time"))]);
+        let refused = of_history(Some(&StoreName::Path(store)), folder.path(), &[])
+            .expect_err("nothing is known as stable");
+        assert!(refused.what.contains("1 of them flaky and 0 not"), "{}", refused.what);
+        let labels = HistoryLabels::read(&history).expect("it reads");
+        assert!(labels.of("test_a.py::test_day[1]").is_some_and(|it| it.flaky));
+        assert!(labels.of("test_a.py::test_other").is_none());
+        assert_eq!((labels.verdicts, labels.hunts, labels.causes), (0, 0, 1));
+    }
+
+    #[test]
+    fn an_id_of_a_javascript_report_is_the_one_of_its_runner() {
+        let mut labels = HistoryLabels::default();
+        labels.at("a.test.js::cart > adds").flaky = true;
+        assert!(labels.of("a.test.js > cart > adds").is_some_and(|it| it.flaky));
     }
 }

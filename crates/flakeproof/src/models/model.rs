@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flakeproof_learn::cannier::{self, ForestModel};
-use flakeproof_learn::ensemble::{self, Ensemble};
+use flakeproof_learn::ensemble::{self, Basis, Ensemble};
 use flakeproof_learn::flast::{self, Corpus, Flast, HoldOut, Neighbourhood, ThresholdLevels};
 use flakeproof_learn::model_file;
 use memmap2::Mmap;
@@ -54,17 +54,17 @@ impl<'a> Model<'a> {
     }
 
     /// The probability that a test with this score is flaky.
-    pub(crate) fn probability(&self, score: f64) -> f64 {
+    pub(crate) fn probability(&self, score: f64, basis: Basis) -> f64 {
         match self {
             Self::Flast(flast) => flast.about.probability(score),
-            Self::Ensemble(ensemble) => ensemble.about.probability(score),
+            Self::Ensemble(ensemble) => ensemble.about.probability(score, basis),
         }
     }
 
-    pub(crate) fn thresholds(&self) -> &ThresholdLevels {
+    pub(crate) fn thresholds(&self, basis: Basis) -> &ThresholdLevels {
         match self {
             Self::Flast(flast) => &flast.about.thresholds,
-            Self::Ensemble(ensemble) => &ensemble.about.thresholds,
+            Self::Ensemble(ensemble) => ensemble.about.thresholds(basis),
         }
     }
 
@@ -298,6 +298,6 @@ mod tests {
         let source = ModelSource::choose(None, nowhere).expect("it is inside");
         let model = source.open().expect("it is whole");
         assert!(model.tests().1 > 2000, "{} flaky tests", model.tests().1);
-        assert!(model.thresholds().balanced.is_some());
+        assert!(model.thresholds(Basis::Project).balanced.is_some());
     }
 }

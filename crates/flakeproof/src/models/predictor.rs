@@ -1,10 +1,14 @@
 //! What a model predicts of tests. For an ensemble: what is read of each in its project's source,
 //! and what score that comes to.
 
+use std::borrow::Borrow;
+
 use flakeproof_core::{
     DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, Reason, SimilarTest,
 };
-use flakeproof_learn::ensemble::{BaseModel, Ensemble, EnsembleScore, Reading, SourceReader};
+use flakeproof_learn::ensemble::{
+    BaseModel, Basis, Ensemble, EnsembleScore, Reading, SourceReader,
+};
 use flakeproof_learn::flast::{HoldOut, Level, Neighbourhood, Opinion, SharedTerm, TermField};
 use flakeproof_learn::knn::Neighbour;
 use flakeproof_learn::network::PathWriter;
@@ -41,13 +45,13 @@ pub(crate) enum Detail {
 ///
 /// # Errors
 /// When the source is needed and cannot be read.
-pub(crate) fn predict(
+pub(crate) fn predict<Source: Borrow<ProjectSource>>(
     source: &ModelSource,
     model: &Model<'_>,
     tests: &[SourceTest],
     choice: ThresholdChoice,
     detail: Detail,
-    project: impl FnOnce() -> Result<ProjectSource, Problem>,
+    project: impl FnOnce() -> Result<Source, Problem>,
 ) -> Result<Predictions, Problem> {
     let known = model.neighbourhood();
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
@@ -61,22 +65,37 @@ pub(crate) fn predict(
         }
         Model::Ensemble(ensemble) => {
             let project = project()?;
-            let deserves = |score: f64| predictor.is_told(score);
-            let scored = ensemble_scores(ensemble, &project, tests, &opinions, &deserves);
-            notices.extend(project.notices);
+            let deserves = |score: f64, basis: Basis| predictor.is_told(score, basis);
+            let project = project.borrow();
+            let scored = ensemble_scores(ensemble, project, tests, &opinions, &deserves);
+            notices.extend(project.notices.iter().cloned());
             scored
         }
     };
+    let predictions_of_texts = scored.iter().filter(|it| it.basis == Basis::Text).count();
     let asked = tests.iter().zip(&opinions).zip(scored);
     let predictions =
         asked.map(|((test, opinion), scored)| predictor.prediction(test, opinion, scored));
     let predictions = predictions.collect();
+    notices.extend(only_texts(predictions_of_texts, tests.len()));
     notices.splice(0..0, threshold.notice.iter().cloned().chain(foreign(source, tests)));
     Ok(Predictions {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         tests: predictions,
+        rules: Vec::new(),
         model: facts(source, model, &threshold, choice),
         notices,
+    })
+}
+
+/// Of some tests nothing but their text was known.
+fn only_texts(count: usize, all: usize) -> Option<Notice> {
+    (count > 0).then(|| Notice {
+        what: format!(
+            "{count} of {all} tests were judged by their text alone: no code of the project that they use \
+             was found"
+        ),
+        next: "run `predict` in the folder of the project: with its code, more is seen".to_owned(),
     })
 }
 
@@ -102,6 +121,8 @@ fn foreign(source: &ModelSource, tests: &[SourceTest]) -> Option<Notice> {
 /// Where "flaky" begins.
 struct Threshold {
     level: Option<Level>,
+    /// The same for tests of which only the text is known.
+    text: Option<Level>,
     /// The lowest probability, where that was asked for.
     probability: Option<f64>,
     notice: Option<Notice>,
@@ -109,12 +130,17 @@ struct Threshold {
 
 impl Threshold {
     fn choose(model: &Model<'_>, choice: ThresholdChoice) -> Self {
-        let thresholds = model.thresholds();
-        let (level, probability) = match choice {
-            ThresholdChoice::Balanced => (thresholds.balanced, None),
-            ThresholdChoice::Careful => (thresholds.careful, None),
-            ThresholdChoice::Probability(lowest) => (None, Some(lowest)),
+        let thresholds = model.thresholds(Basis::Project);
+        let level = |basis: Basis| match choice {
+            ThresholdChoice::Balanced => model.thresholds(basis).balanced,
+            ThresholdChoice::Careful => model.thresholds(basis).careful,
+            ThresholdChoice::Probability(_) => None,
         };
+        let probability = match choice {
+            ThresholdChoice::Balanced | ThresholdChoice::Careful => None,
+            ThresholdChoice::Probability(lowest) => Some(lowest),
+        };
+        let (level, text) = (level(Basis::Project), level(Basis::Text));
         let notice = (level.is_none() && probability.is_none()).then(|| Notice {
             what: match choice {
                 ThresholdChoice::Careful => format!(
@@ -129,11 +155,15 @@ impl Threshold {
             },
             next: "give a probability to `--threshold`, or train on more labelled tests".to_owned(),
         });
-        Self { level, probability, notice }
+        Self { level, text, probability, notice }
     }
 
-    fn is_flaky(&self, score: f64, probability: f64) -> bool {
-        self.level.is_some_and(|level| score >= level.from)
+    fn is_flaky(&self, score: f64, basis: Basis, probability: f64) -> bool {
+        let level = match basis {
+            Basis::Project => self.level,
+            Basis::Text => self.text,
+        };
+        level.is_some_and(|level| score >= level.from)
             || self.probability.is_some_and(|lowest| probability >= lowest)
     }
 }
@@ -147,14 +177,14 @@ struct Predictor<'q, 'm> {
 
 impl Predictor<'_, '_> {
     /// Whether a test with this score is told of in detail.
-    fn is_told(&self, score: f64) -> bool {
-        let probability = self.model.probability(score);
-        self.detail == Detail::OfEveryTest || self.threshold.is_flaky(score, probability)
+    fn is_told(&self, score: f64, basis: Basis) -> bool {
+        let probability = self.model.probability(score, basis);
+        self.detail == Detail::OfEveryTest || self.threshold.is_flaky(score, basis, probability)
     }
 
     fn prediction(&self, test: &SourceTest, opinion: &Opinion, scored: ScoredTest) -> Prediction {
-        let probability = self.model.probability(scored.score);
-        let flaky = self.threshold.is_flaky(scored.score, probability);
+        let probability = self.model.probability(scored.score, scored.basis);
+        let flaky = self.threshold.is_flaky(scored.score, scored.basis, probability);
         let in_detail = flaky || self.detail == Detail::OfEveryTest;
         let told = self.told(opinion, in_detail);
         Prediction {
@@ -167,6 +197,8 @@ impl Predictor<'_, '_> {
             flaky,
             category: flaky.then(|| self.category(test, opinion)).flatten(),
             neighbours: told.map(|it| self.similar(test, it, in_detail)).collect(),
+            rules: Vec::new(),
+            known: None,
             reasons: scored.reasons,
             paths: scored.paths,
         }
@@ -268,6 +300,7 @@ const LONGEST_LINE: usize = 160;
 /// What an ensemble says of a test.
 struct ScoredTest {
     pub(crate) score: f64,
+    pub(crate) basis: Basis,
     pub(crate) reasons: Vec<Reason>,
     pub(crate) paths: Vec<DataPath>,
 }
@@ -275,7 +308,7 @@ struct ScoredTest {
 impl ScoredTest {
     /// A score without reasons.
     fn from_score(score: f64) -> Self {
-        Self { score, reasons: Vec::new(), paths: Vec::new() }
+        Self { score, basis: Basis::Project, reasons: Vec::new(), paths: Vec::new() }
     }
 }
 
@@ -286,11 +319,11 @@ fn ensemble_scores(
     source: &ProjectSource,
     tests: &[SourceTest],
     opinions: &[Opinion],
-    deserves: &(dyn Fn(f64) -> bool + Sync),
+    deserves: &(dyn Fn(f64, Basis) -> bool + Sync),
 ) -> Vec<ScoredTest> {
     let reader = SourceReader::new(&source.project);
-    let names = SmellReader::names();
-    let scorer = EnsembleScorer { ensemble, source, reader, names, deserves };
+    let (names, cues) = (SmellReader::names(), SmellReader::names_of_test());
+    let scorer = EnsembleScorer { ensemble, source, reader, names, cues, deserves };
     let chunks = tests.chunks(AT_ONCE).zip(opinions.chunks(AT_ONCE));
     chunks.flat_map(|(tests, opinions)| scorer.chunk(tests, opinions)).collect()
 }
@@ -300,7 +333,9 @@ struct EnsembleScorer<'h, 'm> {
     source: &'h ProjectSource,
     reader: SourceReader<'h>,
     names: Vec<String>,
-    deserves: &'h (dyn Fn(f64) -> bool + Sync),
+    /// What the numbers of a text mean.
+    cues: Vec<String>,
+    deserves: &'h (dyn Fn(f64, Basis) -> bool + Sync),
 }
 
 /// A test with its graph and the paths in it.
@@ -313,8 +348,11 @@ impl EnsembleScorer<'_, '_> {
     fn chunk(&self, tests: &[SourceTest], opinions: &[Opinion]) -> Vec<ScoredTest> {
         let declared: Vec<Option<Declared>> =
             tests.iter().map(|test| self.source.find(&test.id)).collect();
-        let drawn: Vec<Option<Drawn>> =
-            declared.par_iter().map(|declared| declared.map(|it| self.draw(it))).collect();
+        // A graph is drawn for who reads it.
+        let drawn: Vec<Option<Drawn>> = match self.ensemble.network() {
+            Some(_) => declared.par_iter().map(|it| it.map(|it| self.draw(it))).collect(),
+            None => declared.iter().map(|_| None).collect(),
+        };
         let attention = self.attention(&drawn);
         (0..tests.len())
             .into_par_iter()
@@ -322,10 +360,11 @@ impl EnsembleScorer<'_, '_> {
                 let reading = self.read(&tests[at], declared[at]);
                 let paths = attention[at].as_ref();
                 let said = self.ensemble.score(&opinions[at], &reading, paths.map(|it| it.score));
-                let told = (self.deserves)(said.score);
+                let told = (self.deserves)(said.score, said.basis);
                 let drawn = drawn[at].as_ref().zip(paths).filter(|_| told);
                 ScoredTest {
                     score: said.score,
+                    basis: said.basis,
                     reasons: if told { self.reasons(&said, &reading) } else { Vec::new() },
                     paths: drawn.map_or_else(Vec::new, |(drawn, opinion)| {
                         self.paths(drawn, &opinion.attention)
@@ -371,14 +410,19 @@ impl EnsembleScorer<'_, '_> {
 
     /// What smells the most, as far as the ensemble listens to who smells it.
     fn reasons(&self, said: &EnsembleScore, reading: &Reading) -> Vec<Reason> {
-        if said.shares.iter().all(|(member, share)| *member != BaseModel::Smells || *share <= 0.0) {
-            return Vec::new();
-        }
-        let smells = self.ensemble.smells(reading);
-        let mut reasons: Vec<Reason> = self
-            .names
+        let (names, weights) = match said.basis {
+            Basis::Text => (&self.cues, self.ensemble.cues(reading)),
+            Basis::Project if speaks(said, BaseModel::Smells) => {
+                (&self.names, self.ensemble.smells(reading))
+            }
+            Basis::Project if speaks(said, BaseModel::Text) => {
+                (&self.cues, self.ensemble.cues(reading))
+            }
+            Basis::Project => return Vec::new(),
+        };
+        let mut reasons: Vec<Reason> = names
             .iter()
-            .zip(smells)
+            .zip(weights)
             .filter(|(_, weight)| *weight > 0.05)
             .map(|(what, weight)| Reason { what: what.clone(), weight })
             .collect();
@@ -401,6 +445,11 @@ impl EnsembleScorer<'_, '_> {
             })
             .collect()
     }
+}
+
+/// Whether a member adds to the suspicion.
+fn speaks(said: &EnsembleScore, member: BaseModel) -> bool {
+    said.shares.iter().any(|(it, share)| *it == member && *share > 0.0)
 }
 
 fn steps(graph: &Graph, project: &ProjectIndex, path: &ContextualPath) -> Vec<DataStep> {

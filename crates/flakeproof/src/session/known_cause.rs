@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use flakeproof_core::{CauseRecord, FlakyKind, History, KnownFlaky, LeverName, LeverValue, Suite};
+use flakeproof_core::{CauseRecord, FlakyKind, KnownFlaky, LeverName, LeverValue, Suite};
 use flakeproof_core::{Tally, TestId};
 use flakeproof_detect::cause::UnderLever;
 use flakeproof_runner::Adapter;
@@ -12,12 +12,13 @@ use flakeproof_runner::levers::{self, InForce, Machine};
 use super::history;
 use crate::cli::LeverToPull;
 use crate::problem::Problem;
+use crate::settings::StoreName;
 
 /// The latest answer about the test that is meant; `None` if no experiment knows it, or several tests may
 /// be meant.
 pub(crate) fn known_cause(
     typed: &str,
-    store: Option<&Path>,
+    store: Option<&StoreName>,
     folder: &Path,
 ) -> Result<Option<CauseRecord>, Problem> {
     let Some(history) = history::find(store, folder)? else { return Ok(None) };
@@ -74,7 +75,7 @@ pub(crate) fn pulled(
     in_force: &InForce,
     suite: &Suite,
 ) -> Result<UnderLever, Problem> {
-    let machine = Arc::new(Machine::probe());
+    let machine = Arc::new(Machine::probe_for(adapter));
     let setting = match (adapter.obstacle_to(lever.name), levers::by_name(lever.name)) {
         (Some(obstacle), _) => Err(obstacle),
         (None, Some(found)) => found.setting(&lever.value, &machine),

@@ -6,8 +6,11 @@ pub(crate) mod known_cause;
 pub(crate) mod naming;
 pub(crate) mod overview;
 pub(crate) mod reports;
+pub(crate) mod sharing;
 pub(crate) mod side_by_side;
 mod start;
+#[cfg(any(feature = "mcp", feature = "serve"))]
+pub(crate) mod token;
 
 pub(crate) use history::Recorder;
 pub(crate) use start::{Code, Start, code_in, current_folder, listen_for_interrupts};

@@ -9,15 +9,14 @@ use flakeproof_core::{
     Standing, TestDetail, TestId,
 };
 use flakeproof_learn::cannier;
-use flakeproof_store::SqliteHistory;
+use flakeproof_store::{Store, StoreLocation, project_folder};
 
-use super::history;
 use crate::cli::{QuarantineFile, ThresholdChoice};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
 use crate::problem::Problem;
-use crate::settings::ConfigurationFile;
+use crate::settings::{ConfigurationFile, StoreName, locate};
 use crate::source::project_source::ProjectSource;
 use crate::source::source_tests::{self, SourceTest};
 
@@ -33,7 +32,7 @@ pub(crate) enum Explain {
 /// Reads what is known about a project's tests.
 #[derive(Debug, Clone)]
 pub(crate) struct OverviewReader {
-    store: PathBuf,
+    store: StoreLocation,
     folder: PathBuf,
     explain: Explain,
 }
@@ -42,46 +41,57 @@ impl OverviewReader {
     /// A reader of the project's history, or of the one that was named, and that history. The file is
     /// brought up to date, and nothing is written after that.
     pub(crate) fn open(
-        store: Option<&Path>,
+        store: Option<&StoreName>,
         folder: &Path,
         explain: Explain,
-    ) -> Result<(Self, SqliteHistory), Problem> {
-        let place = history::place(store, folder)?;
-        if !place.is_file() {
+    ) -> Result<(Self, Store), Problem> {
+        let place = locate(store, folder)?;
+        if !place.may_be_there() {
             return Err(Problem::usage(
-                format!("there is no history at {}", place.display()),
+                format!("there is no history at {place}"),
                 "run your tests with `flakeproof run -- COMMAND`, or read reports of your CI with \
                  `flakeproof ingest FILES`",
             ));
         }
-        let history = SqliteHistory::open(&place).map_err(|error| unreadable(&error))?;
+        let history = Store::open(&place).map_err(|error| unreadable(&error))?;
         history.make_digests().map_err(|error| unreadable(&error))?;
         Ok((Self { store: place, folder: folder.to_path_buf(), explain }, history))
     }
 
     /// The folder of the history, where reports may lie.
     pub(crate) fn folder_of_history(&self) -> PathBuf {
-        self.store.parent().unwrap_or(&self.folder).to_path_buf()
+        let folder = |file: PathBuf| file.parent().map(Path::to_path_buf);
+        let own = || ConfigurationFile::find(None, &self.folder).ok().map(|it| it.project);
+        let folder = match self.store.file() {
+            Some(file) => folder(file),
+            // Beside the project's own history, which keeps itself out of version control.
+            None => own().and_then(|project| project_folder(&project).ok()),
+        };
+        folder.unwrap_or_else(|| self.folder.clone())
     }
 
     /// The files that what is known comes from: the history, what was written to it lately, and the
     /// project's quarantine.
     #[cfg(feature = "serve")]
-    pub(crate) fn files(&self) -> Result<[PathBuf; 3], Problem> {
-        let mut log = self.store.clone().into_os_string();
-        log.push("-wal");
+    pub(crate) fn files(&self) -> Result<Vec<PathBuf>, Problem> {
         let project = ConfigurationFile::find(None, &self.folder)?.project;
-        Ok([self.store.clone(), log.into(), QuarantineFile::read(&project)?.path])
+        let mut files = vec![QuarantineFile::read(&project)?.path];
+        if let Some(file) = self.store.file() {
+            let mut log = file.clone().into_os_string();
+            log.push("-wal");
+            files.extend([file, log.into()]);
+        }
+        Ok(files)
     }
 
     /// The history as it is now, for looking only.
     #[cfg(feature = "serve")]
-    pub(crate) fn history(&self) -> Result<SqliteHistory, Problem> {
-        SqliteHistory::look(&self.store).map_err(|error| unreadable(&error))
+    pub(crate) fn history(&self) -> Result<Store, Problem> {
+        Store::look(&self.store).map_err(|error| unreadable(&error))
     }
 
     /// All that is known by a history.
-    pub(crate) fn read(&self, history: &SqliteHistory) -> Result<Overview, Problem> {
+    pub(crate) fn read(&self, history: &dyn History) -> Result<Overview, Problem> {
         let mut overview = self.of_history(history).map_err(|error| unreadable(&error))?;
         let project = ConfigurationFile::find(None, &self.folder)?.project;
         add_quarantine(&mut overview, &QuarantineFile::read(&project)?.entries);
@@ -91,7 +101,7 @@ impl OverviewReader {
         Ok(overview)
     }
 
-    fn of_history(&self, history: &SqliteHistory) -> Result<Overview, HistoryError> {
+    fn of_history(&self, history: &dyn History) -> Result<Overview, HistoryError> {
         let known = history.known_flaky()?;
         let timeline = history.timeline()?;
         let scores = Scores::new(&timeline, &known);
@@ -205,7 +215,7 @@ fn add_features(
 ) -> Result<(), Problem> {
     let in_project = |question| model::forest_in(question, folder);
     let Some(path) = cannier::Problem::ALL.into_iter().find_map(in_project) else { return Ok(()) };
-    if !history::place(None, folder)?.is_file() {
+    if !locate(None, folder)?.may_be_there() {
         return Ok(());
     }
     let mut means: BTreeMap<TestId, MeanFeatures> = BTreeMap::new();

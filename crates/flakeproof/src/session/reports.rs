@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
-use flakeproof_core::{CauseFindings, Findings, FixFindings, HuntFindings};
+use flakeproof_core::{CauseFindings, Findings, FixFindings, HuntFindings, PatchFindings};
 use flakeproof_detect::hunt::{self, PolluterSearch};
 use flakeproof_report::{GithubAnnotations, GithubSummary, Json, JunitXml, Renderer};
 
@@ -135,6 +135,20 @@ pub(crate) fn report_cause(
 /// written loses nothing.
 pub(crate) fn report_fix(findings: &FixFindings, reporters: &[Reporter]) -> Result<(), Problem> {
     view::fix(findings, reporters.iter().any(|it| it.path == Path::new("-")));
+    for reporter in reporters {
+        let bytes = Json.render(findings).map_err(|error| cannot_render(&error))?;
+        put(&reporter.path, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Show what mends a test and write what was asked for. The terminal comes first: a report that cannot be
+/// written loses nothing.
+pub(crate) fn report_patches(
+    findings: &PatchFindings,
+    reporters: &[Reporter],
+) -> Result<(), Problem> {
+    view::patches(findings, reporters.iter().any(|it| it.path == Path::new("-")));
     for reporter in reporters {
         let bytes = Json.render(findings).map_err(|error| cannot_render(&error))?;
         put(&reporter.path, &bytes)?;

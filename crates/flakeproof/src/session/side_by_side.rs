@@ -1,6 +1,6 @@
 //! How many environments run side by side.
 
-use flakeproof_core::{Notice, Surroundings};
+use flakeproof_core::{Notice, Shard, Surroundings};
 use flakeproof_runner::{Adapter, Workers};
 
 /// How many environments run side by side: what `-j` says, else as many as the user's command asks
@@ -41,6 +41,12 @@ pub(crate) fn with_jobs(mut surroundings: Surroundings, jobs: usize) -> Surround
     if jobs > 1 {
         surroundings.runtime.push(format!("{jobs} environments side by side"));
     }
+    surroundings
+}
+
+/// The surroundings of a part of the suite: a test meets other tests there than in the whole of it.
+pub(crate) fn with_shard(mut surroundings: Surroundings, shard: Option<Shard>) -> Surroundings {
+    surroundings.runtime.extend(shard.map(|shard| format!("one of {} shards", shard.of())));
     surroundings
 }
 

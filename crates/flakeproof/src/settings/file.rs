@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use flakeproof_runner::adapters::command::Profiles;
 use serde::Deserialize;
 
+use super::store::StoreName;
 use super::strategy::StrategyName;
 use super::values::{
     Dependencies, FlakyResult, HumanDuration, Isolate, Limit, OrderName, Pattern, Polluters,
@@ -39,6 +40,19 @@ pub(crate) struct ConfigurationFile {
     settings: RawSettings,
     profiles: BTreeMap<String, RawSettings>,
     runners: Profiles,
+    predict: PredictTable,
+}
+
+/// Which rules `predict` and `explain` follow: `[predict]`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct PredictTable {
+    /// Only these.
+    #[serde(default)]
+    pub(crate) select: Vec<String>,
+    /// None of these.
+    #[serde(default)]
+    pub(crate) ignore: Vec<String>,
 }
 
 /// A file that belongs to many tools.
@@ -87,6 +101,7 @@ impl ConfigurationFile {
             settings: RawSettings::default(),
             profiles: BTreeMap::new(),
             runners: Profiles::new(),
+            predict: PredictTable::default(),
         }
     }
 
@@ -98,7 +113,7 @@ impl ConfigurationFile {
         } else {
             toml::from_str::<FileSettings>(text)
         };
-        let (settings, profiles, runners) =
+        let (settings, profiles, runners, predict) =
             parsed.map(FileSettings::into_layers).map_err(|error| {
                 Problem::usage(
                 format!("the configuration file {} is not valid", path.display()),
@@ -106,7 +121,7 @@ impl ConfigurationFile {
             )
             .with_details(error.to_string())
             })?;
-        Ok(Self { project, path: Some(path.to_path_buf()), settings, profiles, runners })
+        Ok(Self { project, path: Some(path.to_path_buf()), settings, profiles, runners, predict })
     }
 
     /// The file's layer, with a profile over it.
@@ -127,9 +142,19 @@ impl ConfigurationFile {
         }
     }
 
+    /// Where it is, if there is one.
+    pub(crate) fn place(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     /// The runners that the file describes.
     pub(crate) fn runners(&self) -> Profiles {
         self.runners.clone()
+    }
+
+    /// What the file says about rules.
+    pub(crate) fn predict(&self) -> &PredictTable {
+        &self.predict
     }
 
     fn profiles(&self) -> String {
@@ -141,7 +166,7 @@ impl ConfigurationFile {
 }
 
 /// The base layer, the profiles over it, and the runners of a file.
-type Layers = (RawSettings, BTreeMap<String, RawSettings>, Profiles);
+type Layers = (RawSettings, BTreeMap<String, RawSettings>, Profiles, PredictTable);
 
 macro_rules! layer {
     ($($(#[$doc:meta])* $name:ident: $kind:ty,)*) => {
@@ -162,13 +187,15 @@ macro_rules! layer {
             profile: BTreeMap<String, RawSettings>,
             #[serde(default)]
             runner: Profiles,
+            #[serde(default)]
+            predict: PredictTable,
             $($(#[$doc])* $name: Option<$kind>,)*
         }
 
         impl FileSettings {
             /// The base layer, the profiles, and the runners that are described.
             fn into_layers(self) -> Layers {
-                (RawSettings { $($name: self.$name,)* }, self.profile, self.runner)
+                (RawSettings { $($name: self.$name,)* }, self.profile, self.runner, self.predict)
             }
         }
 
@@ -202,7 +229,7 @@ layer! {
     evidence_budget: HumanDuration,
     compare_base: String,
     reporter: Vec<Reporter>,
-    store: PathBuf,
+    store: StoreName,
     show_runner: bool,
     hunt_runs: u32,
     orders: u32,
@@ -215,15 +242,6 @@ layer! {
     lower: f64,
     upper: f64,
     hidden: Share,
-}
-
-/// Where the history is.
-#[derive(Debug)]
-pub(crate) enum Store {
-    /// In the project's own folder for it.
-    Project(PathBuf),
-    /// In a file that was named.
-    File(PathBuf),
 }
 
 /// What was typed, if anything was.

@@ -62,7 +62,10 @@ pub(crate) fn known_cause(cause: &Cause, started: &str) {
         let _ = writeln!(text, "make it fail: {STRONG}{command}{STRONG:#}");
     }
     let day = started.split('T').next().unwrap_or_default();
-    let _ = writeln!(text, "{DIM}found by `flakeproof cause` on {day}{DIM:#}\n");
+    let _ = writeln!(
+        text,
+        "{DIM}found by `flakeproof cause` on {day}; below, what its code alone lets guess{DIM:#}\n"
+    );
     let _ = terminal::out(&text);
 }
 
@@ -93,7 +96,8 @@ fn table(text: &mut String, cause: &Cause, detail: Detail) {
         let label = label(lever);
         let pad = " ".repeat(width - label.chars().count());
         let proven = lever.answer.map(|it| format!("  {STRONG}{it}{STRONG:#}")).unwrap_or_default();
-        let beside = lever.beside.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        let beside =
+            lever.beside.as_ref().map(|it| format!(" (with {it} instead)")).unwrap_or_default();
         let remark =
             lever.remark.as_ref().map(|it| format!("  {DIM}{it}{DIM:#}")).unwrap_or_default();
         let _ = writeln!(

@@ -62,6 +62,8 @@ pub(crate) struct MemberLine {
     pub(crate) average_precision: Option<f64>,
     /// Its mean weight in the folds.
     pub(crate) weight: f64,
+    /// In how many of them it sits.
+    pub(crate) sits_in: usize,
 }
 
 /// How long it took.
@@ -104,6 +106,7 @@ impl HeldOutEvaluation {
                 "member": line.name,
                 "average_precision": line.average_precision,
                 "mean_weight": line.weight,
+                "sits_in": line.sits_in,
             })
         };
         let mut value = scores(&self.confusion);
@@ -166,10 +169,12 @@ impl HeldOutEvaluation {
         for member in &self.members {
             let _ = writeln!(
                 text,
-                "  {:<10} alone {}, mean weight {:.2}",
+                "  {:<10} alone {}, mean weight {:.2}, sits in {} of {} folds",
                 member.name,
                 share(member.average_precision),
-                member.weight
+                member.weight,
+                member.sits_in,
+                self.folds
             );
         }
         self.add_times(&mut text);
@@ -210,6 +215,8 @@ pub(crate) struct TrainedReader<'a> {
     pub(crate) thresholds: ThresholdLevels,
     /// A line about each member.
     pub(crate) members: Vec<String>,
+    /// What the member is worth that reads texts alone, if there is one.
+    pub(crate) text: Option<(Option<f64>, ThresholdLevels)>,
     pub(crate) time: Duration,
 }
 
@@ -236,15 +243,24 @@ fn text(trained: &TrainedReader<'_>) -> String {
         HoldOut::Project => "whole projects held out",
     };
     let _ = writeln!(text, "with {unit}: average precision {}", share(trained.average_precision));
-    let ThresholdLevels { balanced, careful, careful_precision } = trained.thresholds;
-    level(&mut text, "balanced", balanced, "nothing is found");
-    let none = format!("no threshold has {:.0} % of its alarms right", 100.0 * careful_precision);
-    level(&mut text, "careful", careful, &none);
+    levels(&mut text, trained.thresholds);
     text.push_str("members:\n");
     for member in &trained.members {
         let _ = writeln!(text, "  {member}");
     }
+    if let Some((average_precision, thresholds)) = trained.text {
+        let worth = share(average_precision);
+        let _ = writeln!(text, "where only the text of a test is known: average precision {worth}");
+        levels(&mut text, thresholds);
+    }
     text
+}
+
+fn levels(text: &mut String, thresholds: ThresholdLevels) {
+    let ThresholdLevels { balanced, careful, careful_precision } = thresholds;
+    level(text, "balanced", balanced, "nothing is found");
+    let none = format!("no threshold has {:.0} % of its alarms right", 100.0 * careful_precision);
+    level(text, "careful", careful, &none);
 }
 
 fn level(text: &mut String, name: &str, level: Option<Level>, otherwise: &str) {
@@ -281,7 +297,12 @@ mod tests {
             with_path: 8,
             confusion,
             average_precision: Some(0.75),
-            members: vec![MemberLine { name: "words", average_precision: None, weight: 0.5 }],
+            members: vec![MemberLine {
+                name: "words",
+                average_precision: None,
+                weight: 0.5,
+                sits_in: 1,
+            }],
             projects: vec![ProjectLine { project: "apple".into(), confusion }],
             shows_projects: true,
             timing: Timing::default(),
@@ -291,7 +312,8 @@ mod tests {
     #[test]
     fn people_see_projects_members_and_how_much_was_found() {
         let text = anstream::adapter::strip_str(&evaluation().text()).to_string();
-        for word in ["apple", "average precision 0.750", "words      alone –, mean weight 0.50"] {
+        let member = "words      alone –, mean weight 0.50, sits in 1 of 2 folds";
+        for word in ["apple", "average precision 0.750", member] {
             assert!(text.contains(word), "{text}");
         }
         assert!(text.contains("9 of 10 tests in sources, 8 with a path"), "{text}");
@@ -322,6 +344,7 @@ mod tests {
                 careful_precision: 0.9,
             },
             members: vec!["words      weight 1.00".into()],
+            text: None,
             time: Duration::from_secs(3),
         };
         let said = anstream::adapter::strip_str(&text(&trained)).to_string();

@@ -14,7 +14,13 @@ use super::terminal::{self, CHANCE, DIM, STRONG, count};
 
 /// Print the list for people.
 pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) {
-    let _ = terminal::out(&listed(hunted, scores, causes));
+    let _ = terminal::out(&listed(&List::new(hunted, scores, causes), 0..usize::MAX));
+}
+
+/// A part of the list for people, as it is printed, with how many tests there are in all.
+#[cfg(feature = "mcp")]
+pub(crate) fn known_flaky_part(list: &List<'_>, part: std::ops::Range<usize>) {
+    let _ = terminal::out(&listed(list, part));
 }
 
 /// Print the list for programs.
@@ -37,10 +43,27 @@ fn as_json(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) -> Value {
 }
 
 /// A flaky test, by what hunts and runs know about it.
-struct Line<'k> {
-    score: &'k TestScore,
-    hunted: Option<&'k KnownFlaky>,
-    cause: Option<&'k Cause>,
+pub(crate) struct Line<'k> {
+    pub(crate) score: &'k TestScore,
+    pub(crate) hunted: Option<&'k KnownFlaky>,
+    pub(crate) cause: Option<&'k Cause>,
+}
+
+/// The tests that need work, those first that fail every time.
+pub(crate) struct List<'k> {
+    pub(crate) broken: Vec<&'k TestScore>,
+    pub(crate) flaky: Vec<Line<'k>>,
+    pub(crate) latent: Vec<&'k Cause>,
+    scores: &'k Scores,
+}
+
+impl<'k> List<'k> {
+    /// What hunts, runs and experiments come to.
+    pub(crate) fn new(hunted: &'k [KnownFlaky], scores: &'k Scores, causes: &'k [Cause]) -> Self {
+        let flaky = lines(hunted, scores, causes);
+        let latent = latent(&flaky, scores, causes);
+        Self { broken: scores.standing(Standing::Broken).collect(), flaky, latent, scores }
+    }
 }
 
 /// The tests that fail under a lever, and of which nothing else shows that they are flaky or broken.
@@ -138,7 +161,7 @@ fn latent_columns(cause: &Cause) -> [String; 4] {
 }
 
 /// The day on which a test last failed.
-fn last_failed(score: &TestScore) -> &str {
+pub(crate) fn last_failed(score: &TestScore) -> &str {
     date(score.last_failed.as_deref().unwrap_or(&score.last_seen))
 }
 
@@ -219,15 +242,14 @@ pub(crate) fn known_as_json(known: &KnownFlaky) -> Value {
     })
 }
 
-fn listed(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) -> String {
+fn listed(list: &List<'_>, part: std::ops::Range<usize>) -> String {
     let mut text = String::new();
-    let lines = lines(hunted, scores, causes);
-    let latent = latent(&lines, scores, causes);
-    let broken: Vec<&TestScore> = scores.standing(Standing::Broken).collect();
+    let List { broken, flaky: lines, latent, scores } = list;
     let broken_rows = broken.iter().map(|score| (&score.test, broken_columns(score)));
     let flaky_rows = lines.iter().map(|line| (&line.score.test, line.columns()));
     let latent_rows = latent.iter().map(|cause| (&cause.test, latent_columns(cause)));
-    table(&mut text, &broken_rows.chain(flaky_rows).chain(latent_rows).collect::<Vec<_>>());
+    let rows = broken_rows.chain(flaky_rows).chain(latent_rows);
+    table(&mut text, &rows.skip(part.start).take(part.len()).collect::<Vec<_>>());
     if !text.is_empty() {
         text.push('\n');
     }
@@ -404,13 +426,15 @@ mod tests {
     fn each_known_test_is_one_line() {
         let known = [known("a.py::test_a", FlakyKind::Nod, 0), known("b", FlakyKind::Victim, 2)];
         let scores = Scores::new(&Timeline::default(), &known);
-        let text = listed(&known, &scores, &[]);
+        let text = listed(&List::new(&known, &scores, &[]), 0..usize::MAX);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }
 
     #[test]
     fn an_empty_list_says_what_to_run() {
-        assert!(listed(&[], &Scores::default(), &[]).contains("`flakeproof hunt -- COMMAND`"));
+        let scores = Scores::default();
+        let text = listed(&List::new(&[], &scores, &[]), 0..usize::MAX);
+        assert!(text.contains("`flakeproof hunt -- COMMAND`"));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_core::{
     DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, SimilarTest,
 };
-use flakeproof_syntax::words;
+use flakeproof_report::words;
+use flakeproof_syntax::words::parts;
 
 use super::terminal::{self, CHANCE, DIM, GOOD, OPEN, STRONG, count};
 
@@ -28,6 +29,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) most: usize,
     /// Whether the model knows nothing of this project.
     pub(crate) is_model_shipped: bool,
+    /// Whether no model was asked.
+    pub(crate) is_rules_only: bool,
     /// Whether stdout carries data.
     pub(crate) is_stdout_taken: bool,
 }
@@ -43,7 +46,7 @@ pub(crate) fn predictions(predictions: &Predictions, shown: &Shown<'_>) {
 pub(crate) fn explanation(predictions: &Predictions, source: &str, is_model_shipped: bool) {
     let mut text = String::new();
     for test in &predictions.tests {
-        suspect(&mut text, test, source, usize::MAX);
+        suspect(&mut text, predictions, test, source, usize::MAX);
     }
     predictions.notices.iter().for_each(|it| notice(&mut text, it));
     model(&mut text, &predictions.model, is_model_shipped);
@@ -62,15 +65,18 @@ fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
     let with_sources = predictions.tests.iter().zip(&shown.sources);
     let mut suspects: Vec<(&Prediction, &&str)> =
         with_sources.filter(|(test, _)| test.flaky).collect();
-    suspects.sort_by(|a, b| b.0.probability.total_cmp(&a.0.probability));
+    suspects.sort_by(|(a, _), (b, _)| {
+        let by_rule = a.rules.is_empty().cmp(&b.rules.is_empty());
+        by_rule.then(b.probability.total_cmp(&a.probability))
+    });
     for (test, source) in suspects.iter().take(shown.most) {
-        suspect(&mut text, test, source, RESEMBLED);
+        suspect(&mut text, predictions, test, source, RESEMBLED);
     }
     if suspects.len() > shown.most {
         let rest = &suspects[shown.most..];
         let _ = writeln!(text, "{DIM}and {} more:{DIM:#}", rest.len());
         for (test, _) in rest.iter().take(LISTED) {
-            let _ = writeln!(text, "  {:>4}  {}", percent(test.probability), test.id.shown());
+            let _ = writeln!(text, "  {:>5}  {}", words::ground(test), test.id.shown());
         }
         if rest.len() > LISTED {
             let unlisted = rest.len() - LISTED;
@@ -81,7 +87,11 @@ fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
     }
     predictions.notices.iter().for_each(|it| notice(&mut text, it));
     closing(&mut text, predictions, suspects.len());
-    model(&mut text, &predictions.model, shown.is_model_shipped);
+    if shown.is_rules_only {
+        let _ = writeln!(text, "{DIM}rules only: no model was asked{DIM:#}");
+    } else {
+        model(&mut text, &predictions.model, shown.is_model_shipped);
+    }
     text
 }
 
@@ -89,17 +99,36 @@ fn notice(text: &mut String, notice: &Notice) {
     let _ = writeln!(text, "{OPEN}note{OPEN:#}: {}\n      {}\n", notice.what, notice.next);
 }
 
-fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
-    let (style, word) = if test.flaky { (CHANCE, "SUSPECT") } else { (GOOD, "FINE   ") };
+fn suspect(
+    text: &mut String,
+    predictions: &Predictions,
+    test: &Prediction,
+    source: &str,
+    most: usize,
+) {
+    // What is known beats what is guessed.
+    let (style, word) = match (&test.known, test.flaky) {
+        (Some(_), _) => (CHANCE, "KNOWN  "),
+        (None, true) => (CHANCE, "SUSPECT"),
+        (None, false) => (GOOD, "FINE   "),
+    };
+    let likely = if test.is_judged() { percent(test.probability) } else { String::new() };
     let why = test.category.as_ref().map(|it| format!("  {OPEN}{}{OPEN:#}", spaced(it)));
     let _ = writeln!(
         text,
-        "{style}{word}{style:#} {:>4}  {STRONG}{}{STRONG:#}{}",
-        percent(test.probability),
+        "{style}{word}{style:#} {likely:>4}  {STRONG}{}{STRONG:#}{}",
         test.id.shown(),
         why.unwrap_or_default()
     );
     let _ = writeln!(text, "              {DIM}{}:{}{DIM:#}", test.file, test.line);
+    if let Some(known) = &test.known {
+        let _ = writeln!(text, "       {CHANCE}{known}{CHANCE:#} by hunts and runs on record");
+    }
+    rules(text, predictions, test, source);
+    if !test.rules.is_empty() && most != usize::MAX {
+        text.push('\n');
+        return;
+    }
     let flaky: Vec<&SimilarTest> = test.neighbours.iter().filter(|it| it.flaky).collect();
     let told: Vec<&SimilarTest> =
         if most == usize::MAX { test.neighbours.iter().collect() } else { flaky };
@@ -115,6 +144,31 @@ fn suspect(text: &mut String, test: &Prediction, source: &str, most: usize) {
     reasons(text, test);
     paths(text, test, if most == usize::MAX { most } else { 1 });
     text.push('\n');
+}
+
+/// What rules found: the rule, the line, what is wrong there and what to do.
+fn rules(text: &mut String, predictions: &Predictions, test: &Prediction, source: &str) {
+    for found in &test.rules {
+        let facts = predictions.rule(&found.id);
+        let name = facts.map_or("", |facts| facts.name.as_str());
+        let _ = writeln!(
+            text,
+            "       {CHANCE}{} {name}{CHANCE:#} in line {}: {}",
+            found.id, found.line, found.message
+        );
+        let at = found.line.checked_sub(test.line).map(|at| at as usize);
+        if let Some(line) = at.and_then(|at| source.lines().nth(at)) {
+            let _ = writeln!(
+                text,
+                "       {DIM}{:>4} │{DIM:#} {}",
+                found.line,
+                line.replace('\t', " ")
+            );
+        }
+        if let Some(facts) = facts {
+            let _ = writeln!(text, "            {DIM}{}{DIM:#}", facts.advice);
+        }
+    }
 }
 
 /// The lines of the test that hold most of the shared words, those words underlined.
@@ -144,7 +198,7 @@ fn frame(text: &mut String, first: u32, source: &str, shared: &HashSet<&str>) {
 /// For each character of a line whether it belongs to a shared word.
 fn marks(line: &str, shared: &HashSet<&str>) -> Vec<bool> {
     let mut marks = vec![false; line.chars().count()];
-    for part in words::parts(line) {
+    for part in parts(line) {
         if shared.contains(part.to_lowercase().as_str()) {
             let start = part.as_ptr() as usize - line.as_ptr() as usize;
             let from = line[..start].chars().count();

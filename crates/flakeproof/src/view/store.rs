@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use flakeproof_core::{Overview, Standing};
-use flakeproof_store::{Pruned, StoreStats};
+use flakeproof_store::{Folded, Pruned, Skipped, StoreStats, Synced};
 use serde_json::json;
 
 use super::terminal::{self, DIM, STRONG, count};
@@ -21,7 +21,7 @@ pub(crate) struct PruneOutlook {
 }
 
 /// Print what the history holds, for people.
-pub(crate) fn store_statistics(stats: &StoreStats, outlook: &PruneOutlook, days: u32) {
+pub(crate) fn store_statistics(stats: &StoreStats, outlook: Option<&PruneOutlook>, days: u32) {
     let text = statistics(stats, outlook, days);
     let _ = terminal::out(&text);
 }
@@ -33,7 +33,7 @@ pub(crate) fn store_statistics_json(stats: &StoreStats) {
     let (first, last) = stats.period.clone().unzip();
     let document = json!({
         "schema": 1,
-        "file": stats.file.display().to_string(),
+        "file": stats.place,
         "bytes": stats.bytes,
         "free_bytes": stats.free_bytes,
         "runs": stats.runs,
@@ -58,6 +58,51 @@ pub(crate) fn pruned(pruned: &Pruned, before: u64, after: u64, is_compact: bool)
     let _ = terminal::out(&text);
 }
 
+/// Say what was folded.
+pub(crate) fn folded(folded: &Folded, place: &str) {
+    let text = match folded.segments {
+        0 => format!("{place}: there is nothing to fold\n"),
+        _ => format!(
+            "{place}: {} of {} are in larger ones now\n",
+            count(folded.segments, "segment"),
+            count(folded.runs, "run")
+        ),
+    };
+    let _ = terminal::out(&text);
+}
+
+/// Say which segments count for nothing, and why.
+pub(crate) fn segments_skipped(skipped: &[Skipped]) {
+    for Skipped { segment, why } in skipped {
+        let what = format!("the segment {segment} does not count: {why}");
+        let next = "remove it if its run is not wanted, or write it again from its machine";
+        let _ = terminal::err(&format!("{DIM}{what}\n{next}{DIM:#}\n"));
+    }
+}
+
+/// Say what was sent from one history to another.
+pub(crate) fn synced(synced: &Synced, from: &str, to: &str) {
+    let text = sent(synced, from, to);
+    let _ = terminal::out(&text);
+}
+
+fn sent(synced: &Synced, from: &str, to: &str) -> String {
+    let things = [
+        (synced.runs, "run"),
+        (synced.executions, "execution"),
+        (synced.hunts, "hunt"),
+        (synced.causes, "experiment"),
+    ];
+    let sent: Vec<String> =
+        things.iter().filter(|(many, _)| *many > 0).map(|(many, of)| count(*many, of)).collect();
+    let known = match synced.known {
+        0 => String::new(),
+        known => format!("; {known} of its runs, hunts and experiments were there already"),
+    };
+    let sent = if sent.is_empty() { "nothing new".to_owned() } else { sent.join(", ") };
+    format!("{STRONG}{sent}{STRONG:#} sent from {from} to {to}{DIM}{known}{DIM:#}\n")
+}
+
 /// Say that a table was written.
 pub(crate) fn exported(rows: u64, out: &Path) {
     if out == Path::new("-") {
@@ -68,10 +113,10 @@ pub(crate) fn exported(rows: u64, out: &Path) {
     let _ = writeln!(err, "{STRONG}{}{STRONG:#} {DIM}{rows}{DIM:#}", out.display());
 }
 
-fn statistics(stats: &StoreStats, outlook: &PruneOutlook, days: u32) -> String {
+fn statistics(stats: &StoreStats, outlook: Option<&PruneOutlook>, days: u32) -> String {
     let mut text = String::new();
     let size = size(stats.bytes);
-    let _ = writeln!(text, "{STRONG}{}{STRONG:#}  {size}", stats.file.display());
+    let _ = writeln!(text, "{STRONG}{}{STRONG:#}  {size}", stats.place);
     let period = match &stats.period {
         Some((first, last)) => format!(", from {} to {}", day(first), day(last)),
         None => String::new(),
@@ -89,6 +134,7 @@ fn statistics(stats: &StoreStats, outlook: &PruneOutlook, days: u32) -> String {
         let free = self::size(stats.free_bytes);
         let _ = writeln!(text, "{:<width$}  {free:>9}  {DIM}free{DIM:#}", "");
     }
+    let Some(outlook) = outlook else { return text };
     text.push('\n');
     if outlook.pruned.old_runs == 0 {
         let _ = writeln!(text, "{DIM}no run is older than {days} days{DIM:#}");
@@ -214,7 +260,7 @@ mod tests {
     fn the_largest_table_and_what_could_go_are_shown() {
         let table = |name: &str, rows, bytes| TableStats { name: name.into(), rows, bytes };
         let stats = StoreStats {
-            file: "history.db".into(),
+            place: "history.db".into(),
             bytes: 123_456_789,
             free_bytes: 4096,
             tables: vec![table("execution", 5_000_000, 110_000_000), table("run", 1, 800)],
@@ -224,7 +270,7 @@ mod tests {
             period: Some(("2026-01-01T00:00:00Z".into(), "2026-11-15T00:00:00Z".into())),
         };
         let outlook = PruneOutlook { pruned: pruned_some(), bytes: 26_000_000, is_deep: false };
-        insta::assert_snapshot!(plain(&statistics(&stats, &outlook, 90)));
+        insta::assert_snapshot!(plain(&statistics(&stats, Some(&outlook), 90)));
     }
 
     #[test]
@@ -233,6 +279,14 @@ mod tests {
         let text =
             forgotten(&deep, 2_000_000, 500_000, true) + &forgotten(&deep, 2000, 2000, false);
         insta::assert_snapshot!(plain(&text));
+    }
+
+    #[test]
+    fn what_was_sent_is_said_and_what_was_known() {
+        let synced = Synced { runs: 2, executions: 1200, known: 3, ..Synced::default() };
+        let text = plain(&(sent(&synced, "a.db", "b.db") + &sent(&Synced::default(), "a", "b")));
+        assert!(text.starts_with("2 runs, 1200 executions sent from a.db to b.db; 3 of"), "{text}");
+        assert!(text.contains("nothing new sent from a to b\n"), "{text}");
     }
 
     #[test]

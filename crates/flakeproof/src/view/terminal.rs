@@ -4,6 +4,7 @@
 //! Of text for people nothing that a test wrote moves the cursor, changes the direction of a line,
 //! or is a command for a CI service that reads the log.
 
+use std::cell::RefCell;
 use std::io::{IsTerminal, Result, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -113,6 +114,9 @@ pub(crate) fn verbatim(text: &str) {
 
 /// Write data to stdout.
 pub(crate) fn data(bytes: &[u8]) {
+    if is_kept(&String::from_utf8_lossy(bytes)) {
+        return;
+    }
     let mut out = std::io::stdout().lock();
     // A reader that went away has all it wanted.
     let _ = out.write_all(bytes).and_then(|()| out.flush());
@@ -125,12 +129,38 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 
 /// Print to stdout.
 pub(crate) fn out(text: &str) -> Result<()> {
+    if is_kept(&in_lines(text)) {
+        return Ok(());
+    }
     anstream::stdout().lock().write_all(in_lines(text).as_bytes())
 }
 
 /// Print to stderr.
 pub(crate) fn err(text: &str) -> Result<()> {
+    if is_kept(&in_lines(text)) {
+        return Ok(());
+    }
     anstream::stderr().lock().write_all(in_lines(text).as_bytes())
+}
+
+thread_local! {
+    /// What this thread would print, while somebody wants it as text.
+    static KEPT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// What `print` prints on this thread, as text without colours and in place of printing it: the same words,
+/// for somebody who has no terminal.
+#[cfg(feature = "mcp")]
+pub(crate) fn as_text<T>(print: impl FnOnce() -> T) -> (T, String) {
+    let before = KEPT.replace(Some(String::new()));
+    let done = print();
+    let text = KEPT.replace(before).unwrap_or_default();
+    (done, anstream::adapter::strip_str(&text).to_string())
+}
+
+/// Whether somebody wants this as text; then it is kept.
+fn is_kept(text: &str) -> bool {
+    KEPT.with_borrow_mut(|kept| kept.as_mut().map(|kept| kept.push_str(text)).is_some())
 }
 
 /// A bar that says that tests are being collected, and whether anybody sees it: elsewhere than on a
@@ -171,5 +201,21 @@ impl Steps {
     /// All is done.
     pub(crate) fn end(self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(all(test, feature = "mcp"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_as_text_is_not_printed_and_has_no_colours() {
+        let (done, text) = as_text(|| {
+            let _ = out(&format!("{BAD}red{BAD:#}\n"));
+            data(b"data\n");
+            7
+        });
+        assert_eq!((done, text.as_str()), (7, "red\ndata\n"));
+        assert!(!is_kept("afterwards it is printed again"));
     }
 }

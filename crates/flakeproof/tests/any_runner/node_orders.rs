@@ -113,6 +113,21 @@ fn a_hunt_in_vitest_finds_victims_and_brittle_tests() {
     }
 }
 
+/// vitest says of a promise that nobody waits for only that the run failed, not by which test.
+#[test]
+fn an_error_beside_all_tests_makes_no_victim() {
+    let test = "an_error_beside_all_tests_makes_no_victim";
+    let Some(project) = with(&[node::VITEST], test) else { return };
+    let body = "import { it } from 'vitest';\nit('first', () => {});\n\
+                it('rejects', () => { Promise.reject(new Error('nobody waits')); });\n\
+                it('last', () => {});\n";
+    let project = project.file("a.test.ts", body);
+    let ran = hunt(&project, &["npx", "vitest", "run"]);
+    let tests = ran.json["tests"].as_array().expect("a report");
+    let blamed: Vec<&str> = tests.iter().filter_map(|it| it["kind"].as_str()).collect();
+    assert!(blamed.is_empty(), "{blamed:?}: {}", ran.text());
+}
+
 /// A polluter that leaves something behind in every way that can be seen, for each runner.
 #[test]
 fn a_hunt_tells_what_a_polluter_leaves_behind() {

@@ -30,6 +30,9 @@ probe() {
         echo "personality=$(cat /proc/self/personality)"
         echo "users=$(tr -s ' ' < /proc/self/uid_map)"
         echo "loopback=$(grep -c 127.0.0.1 /proc/net/fib_trie)"
+        echo "names=$(getent hosts localhost | wc -l)"
+        echo "servers=$(cksum < /etc/resolv.conf)"
+        echo "hosts=$(cksum < /etc/hosts)"
         echo "devices=$(tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d '\n ')"
         echo "year=$(date -u +%Y)"
         echo "local_time=$(date -d @1700000000 +%d.%H.%M)"
@@ -84,6 +87,16 @@ const LOOK_FOR_A_WAIT: &str = r#"
         read -r _ _ state _ < /proc/$!/stat
     done 2>/dev/null"#;
 
+/// Whether the kernel has its child wait for somebody's answer when it reaches for the loopback. It finds
+/// nobody there.
+const LOOK_FOR_A_SLOW_NETWORK: &str = r#"
+    bash -c 'exec 3<>/dev/tcp/127.0.0.1/1' 2>/dev/null &
+    while [ -d /proc/$! ] && [ "$state" != Z ]; do
+        read -r place < /proc/$!/wchan
+        case $place in seccomp*) waiting=yes ;; esac
+        read -r _ _ state _ < /proc/$!/stat
+    done 2>/dev/null"#;
+
 /// What a lever must change, and what it may change besides.
 struct Claim {
     lever: LeverName,
@@ -112,7 +125,7 @@ impl Claim {
     }
 }
 
-const CLAIMS: [Claim; 20] = [
+const CLAIMS: [Claim; 22] = [
     Claim::new(LeverName::Zone, &["env.TZ", "local_time"], &[]),
     Claim::new(
         LeverName::Locale,
@@ -123,7 +136,12 @@ const CLAIMS: [Claim; 20] = [
     .with("=C in ASCII"),
     Claim::new(LeverName::HashSeed, &["env.PYTHONHASHSEED", "env.PERL_HASH_SEED"], &[]),
     Claim::new(LeverName::Order, &["before"], &[]),
-    Claim::new(LeverName::Terminal, &["env.COLUMNS", "env.TERM"], &[]),
+    Claim::new(
+        LeverName::Terminal,
+        &["env.COLUMNS", "env.TERM", "env.CLICOLOR_FORCE", "env.FORCE_COLOR"],
+        // Our own tests have it set already.
+        &["env.NO_COLOR"],
+    ),
     Claim::new(LeverName::Ci, &["env.CI", "env.GITHUB_ACTIONS"], &[]),
     Claim::new(LeverName::Home, &["env.HOME"], &[]),
     Claim::new(LeverName::Temp, &["env.TMPDIR"], &[]),
@@ -139,6 +157,8 @@ const CLAIMS: [Claim; 20] = [
     Claim::new(LeverName::Load, &["busy"], &[]).looking(LOOK_FOR_WORK),
     // A network of its own comes with a namespace of users, which is its control.
     Claim::new(LeverName::NoNetwork, &["devices", "loopback"], &["users"]),
+    // A lookup is what it changes, and with its files comes a namespace of users, which its control has.
+    Claim::new(LeverName::NoDns, &["names", "servers", "hosts"], &["users"]),
     Claim::new(
         LeverName::Clock,
         &["year"],
@@ -154,6 +174,8 @@ const CLAIMS: [Claim; 20] = [
     Claim::new(LeverName::SlowCalls, &["waiting"], &["no_new_privileges", "filters"])
         .with("=rename delayed by 200 ms")
         .looking(LOOK_FOR_A_WAIT),
+    Claim::new(LeverName::SlowNetwork, &["waiting"], &["no_new_privileges", "filters"])
+        .looking(LOOK_FOR_A_SLOW_NETWORK),
     Claim::new(LeverName::Scheduling, &["held"], &[]).looking(LOOK_FOR_A_HOLD),
 ];
 
@@ -174,7 +196,8 @@ fn each_lever_changes_what_it_claims_and_nothing_else() {
 #[test]
 fn no_lever_is_forgotten() {
     let claimed: BTreeSet<LeverName> = CLAIMS.iter().map(|it| it.lever).collect();
-    let others = [LeverName::BesideItself];
+    // A shell has no random numbers: that one has its contract with runners that have.
+    let others = [LeverName::BesideItself, LeverName::Seed];
     let all: BTreeSet<LeverName> = claimed.into_iter().chain(others).collect();
     assert_eq!(all, LeverName::ALL.into_iter().collect());
 }

@@ -63,11 +63,14 @@ causes! {
     a_signal_that_is_not_heard_is_caused_by_who_ignores_it
         "signals" "Ctrl-C like a background job"
         "heard=; trap 'heard=yes' INT; kill -INT $$; [ -n \"$heard\" ]"
+    a_name_that_is_looked_up_is_caused_by_no_dns "no-dns" "no name at all"
+        "getent hosts localhost"
     a_rename_that_fails_is_caused_by_the_call "slow-calls" "rename refused"
         "rm -f made renamed; : > made; mv made renamed"
-    // A process that was stopped is told so when it goes on: that needs no clock.
+    // A process that was stopped is told so when it goes on: that needs no clock. It has to take longer
+    // than the rest of a stop that it was started in.
     a_stop_is_caused_by_the_quota "quota" "10 ms of every 100 ms"
-        "trap 'was_stopped=yes' CONT; for i in $(seq 100000); do [ -z \"$was_stopped\" ] || return 1; done"
+        "trap 'was_stopped=yes' CONT; for i in $(seq 600000); do [ -z \"$was_stopped\" ] || return 1; done"
 }
 
 #[test]

@@ -230,5 +230,6 @@ fn the_model_inside_the_program_speaks_where_there_is_no_other() {
 fn a_language_that_the_model_has_not_learned_is_named() {
     let ran = predict(&polyglot(), &[]);
     let what = ran.json["notices"][0]["what"].as_str().expect("a notice says what");
-    assert!(what.ends_with("on csharp, go, javascript, python, ruby, rust, typescript"), "{what}");
+    let unknown = "rules only for csharp, go, javascript, python, ruby, rust, typescript: ";
+    assert!(what.starts_with(unknown), "{what}");
 }

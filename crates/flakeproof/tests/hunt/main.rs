@@ -3,6 +3,7 @@
 mod bad_input;
 mod diff;
 mod finding;
+mod fix;
 mod going_on;
 mod implementation;
 mod known;

@@ -21,7 +21,7 @@ fn programs_get_the_same_as_json() {
     let ran = with_sources(&project, "evaluate", "jury", &options);
     assert_says(&ran, 0, &["fold 6 of 6"]);
     assert_eq!((&ran.json["tests"], &ran.json["flaky"]), (&72.into(), &24.into()));
-    assert_eq!(ran.json["members"].as_array().map(Vec::len), Some(3), "{}", ran.text());
+    assert_eq!(ran.json["members"].as_array().map(Vec::len), Some(4), "{}", ran.text());
     assert_eq!(ran.json["per_project"].as_array().map(Vec::len), Some(6));
     assert!(ran.json["average_precision"].as_f64() > Some(0.5), "{}", ran.text());
 }

@@ -8,6 +8,7 @@ mod claims;
 mod builds;
 mod environments;
 mod features;
+mod fix;
 mod losses;
 mod orders;
 mod scene;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         builds::CLAIMS,
         environments::CLAIMS,
         features::CLAIMS,
+        fix::CLAIMS,
         losses::CLAIMS,
         orders::CLAIMS,
         warm::CLAIMS,

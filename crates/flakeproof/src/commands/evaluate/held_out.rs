@@ -86,12 +86,17 @@ fn write_ensemble(
 /// What each member that sat in an ensemble is worth.
 fn members(validation: &EnsembleValidation) -> Vec<MemberLine> {
     let folds = view::real(validation.weights.len().max(1));
-    let line = |(at, member): (usize, &BaseModel)| MemberLine {
-        name: member.name(),
-        average_precision: validation.average_precision_of(*member),
-        weight: validation.weights.iter().filter_map(|it| it.get(at)).sum::<f64>() / folds,
+    let line = |member: &BaseModel| {
+        let weights = validation.weights.iter().flatten().filter(|(it, _)| it == member);
+        let weights: Vec<f64> = weights.map(|(_, weight)| *weight).collect();
+        MemberLine {
+            name: member.name(),
+            average_precision: validation.average_precision_of(*member),
+            weight: weights.iter().sum::<f64>() / folds,
+            sits_in: weights.iter().filter(|weight| **weight > 0.0).count(),
+        }
     };
-    validation.members.iter().enumerate().map(line).collect()
+    validation.members.iter().map(line).collect()
 }
 
 /// `evaluate peeler`.

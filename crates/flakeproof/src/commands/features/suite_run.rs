@@ -101,7 +101,7 @@ pub(super) struct KeptRuns {
 impl KeptRuns {
     pub(super) fn open(settings: &FeaturesSettings, seed: Seed) -> Self {
         Self {
-            recorder: Recorder::open(&settings.store),
+            recorder: Recorder::open(&settings.store, &settings.folder),
             command: settings.command.clone(),
             seed,
             tree: TreeState::default(),

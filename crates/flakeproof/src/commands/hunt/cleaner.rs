@@ -7,10 +7,12 @@ use flakeproof_core::Notice;
 use flakeproof_runner::git::{CannotTidy, Tidying};
 use flakeproof_runner::{Error, Result};
 
+use flakeproof_store::StoreLocation;
+
 use super::kept_hunt::KeptHunt;
 use crate::cli::HuntSettings;
 use crate::problem::Problem;
-use crate::settings::Store;
+use crate::settings::ConfigurationFile;
 
 /// Paths that are named; the rest is counted.
 const NAMED: usize = 5;
@@ -28,12 +30,16 @@ impl DiskCleaner {
         session: &KeptHunt,
         settings: &HuntSettings,
     ) -> std::result::Result<Self, Problem> {
-        let kept = match &settings.store {
-            Store::Project(folder) => folder.join(".flakeproof"),
-            Store::File(path) => path.clone(),
+        let project = ConfigurationFile::find(None, &settings.folder).map(|it| it.project);
+        let project = project.unwrap_or_else(|_| settings.folder.clone());
+        let named = match &settings.store {
+            StoreLocation::File(path) => Some(path.clone()),
+            StoreLocation::Project(folder) => Some(folder.join(".flakeproof")),
+            StoreLocation::Postgres(_) | StoreLocation::Objects(_) => None,
         };
-        let kept = kept.canonicalize().unwrap_or(kept);
-        let tidying = session.asked.tidy.then(|| Tidying::begin(&settings.folder, vec![kept]));
+        let kept = named.into_iter().chain([project.join(".flakeproof")]);
+        let kept = kept.map(|path| path.canonicalize().unwrap_or(path)).collect();
+        let tidying = session.asked.tidy.then(|| Tidying::begin(&settings.folder, kept));
         let tidying = tidying.transpose().map_err(|error| explain(&error))?;
         Ok(Self { tidying, removed: Mutex::default() })
     }

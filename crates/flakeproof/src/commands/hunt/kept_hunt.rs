@@ -13,7 +13,7 @@ use super::priors;
 use crate::cli::{Asked, HuntArguments, HuntSettings};
 use crate::problem::Problem;
 use crate::session::{Code, Recorder, Start};
-use crate::settings::{FlakyResult, StrategyOptions};
+use crate::settings::{FlakyResult, StoreName, StrategyOptions};
 
 /// One session of a hunt.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl KeptHunt {
             command.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
         let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
-        option("--store", typed.store.as_ref().map(path));
+        option("--store", typed.store.as_ref().map(StoreName::shown));
         option("--config", typed.config.as_ref().map(path));
         let result = |result: FlakyResult| match result {
             FlakyResult::Pass => "pass".to_owned(),

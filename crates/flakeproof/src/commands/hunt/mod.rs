@@ -40,7 +40,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     let folder = current_folder()?;
     let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
-    let mut recorder = Recorder::open(&settings.store);
+    let mut recorder = Recorder::open(&settings.store, &settings.folder);
     let mut session = KeptHunt::begin(typed, &settings, &mut recorder)?;
     let waiting = Waiting::default();
     let cancel = listen_for_interrupts(&waiting);
@@ -255,7 +255,7 @@ fn choose_strategy(
     let folder = &settings.folder;
     let root = adapter.root().unwrap_or_else(|| folder.clone());
     let history = recorder.shared();
-    ChosenStrategy::choose(&session.asked, suite, &root, folder, &*history.borrow())
+    ChosenStrategy::choose(&session.asked, suite, &root, folder, &**history.borrow())
 }
 
 /// What the detector is asked for.

@@ -66,7 +66,7 @@ impl Provoker<'_> {
 
 /// What is worth a run of the whole suite here.
 fn cheap_settings(adapter: &dyn Adapter) -> Vec<(LeverName, Setting)> {
-    let machine = Machine::probe();
+    let machine = Machine::probe_for(adapter);
     let mut settings = Vec::new();
     for (name, most) in CHEAP {
         let lever = levers::by_name(name).filter(|_| adapter.obstacle_to(name).is_none());

@@ -9,19 +9,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{
-    ExitCode, History, IdRules, Origin, RunRecord, Seed, Surroundings, TreeState,
+    ExitCode, IdRules, Notice, Origin, RunRecord, Seed, Surroundings, TreeState,
 };
 use flakeproof_runner::ci::CiFacts;
 use flakeproof_runner::git::Repository;
 use flakeproof_runner::reports::{Places, ReportIssue, Severity};
 use flakeproof_runner::{Cancel, Waiting};
-use flakeproof_store::SqliteHistory;
 use jiff::Timestamp;
 
 use self::reading::{Ended, Reading, Trouble};
 use self::report_files::Report;
 use crate::cli::{IngestArguments, ListFormat};
 use crate::problem::Problem;
+use crate::session::history::KeptHistory;
 use crate::session::{current_folder, history, listen_for_interrupts};
 use crate::settings::ConfigurationFile;
 use crate::view;
@@ -60,6 +60,7 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
         }
     }
     progress.end();
+    view::notices(session.unsent_notice().as_slice());
     match typed.output_format {
         ListFormat::Text => view::ingested(&ingested),
         ListFormat::Json => view::ingested_json(&ingested),
@@ -82,7 +83,7 @@ struct Ingestion<'a> {
     folder: &'a Path,
     circumstances: Circumstances,
     cancel: Cancel,
-    history: Option<SqliteHistory>,
+    history: Option<KeptHistory>,
 }
 
 impl Ingestion<'_> {
@@ -118,7 +119,7 @@ impl Ingestion<'_> {
                 run.is_known = true;
                 return Ok(Some(run));
             }
-            reading.into_history(&run.record, history)
+            reading.into_history(&run.record, &mut **history)
         };
         match read {
             Ok(Ended::Whole(tests, remarks)) => Ok(Some(IngestedRun { tests, remarks, ..run })),
@@ -128,11 +129,16 @@ impl Ingestion<'_> {
         }
     }
 
+    /// What to tell the user if not everything reached the team's history.
+    fn unsent_notice(&self) -> Option<Notice> {
+        self.history.as_ref().and_then(KeptHistory::unsent_notice)
+    }
+
     /// The history, opened when it is first needed.
-    fn history(&mut self) -> Result<&mut SqliteHistory, Problem> {
+    fn history(&mut self) -> Result<&mut KeptHistory, Problem> {
         let history = match self.history.take() {
             Some(history) => history,
-            None => history::open_or_create(self.typed.store.as_deref(), self.folder)?,
+            None => history::open_or_create(self.typed.store.as_ref(), self.folder)?,
         };
         Ok(self.history.insert(history))
     }

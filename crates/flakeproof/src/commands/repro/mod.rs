@@ -220,8 +220,12 @@ pub(super) struct Case {
 
 impl Case {
     /// What the last hunt or experiment found about this test.
-    fn of_history(test: &str, typed: &ReproArguments, folder: &Path) -> Result<Self, Problem> {
-        let store = typed.store.as_deref();
+    pub(super) fn of_history(
+        test: &str,
+        typed: &ReproArguments,
+        folder: &Path,
+    ) -> Result<Self, Problem> {
+        let store = typed.store.as_ref();
         let known = history::flaky_tests(store, folder)?;
         let cause = known_cause(test, store, folder)?;
         let hunted = known.iter().find(|it| {

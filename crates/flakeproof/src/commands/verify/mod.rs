@@ -4,9 +4,9 @@
 //! that finds nothing. If nothing changed since the hunt that found it, nothing can have been
 //! mended: then it stays, and the reader is told.
 
-mod subject;
+pub(super) mod subject;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
@@ -19,6 +19,8 @@ use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::levers::InForce;
 use flakeproof_runner::{Adapter, Cancel, Waiting};
 
+use flakeproof_store::StoreLocation;
+
 use self::subject::Subject;
 use super::hunt::kept_hunt::Fingerprint;
 use super::repro::isolation_of;
@@ -27,9 +29,9 @@ use crate::problem::{self, Problem};
 use crate::session::known_cause::{known_cause, known_id, lever_to_pull, pulled};
 use crate::session::reports::report_fix;
 use crate::session::{
-    Code, Recorder, Start, code_in, current_folder, history, listen_for_interrupts, naming,
+    Code, Recorder, Start, code_in, current_folder, listen_for_interrupts, naming,
 };
-use crate::settings::{ConfigurationFile, ReporterKind, Store};
+use crate::settings::{ConfigurationFile, ReporterKind, locate};
 use crate::view::VerifyProgress;
 
 /// Run the command.
@@ -38,7 +40,7 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
     only_json(typed)?;
     let folder = current_folder()?;
     let known = subject::known(typed, &folder)?;
-    let cause = known_cause(&typed.test, typed.store.as_deref(), &folder)?;
+    let cause = known_cause(&typed.test, typed.store.as_ref(), &folder)?;
     let lever = lever_to_pull(typed.lever.as_ref(), cause.as_ref(), known.as_ref());
     let was = subject::former_rate(typed, known.as_ref(), lever.as_ref())?;
     let lever = lever.map(|it| it.lever);
@@ -77,14 +79,16 @@ pub(crate) fn run(typed: &VerifyArguments) -> Result<ExitCode, Problem> {
         ..facts
     };
     let mut findings = findings(typed, (was, claim), subject, verified, facts, &*adapter);
-    let store = history::place(typed.store.as_deref(), &folder)?;
+    let store = locate(typed.store.as_ref(), &folder)?;
     if let Some(lever) = lever {
         let found = cause.as_ref().and_then(|it| it.found.as_ref());
         findings.reproduce = found.and_then(|it| it.command.clone());
         (findings.lever, findings.isolation) = (Some(lever), Isolation::Spawn);
-        findings.notices.extend(found.and_then(|it| keep_that_it_is_gone(it, &findings, &store)));
+        findings
+            .notices
+            .extend(found.and_then(|it| keep_that_it_is_gone(it, &findings, &store, &folder)));
     }
-    findings.notices.extend(since.keep(&findings, store));
+    findings.notices.extend(since.keep(&findings, &store, &folder));
     report_fix(&findings, &typed.reporter)?;
     Ok(findings.exit)
 }
@@ -249,11 +253,16 @@ impl Since {
     }
 
     /// Keep that a test is mended, if it is; gives what went wrong with that.
-    pub(super) fn keep(&self, findings: &FixFindings, store: PathBuf) -> Option<Notice> {
+    pub(super) fn keep(
+        &self,
+        findings: &FixFindings,
+        store: &StoreLocation,
+        folder: &Path,
+    ) -> Option<Notice> {
         if !self.has_changed || findings.verdict != Some(FixVerdict::Fixed) {
             return None;
         }
-        let mut recorder = Recorder::open(&Store::File(store));
+        let mut recorder = Recorder::open(store, folder);
         let run = &findings.run;
         recorder.begin_hunt(&HuntRecord {
             id: run.id.clone(),
@@ -274,7 +283,12 @@ impl Since {
 
 /// Keep that a lever no longer makes a test fail, if a fix is proven under it; gives what went wrong with
 /// that.
-fn keep_that_it_is_gone(cause: &Cause, findings: &FixFindings, store: &Path) -> Option<Notice> {
+fn keep_that_it_is_gone(
+    cause: &Cause,
+    findings: &FixFindings,
+    store: &StoreLocation,
+    folder: &Path,
+) -> Option<Notice> {
     let known = cause.failing_under().map(|(lever, _)| lever);
     if findings.verdict != Some(FixVerdict::Fixed) || known != findings.lever {
         return None;
@@ -296,7 +310,7 @@ fn keep_that_it_is_gone(cause: &Cause, findings: &FixFindings, store: &Path) -> 
         }),
         progress: CauseProgress::default(),
     };
-    let recorder = Recorder::open(&Store::File(store.to_path_buf()));
+    let recorder = Recorder::open(store, folder);
     let kept = recorder.shared().borrow_mut().keep_cause(&record);
     kept.err().map(|error| Notice {
         what: format!("the history does not take it: {error}"),

@@ -15,21 +15,24 @@ use crate::session::{history, naming};
 
 /// The test that was mended, and the orders in which it used to fail.
 #[derive(Debug)]
-pub(super) struct Subject {
-    pub(super) test: TestId,
-    pub(super) kind: Option<FlakyKind>,
+pub(in crate::commands) struct Subject {
+    pub(in crate::commands) test: TestId,
+    pub(in crate::commands) kind: Option<FlakyKind>,
     /// The orders in which it used to fail, itself last.
-    pub(super) orders: Vec<Vec<TestId>>,
+    pub(in crate::commands) orders: Vec<Vec<TestId>>,
     /// What decided the orders that the language leaves open where it failed, if not the runtime.
-    pub(super) shuffle: Option<Shuffle>,
+    pub(in crate::commands) shuffle: Option<Shuffle>,
     /// An order in which it used to pass.
-    pub(super) control: Option<Vec<TestId>>,
-    pub(super) notices: Vec<Notice>,
+    pub(in crate::commands) control: Option<Vec<TestId>>,
+    pub(in crate::commands) notices: Vec<Notice>,
 }
 
 /// What hunts know about the test; `None` if they do not know it.
-pub(super) fn known(typed: &VerifyArguments, folder: &Path) -> Result<Option<KnownFlaky>, Problem> {
-    let mut known = history::flaky_tests(typed.store.as_deref(), folder)?;
+pub(in crate::commands) fn known(
+    typed: &VerifyArguments,
+    folder: &Path,
+) -> Result<Option<KnownFlaky>, Problem> {
+    let mut known = history::flaky_tests(typed.store.as_ref(), folder)?;
     if !known.iter().any(|it| it.test.id.as_str().ends_with(&typed.test)) {
         return Ok(None);
     }
@@ -40,7 +43,7 @@ pub(super) fn known(typed: &VerifyArguments, folder: &Path) -> Result<Option<Kno
 
 /// How often it failed before: what was typed, else under the lever that it runs under, else what a hunt
 /// saw.
-pub(super) fn former_rate(
+pub(in crate::commands) fn former_rate(
     typed: &VerifyArguments,
     known: Option<&KnownFlaky>,
     lever: Option<&LeverPulled>,
@@ -69,7 +72,7 @@ pub(super) fn former_rate(
 
 impl Subject {
     /// The test in the suite as it is now.
-    pub(super) fn find(
+    pub(in crate::commands) fn find(
         typed: &str,
         known: Option<&KnownFlaky>,
         suite: &Suite,
@@ -82,7 +85,7 @@ impl Subject {
     }
 
     /// A test that runs alone, whatever made it fail in a hunt.
-    pub(super) fn alone(
+    pub(in crate::commands) fn alone(
         id: &str,
         known: Option<&KnownFlaky>,
         suite: &Suite,

@@ -1,0 +1,200 @@
+//! What rules find in tests, and what the history knows about them, beside what a model says: a rule
+//! that is on makes a test a suspect, and what is known beats what is guessed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use flakeproof_core::{
+    ModelFacts, Notice, Prediction, Predictions, RuleFacts, RuleFinding, Standing, Verdict,
+};
+use flakeproof_syntax::Language;
+use flakeproof_syntax::rules::{self, Rule, RuleSet};
+use rayon::prelude::*;
+
+use crate::cli::RuleArguments;
+use crate::problem::Problem;
+use crate::session::history;
+use crate::settings::ConfigurationFile;
+use crate::source::project_source::ProjectSource;
+use crate::source::source_tests::{SourceTest, without_parameters};
+
+/// The rules that were asked for: on the command line, else in the configuration.
+pub(crate) fn chosen(typed: &RuleArguments, folder: &Path) -> Result<RuleSet, Problem> {
+    let file = ConfigurationFile::find(None, folder)?;
+    let or_file = |typed: &[String], file: &[String]| {
+        if typed.is_empty() { file.to_vec() } else { typed.to_vec() }
+    };
+    let select = or_file(&typed.select, &file.predict().select);
+    let ignore = or_file(&typed.ignore, &file.predict().ignore);
+    RuleSet::choose(&select, &ignore).map_err(|error| {
+        Problem::usage(error, "the book lists all rules; see `--select`, `--ignore` and [predict]")
+    })
+}
+
+/// Predictions that no model made.
+pub(crate) fn without_model(tests: &[SourceTest]) -> Predictions {
+    let prediction = |test: &SourceTest| Prediction {
+        id: test.id.clone(),
+        file: test.file.clone(),
+        line: test.first_line,
+        end_line: test.last_line,
+        language: test.language.name().to_owned(),
+        probability: f64::NAN,
+        flaky: false,
+        rules: Vec::new(),
+        known: None,
+        category: None,
+        neighbours: Vec::new(),
+        reasons: Vec::new(),
+        paths: Vec::new(),
+    };
+    Predictions {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        model: ModelFacts {
+            name: "none".to_owned(),
+            kind: "rules".to_owned(),
+            recipe: "none".to_owned(),
+            tests: 0,
+            flaky: 0,
+            projects: 0,
+            data: String::new(),
+            held_out: "none".to_owned(),
+            precision: None,
+            recall: None,
+            threshold: "none".to_owned(),
+        },
+        tests: tests.iter().map(prediction).collect(),
+        rules: Vec::new(),
+        notices: Vec::new(),
+    }
+}
+
+/// Add what rules find. The predictions are those of the tests, in their order.
+pub(crate) fn add(
+    predictions: &mut Predictions,
+    tests: &[SourceTest],
+    source: &ProjectSource,
+    rules: &RuleSet,
+) {
+    let found: Vec<Vec<RuleFinding>> = tests
+        .par_iter()
+        .map(|test| {
+            let Some(declared) = source.find(&test.id) else { return Vec::new() };
+            let found = rules::check(&source.project, declared, None, rules);
+            let finding = |it: rules::Finding| RuleFinding {
+                id: it.rule.id().to_owned(),
+                line: it.line,
+                message: it.message,
+            };
+            found.into_iter().map(finding).collect()
+        })
+        .collect();
+    for (test, found) in predictions.tests.iter_mut().zip(found) {
+        test.flaky |= !found.is_empty();
+        let cause = found.first().and_then(|it| it.id.parse::<Rule>().ok()).and_then(Rule::cause);
+        test.category = cause.map(str::to_owned).or(test.category.take());
+        test.rules = found;
+    }
+    let facts = |rule: &Rule| RuleFacts {
+        id: rule.id().to_owned(),
+        name: rule.name().to_owned(),
+        summary: rule.summary().to_owned(),
+        advice: rule.advice().to_owned(),
+    };
+    let is_met = |rule: &&Rule| {
+        predictions.tests.iter().any(|test| test.rules.iter().any(|it| it.id == rule.id()))
+    };
+    predictions.rules = Rule::ALL.iter().filter(is_met).map(facts).collect();
+    let mut unknown: Vec<&str> = tests
+        .iter()
+        .map(|test| test.language)
+        .filter(|language| !rules::knows(*language))
+        .map(Language::name)
+        .collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    if !unknown.is_empty() {
+        predictions.notices.push(Notice {
+            what: format!(
+                "no rule looked at tests in {}: their files cannot be followed yet",
+                unknown.join(", ")
+            ),
+            next: "take nothing from the silence of rules there".to_owned(),
+        });
+    }
+}
+
+/// Take back what the model inside the program says of languages it has not seen: there, rules alone
+/// decide.
+pub(crate) fn rules_only_where_unseen(predictions: &mut Predictions, tests: &[SourceTest]) {
+    let mut languages: Vec<&str> = Vec::new();
+    for (prediction, test) in predictions.tests.iter_mut().zip(tests) {
+        if matches!(test.language, Language::Java | Language::Kotlin) {
+            continue;
+        }
+        prediction.flaky = false;
+        prediction.category = None;
+        languages.push(test.language.name());
+    }
+    languages.sort_unstable();
+    languages.dedup();
+    if languages.is_empty() {
+        return;
+    }
+    predictions.notices.retain(|notice| !notice.what.contains("learned from Java"));
+    predictions.notices.insert(0, Notice {
+        what: format!(
+            "rules only for {}: the model inside flakeproof learned from Java, and nobody measured it there",
+            languages.join(", ")
+        ),
+        next: "train a model on your own tests to have one speak, too".to_owned(),
+    });
+}
+
+/// Add what hunts and runs have shown. A history that cannot be read is a notice: nothing depends on
+/// it here.
+pub(crate) fn add_known(predictions: &mut Predictions, folder: &Path) {
+    let known = match known_tests(folder) {
+        Ok(known) => known,
+        Err(problem) => {
+            predictions.notices.push(Notice { what: problem.what, next: problem.next });
+            return;
+        }
+    };
+    if known.is_empty() {
+        return;
+    }
+    for test in &mut predictions.tests {
+        let id = test.id.as_str();
+        let found = known.get(id).or_else(|| known.get(id.replacen(" > ", "::", 1).as_str()));
+        if let Some(word) = found {
+            test.known = Some(word.clone());
+            test.flaky = true;
+        }
+    }
+}
+
+/// How each test is flaky that is known to be, by the id of its function.
+fn known_tests(folder: &Path) -> Result<BTreeMap<String, String>, Problem> {
+    let Some(store) = history::hint(folder)? else { return Ok(BTreeMap::new()) };
+    let unreadable = |error| history::unreadable(&error);
+    let (hunted, scores) = history::hunted_and_scores(&*store).map_err(unreadable)?;
+    let mut known = BTreeMap::new();
+    let findings = store.past_findings().map_err(unreadable)?;
+    for (test, findings) in findings {
+        let is_mended =
+            scores.tests.iter().any(|it| it.test == test && it.standing == Standing::Mended);
+        if !is_mended
+            && findings.iter().any(|it| matches!(it.verdict, Verdict::Flaky | Verdict::NewlyFlaky))
+        {
+            known.insert(without_parameters(test.as_str()).to_owned(), "flaky".to_owned());
+        }
+    }
+    for it in &hunted {
+        if let Some(kind) = it.test.kind {
+            let id = without_parameters(it.test.id.as_str()).to_owned();
+            known.insert(id, kind.word().to_owned());
+        }
+    }
+    Ok(known)
+}
