@@ -235,9 +235,12 @@ class Probe:
             self._told[kind] |= values
         code = set(map(os.path.realpath, new["code"]))
         self._code |= code
+        opened = set(map(os.path.realpath, new["opened"]))
+        for kind in ("code", "opened", "listed"):
+            opened.update(*map(_links_on_the_way, new[kind]))
         return {
             "code": sorted(path for path in code if not path.startswith(self._own)),
-            "opened": sorted(set(map(os.path.realpath, new["opened"]))),
+            "opened": sorted(opened),
             "listed": sorted(set(map(os.path.realpath, new["listed"]))),
             "variables": sorted(new["variable"]),
             "blind_spots": [{"type": "process", "program": it} for it in sorted(new["program"])]
@@ -260,6 +263,20 @@ class Probe:
             for uses in [_uses_in(path, ran)]
             if uses is not None
         }
+
+
+def _links_on_the_way(path):
+    """The links that lead to what a path names: another file is there when one of them changes."""
+    path = os.path.abspath(path)
+    return _links_above(os.path.dirname(path)) + ((path,) if os.path.islink(path) else ())
+
+
+@functools.lru_cache(maxsize=None)
+def _links_above(folder):
+    above = os.path.dirname(folder)
+    if above == folder:
+        return ()
+    return _links_above(above) + ((folder,) if os.path.islink(folder) else ())
 
 
 def _is_for_finder(frame):

@@ -296,6 +296,9 @@ pub struct Surroundings {
     pub packages: String,
     /// A digest of the value of each environment variable, by name.
     pub variables: BTreeMap<String, String>,
+    /// The machine whose files these were, where that is known.
+    #[serde(default)]
+    pub machine: Option<String>,
 }
 
 /// A run in which a test passed.

@@ -14,6 +14,7 @@ mod folders;
 pub mod git;
 pub mod levers;
 mod lock;
+mod machine;
 mod opens;
 mod parallel;
 pub mod process;
@@ -27,5 +28,6 @@ pub use adapter::{
 };
 pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};
+pub use machine::machine;
 pub use parallel::{NoNumber, ParallelJob};
 pub use watched::{Waiting, Watched};

@@ -19,6 +19,8 @@ pub(crate) struct Opens {
     pub(crate) opened: BTreeSet<String>,
     /// Folders that were listed.
     pub(crate) listed: BTreeSet<String>,
+    /// The names by which files were opened whose place is another one.
+    named: BTreeSet<String>,
     /// Programs that were started.
     pub(crate) started: BTreeSet<String>,
     /// Files that were read before the tests began, by the runner or a compiler.
@@ -76,7 +78,16 @@ pub(crate) fn read(
     our_port: Option<u16>,
 ) -> Option<Opens> {
     let text = std::fs::read(file).ok()?;
-    parse(&String::from_utf8_lossy(&text), folder, begin, our_port)
+    let mut opens = parse(&String::from_utf8_lossy(&text), folder, begin, our_port)?;
+    let links: Vec<String> = opens.named.iter().flat_map(|path| links_on_the_way(path)).collect();
+    opens.opened.extend(links);
+    Some(opens)
+}
+
+/// The links that lead to what a path names: another file is there when one of them changes.
+pub(crate) fn links_on_the_way(path: &str) -> impl Iterator<Item = String> {
+    let links = Path::new(path).ancestors().filter(|above| above.is_symlink());
+    links.map(|link| link.to_string_lossy().into_owned())
 }
 
 fn parse(text: &str, folder: &Path, begin: &TestsBegin, our_port: Option<u16>) -> Option<Opens> {
@@ -180,6 +191,10 @@ impl<'t> Log<'t> {
     }
 
     fn take_path(&mut self, name: &str, call: &str, path: String, is_of_tests: bool) {
+        if is_of_tests && name.starts_with("open") {
+            let named = self.named_by(call).into_iter().filter(|named| *named != path);
+            self.opens.named.extend(named);
+        }
         match name {
             "chdir" | "fchdir" => drop(self.folders.insert(PathBuf::from(path))),
             "getdents" | "getdents64" => drop(self.opens.listed.insert(path)),
@@ -227,9 +242,11 @@ impl<'t> Log<'t> {
     /// folder that is not told, it is any.
     fn paths_of(&self, call: &str) -> Vec<String> {
         let opened = call.rsplit_once(" = ").and_then(|(_, result)| in_brackets(result));
-        if let Some(path) = opened {
-            return vec![path];
-        }
+        opened.map_or_else(|| self.named_by(call), |path| vec![path])
+    }
+
+    /// The files that a call names, as it names them.
+    fn named_by(&self, call: &str) -> Vec<String> {
         let Some((_, arguments)) = call.split_once('(') else { return Vec::new() };
         let from = arguments.split(',').next().and_then(in_brackets);
         let Some(named) = in_quotes(arguments) else { return from.into_iter().collect() };
@@ -351,6 +368,21 @@ mod tests {
         assert_eq!(opens.opened, set(&read));
         assert_eq!(opens.listed, set(&["/p/café"]));
         assert_eq!(opens.started, set(&["/t/api-1"]));
+    }
+
+    #[test]
+    fn links_on_the_way_to_a_file_are_seen() {
+        let lines = [
+            r#"1 openat(AT_FDCWD</p>, "etc/limit", O_RDONLY) = 3</srv/limit>"#,
+            r#"1 openat(AT_FDCWD</p>, "data.txt", O_RDONLY) = 3</p/data.txt>"#,
+        ];
+        assert_eq!(parsed(&lines, &TestsBegin::AtOnce).named, set(&["/p/etc/limit"]));
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let link = folder.path().join("etc");
+        std::os::unix::fs::symlink("/", &link).expect("a link can be made");
+        let file = link.join("hosts").to_string_lossy().into_owned();
+        let found: Vec<String> = links_on_the_way(&file).collect();
+        assert_eq!(found.first().map(PathBuf::from), Some(link));
     }
 
     #[test]

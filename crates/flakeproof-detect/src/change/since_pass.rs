@@ -136,7 +136,7 @@ impl<'a> ChangeSince<'a> {
         let is_in_project = |path: &Path| path.starts_with(repository.root());
         let is_changed = |path: &str| {
             let path = Path::new(path);
-            match last_changed(path) {
+            match last_changed_in_use(path) {
                 // One that came into being while this run went on is of its own making.
                 Some(time) if is_temporary(path) && !is_in_project(path) => {
                     passed < time && time < self.begun
@@ -176,10 +176,22 @@ const MOST_IGNORED: usize = 20_000;
 /// When content, name or rights of a file last changed, by the system's own account, which unlike the
 /// time of its content nobody can set. Of a link, that of the link or of what it leads to.
 fn last_changed(path: &Path) -> Option<i128> {
-    let time =
-        |file: &Metadata| i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec());
-    let own = time(&path.symlink_metadata().ok()?);
-    Some(std::fs::metadata(path).map_or(own, |target| time(&target).max(own)))
+    let own = time_of(&path.symlink_metadata().ok()?);
+    Some(std::fs::metadata(path).map_or(own, |target| time_of(&target).max(own)))
+}
+
+/// The same of something that was used. A link to a folder was on the way to a file: what comes and goes
+/// in the folder matters to those who list it, and counts there.
+fn last_changed_in_use(path: &Path) -> Option<i128> {
+    let own = path.symlink_metadata().ok()?;
+    match own.is_symlink() && path.is_dir() {
+        true => Some(time_of(&own)),
+        false => last_changed(path),
+    }
+}
+
+fn time_of(file: &Metadata) -> i128 {
+    i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec())
 }
 
 /// Whether a file is one of those that come and go, for which every run makes its own.
@@ -223,6 +235,14 @@ fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {
     }
     if then.packages != now.packages {
         differences.push("the installed packages differ from the run in which it passed".into());
+    }
+    // Which files are newer than the pass says nothing of files that were never there.
+    match &then.machine {
+        Some(machine) if Some(machine) == now.machine.as_ref() => {}
+        Some(_) => differences.push(
+            "it passed on another machine, where files that git does not know may differ".into(),
+        ),
+        None => differences.push("on which machine it passed is not on record".into()),
     }
     differences
 }

@@ -376,6 +376,7 @@ fn run(id: &str) -> RunRecord {
             runtime: vec![format!("Python of {id}")],
             packages: "digest".into(),
             variables: BTreeMap::from([("LANG".into(), "digest".into())]),
+            machine: Some("digest".into()),
         },
         version: "0.1.0".into(),
         origin: Origin::default(),

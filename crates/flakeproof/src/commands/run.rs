@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use flakeproof_core::{
     ExitCode, Findings, Notice, Origin, RunFacts, RunRecord, Seed, Shard, Suite, SuiteCounts,
-    Verdict,
+    Surroundings, Verdict,
 };
 use flakeproof_detect::change::{BeforeTheChange, ChangeSince};
 use flakeproof_detect::triage::{self, Experiments, Triaged};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::Repository;
-use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
+use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched, machine};
 
 use crate::cli::{RunArguments, RunSettings};
 use crate::problem::{self, Problem, last_line};
@@ -57,6 +57,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     let (jobs, workers) = side_by_side::jobs(settings.jobs, &adapter);
     let surroundings = side_by_side::with_jobs(adapter.surroundings(), jobs);
     let surroundings = side_by_side::with_shard(surroundings, settings.shard);
+    let surroundings = Surroundings { machine: machine(), ..surroundings };
     recorder.begin(&RunRecord {
         id: id.clone(),
         started: start.at.to_string(),

@@ -199,7 +199,8 @@ pub(super) fn surroundings_of(session: &CargoSession, found: &Found) -> Surround
     }
     runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
     let lock = std::fs::read(found.metadata.workspace_root.join("Cargo.lock")).unwrap_or_default();
-    Surroundings { runtime, packages: digest(&lock), variables: digests_of_variables() }
+    let packages = digest(&lock);
+    Surroundings { runtime, packages, variables: digests_of_variables(), machine: None }
 }
 
 /// The project does not compile, or cargo does not like the command.

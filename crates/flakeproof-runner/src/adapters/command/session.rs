@@ -296,7 +296,7 @@ impl CommandSession {
 pub(super) fn surroundings_of(session: &CommandSession) -> Surroundings {
     let mut runtime = vec![format!("`{}`", session.runner.typed.options.join(" "))];
     runtime.extend(session.settings.timeout.map(|limit| format!("a time limit of {limit:?}")));
-    Surroundings { runtime, packages: String::new(), variables: digests_of_variables() }
+    Surroundings { runtime, variables: digests_of_variables(), ..Surroundings::default() }
 }
 
 /// A run of everything may take as long as so many tests at their limit.

@@ -500,6 +500,7 @@ pub(super) fn surroundings_of(project: &Project, request: &RunRequest) -> Surrou
         runtime,
         packages: digest(jars.join("\n").as_bytes()),
         variables: digests_of_variables(),
+        machine: None,
     }
 }
 

@@ -331,7 +331,8 @@ pub(super) fn surroundings_of(
         runtime.push(format!("`{}`", options.join(" ")));
     }
     runtime.extend(timeout.map(|limit| format!("a time limit of {limit:?}")));
-    Surroundings { runtime, packages: packages_in(&hello.path), variables: digests_of_variables() }
+    let packages = packages_in(&hello.path);
+    Surroundings { runtime, packages, variables: digests_of_variables(), machine: None }
 }
 
 /// Whether a package is installed where an interpreter looks for them.

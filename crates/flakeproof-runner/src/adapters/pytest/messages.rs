@@ -9,6 +9,7 @@ use flakeproof_core::{BlindSpot, Dependencies, Execution, Failure, Location, Sig
 use crate::adapter::{Error, Result};
 use crate::agent::MeasuredFiles;
 use crate::agent::protocol::{FailureMessage, FromAgent, ResultMessage};
+use crate::opens::links_on_the_way;
 
 /// The error in a message that is no answer to what was asked.
 pub(super) fn unexpected(message: FromAgent) -> Error {
@@ -89,7 +90,10 @@ fn parse_touched(notes: &str, real_path: impl Fn(&str) -> String) -> Dependencie
     for (kind, value) in complete.lines().filter_map(|line| line.split_once(' ')) {
         match kind {
             "code" => drop(found.code.insert(real_path(value))),
-            "opened" => drop(found.opened.insert(real_path(value))),
+            "opened" => {
+                found.opened.extend(links_on_the_way(value));
+                found.opened.insert(real_path(value));
+            }
             "listed" => drop(found.listed.insert(real_path(value))),
             "variable" => drop(found.variables.insert(value.to_owned())),
             "server" => drop(servers.insert(value.to_owned())),

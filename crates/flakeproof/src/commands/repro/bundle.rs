@@ -209,6 +209,7 @@ mod tests {
             runtime: vec![python.into()],
             packages: "digest".into(),
             variables: variables.iter().map(|name| ((*name).to_owned(), "x".into())).collect(),
+            machine: None,
         }
     }
 
