@@ -123,6 +123,37 @@ fn what_makes_it_fail_every_time_is_the_cause_and_nothing_else_is() {
     assert!(all_new, "only new processes count");
 }
 
+/// Names that nobody finds, which no machine lacks.
+fn no_names() -> Tries {
+    let setting = value(LeverName::NoDns, "none").unlike_any_machine();
+    let lever = Box::new(Values { name: LeverName::NoDns, is_ordered: false });
+    Tries { lever, settings: vec![setting] }
+}
+
+#[test]
+fn what_every_machine_has_is_a_need_beside_a_cause() {
+    let suite = tests().fails_if("t", |moment| {
+        is_set(moment, LeverName::Clock, "2039") || is_set(moment, LeverName::NoDns, "none")
+    });
+    // Whichever is tried first.
+    for tried in [[0, 1], [1, 0]] {
+        let both = [no_names, || tries(LeverName::Clock, &["2039"])];
+        let found = found(&suite, &question(tried.map(|at| both[at]()).into()));
+        assert_eq!(named(&found), [(LeverName::Clock, "2039", CauseAnswer::CausedBy)]);
+        assert_eq!(found.cause.category.as_deref(), Some("time"));
+        let names = found.cause.levers.iter().find(|it| it.name == LeverName::NoDns);
+        assert!(names.is_some_and(|it| it.remark.is_some() && it.with.failures > 0));
+    }
+}
+
+#[test]
+fn what_every_machine_has_is_a_cause_where_there_is_no_other() {
+    let suite = tests().fails_if("t", |moment| is_set(moment, LeverName::NoDns, "none"));
+    let found =
+        found(&suite, &question([usual(), vec![no_names()]].into_iter().flatten().collect()));
+    assert_eq!(named(&found), [(LeverName::NoDns, "none", CauseAnswer::CausedBy)]);
+}
+
 #[test]
 fn a_claim_takes_turns_with_its_opposite_before_it_is_printed() {
     let suite = tests().fails_if("t", |moment| is_set(moment, LeverName::Zone, "kolkata"));

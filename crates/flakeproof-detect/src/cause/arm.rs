@@ -3,7 +3,7 @@
 use flakeproof_core::{
     CauseAnswer, Failure, FailureTrace, LeverName, RunPairs, Tally, TriedLever, TwoSamples,
 };
-use flakeproof_runner::levers::{Control, Intervention, Lever, Setting};
+use flakeproof_runner::levers::{Control, Intervention, Lever, Machines, Setting};
 
 use super::trial::is_left_to_chance;
 
@@ -62,6 +62,11 @@ impl<'a> Arm<'a> {
 
     pub(super) fn samples(&self, known: &[FailureTrace]) -> TwoSamples {
         self.runs.samples(known)
+    }
+
+    /// Whether a machine may be like this.
+    pub(super) fn may_be_met(&self) -> bool {
+        self.setting.machines == Machines::SomeAreLikeIt
     }
 
     /// What the run beside one with the setting has.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Cause, CauseAnswer, CauseEnd, CauseProgress, Execution, Failure, FailureTrace, NotTried,
-    Outcome, RunPair, Tally, TestId,
+    Outcome, RunPair, Tally, TestId, TriedLever,
 };
 use flakeproof_runner::levers::{InForce, Intervention};
 use flakeproof_runner::{Adapter, Cancel, Error, Result};
@@ -137,7 +137,7 @@ impl<'a> Experiment<'a> {
     /// Whether what is proven is worth more than what could still be found.
     fn has_answer(&self, target: usize) -> bool {
         self.arms.iter().any(|arm| match arm.state {
-            ArmState::Proven(CauseAnswer::CausedBy) => true,
+            ArmState::Proven(CauseAnswer::CausedBy) => arm.may_be_met() || target >= 2,
             ArmState::Proven(_) => target >= 2,
             ArmState::Open | ArmState::Dropped | ArmState::Unusable(_) => false,
         })
@@ -488,15 +488,19 @@ impl<'a> Experiment<'a> {
     fn found(self, end: CauseEnd) -> Found {
         let progress = self.progress();
         let known = &self.known;
+        let is_proven = |arm: &Arm<'_>| matches!(arm.state, ArmState::Proven(_));
+        // What no machine lacks is a need beside a cause, and a cause only where there is no other.
+        let has_cause = self.arms.iter().any(|arm| is_proven(arm) && arm.may_be_met());
+        let is_need = |arm: &Arm<'_>| has_cause && is_proven(arm) && !arm.may_be_met();
         let mut order: Vec<&Arm<'_>> = self.arms.iter().collect();
         // What is proven first, strongest first; the rest as it was tried.
         order.sort_by_key(|arm| match arm.state {
-            ArmState::Proven(answer) => answer,
-            ArmState::Open | ArmState::Dropped | ArmState::Unusable(_) => {
+            ArmState::Proven(answer) if !is_need(arm) => answer,
+            ArmState::Proven(_) | ArmState::Open | ArmState::Dropped | ArmState::Unusable(_) => {
                 CauseAnswer::NotReproduced
             }
         });
-        let best = order.first().filter(|arm| matches!(arm.state, ArmState::Proven(_)));
+        let best = order.first().filter(|arm| is_proven(arm));
         let has_failed = self.plain.failures > 0
             || !self.question.known.is_empty()
             || self.arms.iter().any(|arm| arm.with(known).failures > 0);
@@ -504,6 +508,14 @@ impl<'a> Experiment<'a> {
             Some(ArmState::Proven(answer)) => *answer,
             _ if has_failed => CauseAnswer::None,
             _ => CauseAnswer::NotReproduced,
+        };
+        let told = |arm: &Arm<'_>| match is_need(arm) {
+            true => TriedLever {
+                answer: None,
+                remark: Some("it needs what is taken away here, as any machine has it".into()),
+                ..arm.tried(known)
+            },
+            false => arm.tried(known),
         };
         let mut not_tried = self.question.not_tried.clone();
         let (unusable, tried): (Vec<&Arm<'_>>, Vec<&Arm<'_>>) =
@@ -536,7 +548,7 @@ impl<'a> Experiment<'a> {
                 test: test.clone(),
                 answer,
                 plain: self.plain,
-                levers: tried.iter().map(|arm| arm.tried(known)).collect(),
+                levers: tried.iter().map(|arm| told(arm)).collect(),
                 not_tried,
                 category: best.map(|arm| arm.name().category().to_owned()),
                 command,

@@ -66,6 +66,18 @@ pub struct Setting {
     pub control: Option<Control>,
     /// What to type before or around a command to do the same in a shell; `{}` stands for the command.
     pub shell: Option<String>,
+    /// Whether tests ever meet it.
+    pub machines: Machines,
+}
+
+/// Whether machines on which tests run are like a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Machines {
+    /// Some are: what fails there is worth mending.
+    SomeAreLikeIt,
+    /// None is, since it takes something away that each has: what fails there needs that, which explains
+    /// a failure only if nothing else does.
+    NoneIsLikeIt,
 }
 
 /// What a run has to which the effect of a setting is compared.
@@ -81,7 +93,14 @@ impl Setting {
     /// A value, and what it does.
     #[must_use]
     pub fn new(value: impl Into<String>, intervention: Intervention) -> Self {
-        Self { value: value.into(), intervention, control: None, shell: None }
+        let (value, machines) = (value.into(), Machines::SomeAreLikeIt);
+        Self { value, intervention, control: None, shell: None, machines }
+    }
+
+    /// The same where it takes something away that each machine has.
+    #[must_use]
+    pub fn unlike_any_machine(self) -> Self {
+        Self { machines: Machines::NoneIsLikeIt, ..self }
     }
 
     /// The same, compared with something else than nothing.

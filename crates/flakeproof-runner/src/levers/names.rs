@@ -63,7 +63,7 @@ impl Lever for NoDns {
         };
         Ok(vec![
             with("no name but those of this machine", "own-names", &read(HOSTS))?,
-            with("no name at all", "no-names", "")?,
+            with("no name at all", "no-names", "")?.unlike_any_machine(),
         ])
     }
 }

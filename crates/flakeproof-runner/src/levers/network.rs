@@ -47,7 +47,8 @@ impl Lever for NoNetwork {
                 ("this machine only", Namespaces::Loopback),
                 own_network,
             )
-            .map_err(why)?,
+            .map_err(why)?
+            .unlike_any_machine(),
         ])
     }
 }
