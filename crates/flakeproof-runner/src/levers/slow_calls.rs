@@ -203,7 +203,12 @@ fn setting(call: SlowCall, effect: CallEffect, gate: &std::path::Path) -> Settin
         value: format!("every {each}{} told and let through at once", call.word()),
         intervention: held(CallEffect::Delayed(Duration::ZERO)),
     };
-    Setting::new(value, held(effect)).beside(control)
+    let setting = Setting::new(value, held(effect)).beside(control);
+    match effect {
+        CallEffect::Delayed(_) => setting,
+        // The tests' own servers refuse it, too.
+        CallEffect::Refused => setting.unlike_any_machine(),
+    }
 }
 
 #[cfg(test)]
