@@ -43,8 +43,9 @@ impl Hunt<'_, '_> {
             }
             self.run_alone_to_time(some)?;
             self.scheduler.begin(HuntStage::Pollution, 0);
-            let suspects =
-                some.iter().filter_map(|it| Some(self.suspect(*it, self.suspect_fails_alone(*it)?)));
+            let suspects = some
+                .iter()
+                .filter_map(|it| Some(self.suspect(*it, self.suspect_fails_alone(*it)?)));
             let mut suspects: Vec<Suspect> = suspects.collect();
             suspects.sort_by(|one, other| {
                 one.seconds.total_cmp(&other.seconds).then(one.test.cmp(&other.test))

@@ -130,7 +130,9 @@ impl Hunt<'_, '_> {
     /// one is asked alone then.
     #[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
     fn is_worth_running_alone(&self, end: Option<Duration>, tests: usize) -> bool {
-        let Some(end) = end.filter(|_| self.progress.alone > 0 && self.can_reorder()) else {
+        let is_all = self.progress.is_rest_for_single_tests;
+        let has_choice = self.progress.alone > 0 && self.can_reorder() && !is_all;
+        let Some(end) = end.filter(|_| has_choice) else {
             return true;
         };
         let each = self.seconds_alone.iter().sum::<f64>() / self.progress.alone as f64;
