@@ -32,9 +32,15 @@ pub(super) struct Suspicion {
 impl Hunt<'_, '_> {
     /// Classify every test whose outcome depends on what ran before it.
     pub(super) fn classify(&mut self) -> Result<(), Stop> {
-        self.suspects_alone()?;
+        if !self.takes_long_alone() {
+            self.suspects_alone()?;
+        }
+        // Whether these are victims or brittle is not known.
+        let unseen = self.unseen_alone();
+        let mut tests = self.orders.original();
+        tests.retain(|test| !unseen.contains(test));
         let suspicions: Vec<Suspicion> =
-            self.orders.original().into_iter().filter_map(|test| self.suspicion(test)).collect();
+            tests.into_iter().filter_map(|test| self.suspicion(test)).collect();
         if suspicions.is_empty() {
             return Ok(());
         }

@@ -10,6 +10,7 @@
 //! killed ends as if it had not been.
 
 mod classify;
+mod confirm;
 mod for_good;
 mod influence;
 mod ledger;
@@ -209,6 +210,8 @@ struct Progress {
     rounds: u32,
     /// The suspects whom nobody could explain when other orders last gave way to them.
     open_suspects: Option<usize>,
+    /// Whether nothing is left to do but to run tests alone, as far as the time allows.
+    is_rest_for_single_tests: bool,
 }
 
 /// Whether a stage had the time it needs.
@@ -251,10 +254,14 @@ impl Hunt<'_, '_> {
             if look_and_explain(self)? == Extent::Whole {
                 return Ok(());
             }
+            if self.scheduler.cost.executions > before {
+                continue;
+            }
             // What is left of the time is too short for what is left to do.
-            if self.scheduler.cost.executions == before {
+            if self.progress.is_rest_for_single_tests {
                 return Err(Stop::BudgetSpent);
             }
+            self.progress.is_rest_for_single_tests = true;
         }
     }
 

@@ -19,37 +19,98 @@ use crate::pollution::polluters;
 const BUDGET_FOR_SUSPECTS: f64 = 0.8;
 /// So many sets that explain other suspects are tried before anything else.
 const MOST_KNOWN_SETS: usize = 5;
+/// So many suspects are asked what they do alone before the first of them is explained.
+const LOOKED_AT_TOGETHER: usize = 8;
+/// Such a part of the pairs that are left is not needed after another order: it clears half of the
+/// candidates of most suspects, and half of the pairs would not be tried anyway.
+const SAVED_BY_AN_ORDER: f64 = 0.25;
 /// A set is searched in an order by running about so many whole ones.
 const ORDERS_OF_A_SEARCH: f64 = 4.0;
 
 impl Hunt<'_, '_> {
     /// Explain suspects one by one, and show in new processes what was found before the next one.
-    pub(super) fn explain_in_turn(&mut self, suspects: &[(u32, bool)]) -> Result<(), Stop> {
+    ///
+    /// Who did not run alone yet does so with the few that are looked at next: what all of them do alone
+    /// may take longer than there is time.
+    pub(super) fn explain_in_turn(&mut self) -> Result<(), Stop> {
         let end = self.scheduler.after_part_of_the_rest(BUDGET_FOR_SUSPECTS);
-        let mut waiting: Vec<Suspect> =
-            suspects.iter().map(|(test, fails_alone)| self.suspect(*test, *fails_alone)).collect();
-        waiting.sort_by(|one, other| {
-            one.seconds.total_cmp(&other.seconds).then(one.test.cmp(&other.test))
-        });
+        let mut waiting = self.suspicious();
+        waiting.sort_by_cached_key(|test| (self.pairs_of(*test), *test));
         self.scheduler.begin(HuntStage::Pollution, waiting.len());
-        for suspect in waiting {
+        for some in waiting.chunks(LOOKED_AT_TOGETHER) {
             if self.scheduler.is_past(end) {
                 return Ok(());
             }
-            if self.explain(&suspect)? {
-                self.confirm(&[suspect.test], &[])?;
-                self.scheduler.begin(HuntStage::Pollution, 0);
+            self.run_alone_to_time(some)?;
+            self.scheduler.begin(HuntStage::Pollution, 0);
+            let suspects = some
+                .iter()
+                .filter_map(|it| Some(self.suspect(*it, self.suspect_fails_alone(*it)?)));
+            let mut suspects: Vec<Suspect> = suspects.collect();
+            suspects.sort_by(|one, other| {
+                one.seconds.total_cmp(&other.seconds).then(one.test.cmp(&other.test))
+            });
+            for suspect in suspects {
+                if self.scheduler.is_past(end) {
+                    return Ok(());
+                }
+                if self.explain(&suspect)? {
+                    self.confirm(&[suspect.test], &[])?;
+                    self.scheduler.begin(HuntStage::Pollution, 0);
+                }
             }
         }
         Ok(())
     }
 
-    /// A suspect with those that may change its outcome, the likeliest first.
-    fn suspect(&self, test: u32, fails_alone: bool) -> Suspect {
+    /// Whether another order is worth its time: it tells of every suspect at once whom it does not depend
+    /// on, and so saves pairs of all of them.
+    pub(super) fn saves_pairs(&self) -> bool {
+        if self.scheduler.budget.is_none() || self.scheduler.can_copy() {
+            return false;
+        }
+        let order = self.seconds_of_an_order();
+        let pairs = |test: &u32| {
+            let candidates = self.fewest_candidates(*test);
+            let pairs: f64 = candidates.iter().map(|it| self.seconds_of_a_pair(*it, *test)).sum();
+            pairs.min(ORDERS_OF_A_SEARCH * order)
+        };
+        self.suspicious().iter().map(pairs).sum::<f64>() * SAVED_BY_AN_ORDER > order
+    }
+
+    /// So many pairs explain a suspect at most, if it depends on one other test.
+    fn pairs_of(&self, test: u32) -> usize {
+        match self.fewest_candidates(test).len() {
+            // Then it needs several others, or a cleaner came in between.
+            0 => usize::MAX,
+            pairs => pairs,
+        }
+    }
+
+    /// The candidates of a suspect. Of one that did not run alone yet nobody knows whether to ask who makes it
+    /// fail or who makes it pass; the question with fewer answers is taken.
+    fn fewest_candidates(&self, test: u32) -> Vec<u32> {
+        if let Some(fails_alone) = self.suspect_fails_alone(test) {
+            return self.candidates(test, fails_alone);
+        }
+        let both = [false, true].map(|fails_alone| self.candidates(test, fails_alone));
+        let some = both.into_iter().filter(|it| !it.is_empty());
+        some.min_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// Tests that ran before a suspect when its outcome changed, and never when it did not; the likeliest
+    /// first.
+    fn candidates(&self, test: u32, fails_alone: bool) -> Vec<u32> {
         let may = self.may_change(test, fails_alone);
         let ran = self.ran_before(test, fails_alone);
         let mut candidates = self.orders.nearest(test);
         candidates.retain(|other| may[*other as usize] && ran[*other as usize]);
+        candidates
+    }
+
+    /// A suspect with those that may change its outcome, the likeliest first.
+    fn suspect(&self, test: u32, fails_alone: bool) -> Suspect {
+        let candidates = self.candidates(test, fails_alone);
         let seconds = match candidates.is_empty() {
             // Several tests together, or an order that a cleaner came into: that is looked for in whole orders.
             true => ORDERS_OF_A_SEARCH * self.seconds_of_an_order(),
@@ -72,7 +133,7 @@ impl Hunt<'_, '_> {
     /// Find tests after which a suspect does not do as it does alone; whether there are any.
     fn explain(&mut self, suspect: &Suspect) -> Result<bool, Stop> {
         let Suspect { test, fails_alone, .. } = *suspect;
-        let set = match self.known_influence(test, fails_alone)? {
+        let set = match self.known_influence(suspect)? {
             Some(set) => Some(set),
             None => self.new_influence(suspect)?,
         };
@@ -93,11 +154,19 @@ impl Hunt<'_, '_> {
     }
 
     /// A set that explains other suspects and this one, too.
-    fn known_influence(&mut self, test: u32, fails_alone: bool) -> Result<Option<Vec<u32>>, Stop> {
+    fn known_influence(&mut self, suspect: &Suspect) -> Result<Option<Vec<u32>>, Stop> {
+        let Suspect { test, fails_alone, .. } = *suspect;
         let kind = if fails_alone { FlakyKind::Brittle } else { FlakyKind::Victim };
         let mut tests_of: BTreeMap<&Vec<u32>, usize> = BTreeMap::new();
+        // Who ran before it without any effect explains nothing, unless all of them did: then somebody heals.
+        let ran = self.ran_before(test, fails_alone);
+        let may_explain = |other: &u32| match suspect.candidates.is_empty() {
+            true => ran[*other as usize],
+            false => suspect.candidates.contains(other),
+        };
         for (other, set) in &self.first_influence {
-            if self.ledger.test(*other).kind == Some(kind) && !set.contains(&test) {
+            let is_alike = self.ledger.test(*other).kind == Some(kind);
+            if is_alike && set.iter().all(may_explain) {
                 *tests_of.entry(set).or_default() += 1;
             }
         }

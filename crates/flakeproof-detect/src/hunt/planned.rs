@@ -99,6 +99,9 @@ impl Hunt<'_, '_> {
             let fits = self.scheduler.fits(self.seconds_of_an_order());
             let next = match outlook.next(has_orders && fits) {
                 Next::Nothing if done < fewest && fits => Next::Order,
+                Next::Nothing | Next::Tests(_) if has_orders && fits && self.saves_pairs() => {
+                    Next::Order
+                }
                 next => next,
             };
             match next {

@@ -130,7 +130,9 @@ impl Hunt<'_, '_> {
     /// one is asked alone then.
     #[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
     fn is_worth_running_alone(&self, end: Option<Duration>, tests: usize) -> bool {
-        let Some(end) = end.filter(|_| self.progress.alone > 0 && self.can_reorder()) else {
+        let is_all = self.progress.is_rest_for_single_tests;
+        let has_choice = self.progress.alone > 0 && self.can_reorder() && !is_all;
+        let Some(end) = end.filter(|_| has_choice) else {
             return true;
         };
         let each = self.seconds_alone.iter().sum::<f64>() / self.progress.alone as f64;
@@ -139,18 +141,48 @@ impl Hunt<'_, '_> {
         each * left <= has
     }
 
-    /// Tests whose outcome changed and that there was no time to run alone.
-    pub(super) fn suspects_alone(&mut self) -> Result<(), Stop> {
-        let is_one = |test: &HuntedTest| {
+    /// Tests that failed in an order and that there was no time to run alone.
+    pub(super) fn unseen_alone(&self) -> Vec<u32> {
+        if self.scheduler.budget.is_none() {
+            return Vec::new();
+        }
+        self.ledger.all(|test| {
             let in_orders = test.baseline + test.shuffled;
             test.kind.is_none() && test.alone.runs == 0 && in_orders.failures > 0
-        };
-        let suspects = self.ledger.all(is_one);
-        if suspects.is_empty() || self.scheduler.budget.is_none() {
+        })
+    }
+
+    /// Run them alone.
+    pub(super) fn suspects_alone(&mut self) -> Result<(), Stop> {
+        let suspects = self.unseen_alone();
+        if suspects.is_empty() {
             return Ok(());
         }
         self.scheduler.begin(HuntStage::Alone, suspects.len().div_ceil(ALONE_TOGETHER));
         self.run_alone("suspects alone", &suspects)
+    }
+
+    /// Whether that takes so much of the rest of the budget that little is left to explain any of them.
+    #[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
+    pub(super) fn takes_long_alone(&self) -> bool {
+        let unseen = self.unseen_alone().len();
+        if unseen == 0 || self.progress.alone == 0 {
+            return false;
+        }
+        let each = self.seconds_alone.iter().sum::<f64>() / self.progress.alone as f64;
+        let seconds = each * unseen as f64 / self.jobs() as f64;
+        !self.scheduler.fits(seconds / BUDGET_FOR_SINGLE_TESTS)
+    }
+
+    /// Run those of some tests alone that did not yet, each by itself, so that it is known how long it takes.
+    pub(super) fn run_alone_to_time(&mut self, tests: &[u32]) -> Result<(), Stop> {
+        let unseen = self.unseen_alone();
+        let unseen: Vec<u32> = tests.iter().copied().filter(|it| unseen.contains(it)).collect();
+        if unseen.is_empty() {
+            return Ok(());
+        }
+        self.scheduler.begin(HuntStage::Alone, unseen.len());
+        unseen.iter().try_for_each(|test| self.run_alone("suspect alone", &[*test]))
     }
 
     fn run_alone(&mut self, name: &str, tests: &[u32]) -> Result<(), Stop> {

@@ -35,6 +35,9 @@ const MOST_KNOWN_POLLUTERS: usize = 5;
 impl Hunt<'_, '_> {
     /// Try every suspect after those tests that may be what changes its outcome.
     pub(super) fn pair_suspects(&mut self) -> Result<(), Stop> {
+        if self.takes_long_alone() {
+            return self.explain_in_turn();
+        }
         self.suspects_alone()?;
         let all = self.orders.original();
         let mut suspects: Vec<(u32, bool)> =
@@ -47,7 +50,7 @@ impl Hunt<'_, '_> {
         let guilty: BTreeMap<u32, Vec<bool>> = guilty.collect();
         let is_guilty = |first: u32, second: u32| guilty[&second][first as usize];
         if !self.can_afford(&all, &suspects, &is_guilty) {
-            return self.explain_in_turn(&suspects);
+            return self.explain_in_turn();
         }
         self.try_marked(&suspects, &guilty)?;
         // A cleaner in between makes the guilty look innocent; nobody who ran before is, then.
@@ -166,8 +169,18 @@ impl Hunt<'_, '_> {
         single.collect()
     }
 
+    /// The tests whose outcome changed, and of which nobody knows why; those that did not run alone yet
+    /// are among them.
+    pub(super) fn suspicious(&self) -> Vec<u32> {
+        let unseen = self.unseen_alone();
+        let mut all = self.orders.original();
+        all.retain(|test| unseen.contains(test) || self.suspect_fails_alone(*test).is_some());
+        all.retain(|test| !self.is_answered(*test));
+        all
+    }
+
     /// Whether a test whose outcome changed fails alone; `None` for tests that are not suspicious.
-    fn suspect_fails_alone(&self, test: u32) -> Option<bool> {
+    pub(super) fn suspect_fails_alone(&self, test: u32) -> Option<bool> {
         let known = self.ledger.test(test);
         let in_orders = known.baseline + known.shuffled;
         if known.kind.is_some() || self.is_answered(test) || self.differs_in_the_suite(test) {
@@ -208,13 +221,16 @@ impl Hunt<'_, '_> {
 
     fn does_the_same_alone(&mut self, test: u32, fails: bool) -> Result<bool, Stop> {
         let wanted = if fails { Decision::High } else { Decision::Low };
-        if self.scheduler.decide(&format!("steady/{test}"), &[test])? != wanted {
+        let seen = self.scheduler.observe(&format!("steady/{test}"), &[test])?;
+        if seen.decision != wanted {
             return Ok(false);
         }
         let isolation = self.scheduler.isolation();
         let is_in_a_hurry = self.scheduler.budget.is_some() && !self.scheduler.can_copy();
         let runs = match (fails, is_in_a_hurry) {
-            (true, true) => FAILURES_IN_A_HURRY,
+            // What it did alone so far counts.
+            (true, true) => FAILURES_IN_A_HURRY
+                .saturating_sub(seen.tally.failures + self.ledger.test(test).alone.failures),
             (true, false) => FAILURES_OF_A_BRITTLE_TEST,
             (false, _) => 0,
         };

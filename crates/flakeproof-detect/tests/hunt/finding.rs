@@ -387,8 +387,20 @@ fn new_processes_that_confirm_a_finding_run_their_tests_one_after_the_other() {
         hunted(&suite, &settings());
         let spawned = suite.runs().into_iter().filter(|ran| ran.isolation == Isolation::Spawn);
         let tests: Vec<String> = spawned.map(|ran| ran.test.to_string()).collect();
-        assert_eq!(tests, ["h", "c", "c"], "first as it fails, then alone");
+        assert_eq!(tests, ["h", "c", "c", "c"], "first as it fails, then alone, and once more");
     }
+}
+
+#[test]
+fn a_race_that_copies_always_lose_is_called_chance_where_new_processes_win_it_at_times() {
+    let suite = suite(TESTS).fails_if("c", |moment| {
+        let is_first = moment.before.is_empty();
+        is_first && (moment.isolation == Isolation::Fork || moment.times % 2 == 1)
+    });
+    let hunted = hunted(&suite, &settings());
+    let found = of(&hunted, "c");
+    assert_eq!(found.kind, Some(FlakyKind::Nod));
+    assert!(found.setters.is_empty() && found.polluters.is_empty());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Hunts that are interrupted, killed, taken up again, or run out of time.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -133,6 +134,48 @@ fn a_budget_too_short_for_all_pairs_explains_some_victims_to_the_end() {
             assert_eq!(set, &[TestId::from(polluter(at))], "{at}");
         }
     }
+}
+
+#[test]
+fn suspects_that_cannot_all_run_alone_are_explained_a_few_at_a_time() {
+    let names: Vec<String> = (0..200).map(|number| format!("t{number:03}")).collect();
+    let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
+    let victims: Vec<String> = (50..170).map(|at| format!("t{at:03}")).collect();
+    let suite = victims.iter().fold(suite, |suite, it| suite.with_polluter(it, "t170"));
+    let settings = HuntSettings { strategy: forecast(200, 0.0), ..settings() };
+    let (hunted, _) = within(&suite, 900, &settings);
+    let alone = victims.iter().filter(|it| of(&hunted, it).alone.runs > 0).count();
+    let explained = victims.iter().filter(|it| !of(&hunted, it).polluters.is_empty()).count();
+    assert!(explained > 1 && alone < 12, "{explained} of {alone} that ran alone");
+}
+
+#[test]
+fn another_order_is_run_where_it_saves_more_pairs_than_it_costs() {
+    // The orders that run before the first pair.
+    let orders = |victims: u32| {
+        let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+        let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
+        let victim = |at: u32| format!("t{:02}", 2 * at);
+        let suite = (0..victims).fold(suite, |suite, at| suite.with_polluter(&victim(at), "t59"));
+        let settings = HuntSettings { strategy: forecast(60, 2.0), ..settings() };
+        within(&suite, 6_000, &settings);
+        let mut tests_of: BTreeMap<usize, usize> = BTreeMap::new();
+        suite.runs().iter().for_each(|ran| *tests_of.entry(ran.environment).or_default() += 1);
+        let before = tests_of.values().take_while(|tests| **tests != 2);
+        before.filter(|tests| **tests == 60).count()
+    };
+    let (few, many) = (orders(1), orders(25));
+    assert!(many > few, "{many} orders for many suspects, {few} for one");
+}
+
+#[test]
+fn time_that_nothing_else_needs_is_spent_on_tests_alone() {
+    let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+    let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
+    let settings = HuntSettings { strategy: forecast(60, 2.0), orders: 0, ..settings() };
+    let (hunted, _) = within(&suite, 290, &settings);
+    let alone = hunted.tests.iter().filter(|test| test.alone.runs > 0).count();
+    assert_eq!(alone, 60, "{alone} of 60 ran alone");
 }
 
 #[test]
