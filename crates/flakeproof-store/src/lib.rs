@@ -36,8 +36,9 @@ pub use location::{LocationError, StoreLocation, StoreUrl, project_folder};
 pub use memory::MemoryHistory;
 pub use objects::{Folded, ObjectHistory, ObjectsAddress, Skipped};
 pub use postgres::{
-    Claim, Collected, FleetCoordinator, FleetFound, FleetPlan, FleetPulse, FleetTaken, FleetUnit,
-    FleetWorker, PostgresAddress, PostgresHistory, QueuedTrial, StuckTrial, UnitKept,
+    Claim, Collected, CoordinatorPulse, FleetCoordinator, FleetFound, FleetPlan, FleetPulse,
+    FleetTaken, FleetUnit, FleetWorker, PostgresAddress, PostgresHistory, QueuedTrial, StuckTrial,
+    UnitKept,
 };
 pub use prune::{Compaction, Depth, Pruned, Pruning};
 pub use sqlite::SqliteHistory;

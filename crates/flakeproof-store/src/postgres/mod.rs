@@ -31,8 +31,8 @@ use postgres::Transaction;
 pub use self::address::PostgresAddress;
 use self::connection::{Connection, Done, Fault, Try};
 pub use self::fleet::{
-    Claim, Collected, FleetCoordinator, FleetFound, FleetPlan, FleetPulse, FleetTaken, FleetUnit,
-    FleetWorker, QueuedTrial, StuckTrial, UnitKept,
+    Claim, Collected, CoordinatorPulse, FleetCoordinator, FleetFound, FleetPlan, FleetPulse,
+    FleetTaken, FleetUnit, FleetWorker, QueuedTrial, StuckTrial, UnitKept,
 };
 use self::hunts::HuntNumber;
 use self::numbers::{digest, numbers};

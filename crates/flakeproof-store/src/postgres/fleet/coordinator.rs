@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use flakeproof_core::{HistoryError, TrialRecord};
+use flakeproof_core::{HistoryError, HuntRecord, TrialRecord};
 use postgres::Transaction;
 
 use super::super::PostgresAddress;
 use super::super::connection::{Connection, Done};
-use super::super::hunts::trial_record;
+use super::super::hunts::{self, trial_record};
 use super::super::numbers;
 use super::super::words::{given, kept};
 use super::{
@@ -20,8 +20,8 @@ use super::{
 pub struct FleetPlan {
     /// What the fleet is called.
     pub name: String,
-    /// The hunt, which is in the history.
-    pub hunt: String,
+    /// The hunt, which is kept in the history once the place is taken.
+    pub hunt: HuntRecord,
     /// What a worker must have, as text.
     pub needs: String,
     /// After so long, by the server's clock, who is silent is gone.
@@ -79,7 +79,7 @@ impl FleetCoordinator {
     /// same hunt and are not begun are forgotten: they are asked for again.
     ///
     /// # Errors
-    /// When the database does not answer or refuses, or does not know the hunt.
+    /// When the database does not answer or refuses.
     pub fn take_place(
         address: &PostgresAddress,
         plan: &FleetPlan,
@@ -97,26 +97,13 @@ impl FleetCoordinator {
         })
     }
 
-    /// The number of the fleet, which a hunt keeps as long as it lives.
-    #[must_use]
-    pub fn number(&self) -> i64 {
-        self.fleet
-    }
-
-    /// Say that the coordinator is alive; false if its place went to another.
+    /// What keeps the place while the coordinator does something else, on a connection of its own.
     ///
     /// # Errors
-    /// When the database does not answer for long.
-    pub fn beat(&self) -> Result<bool, HistoryError> {
-        const BEAT: &str = "
-            UPDATE fleet SET held_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
-             WHERE number = $1 AND coordinator = $2";
-        let lease = milliseconds(self.lease);
-        patiently(|| {
-            self.connection.work(|transaction, _| {
-                Ok(transaction.execute(BEAT, &[&self.fleet, &&self.token[..], &lease])? == 1)
-            })
-        })
+    /// When the database does not answer or refuses.
+    pub fn pulse(&self) -> Result<CoordinatorPulse, HistoryError> {
+        let connection = connect(self.connection.address())?;
+        Ok(CoordinatorPulse { connection, fleet: self.fleet, token: self.token })
     }
 
     /// Ask for trials. One that was asked for before is not run twice.
@@ -248,6 +235,29 @@ impl FleetCoordinator {
     }
 }
 
+/// What keeps a coordinator's place.
+#[derive(Debug)]
+pub struct CoordinatorPulse {
+    connection: Connection,
+    fleet: i64,
+    token: [u8; 16],
+}
+
+impl CoordinatorPulse {
+    /// Say that the coordinator is alive; false if its place went to another.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub fn beat(&self) -> Result<bool, HistoryError> {
+        const BEAT: &str = "
+            UPDATE fleet SET held_until = clock_timestamp() + lease * interval '1 millisecond'
+             WHERE number = $1 AND coordinator = $2";
+        self.connection.work(|transaction, _| {
+            Ok(transaction.execute(BEAT, &[&self.fleet, &&self.token[..]])? == 1)
+        })
+    }
+}
+
 const FORGET_WAITING: &str =
     "DELETE FROM fleet_trial WHERE fleet = $1 AND lease IS NULL AND NOT is_done";
 
@@ -258,7 +268,6 @@ fn find_place(
     plan: &FleetPlan,
     token: &[u8],
 ) -> Done<Place> {
-    const HUNT: &str = "SELECT number FROM hunt WHERE project = $1 AND id = $2";
     const FIND: &str = "
         SELECT fleet.number, coordinator, is_over, fleet.hunt, hunt.started,
                extract(epoch FROM held_until - clock_timestamp())::float8
@@ -272,10 +281,6 @@ fn find_place(
         INSERT INTO fleet (project, name, hunt, needs, lease, coordinator, held_until)
         VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + $5::bigint * interval '1 millisecond')
         RETURNING number";
-    let Some(hunt) = transaction.query_opt(HUNT, &[&project, &kept(&plan.hunt)])? else {
-        return refused("it does not know the hunt");
-    };
-    let hunt: i64 = hunt.get(0);
     let (name, needs, lease) = (kept(&plan.name), kept(&plan.needs), milliseconds(plan.lease));
     // Two that start at the same moment come one after the other.
     let lock = "SELECT pg_advisory_xact_lock(hashtextextended($1, $2))";
@@ -288,13 +293,14 @@ fn find_place(
             let free_in = Duration::from_secs_f64(left);
             return Ok(Place::Taken(FleetTaken { started: row.get(4), free_in }));
         }
-        if of_hunt == hunt {
+        if of_hunt == hunts::open(transaction, project, &plan.hunt)? {
             transaction.execute(TAKE_OVER, &[&fleet, &token, &needs, &lease])?;
             transaction.execute(FORGET_WAITING, &[&fleet])?;
             return Ok(Place::Mine(fleet));
         }
         transaction.execute("DELETE FROM fleet WHERE number = $1", &[&fleet])?;
     }
+    let hunt = hunts::open(transaction, project, &plan.hunt)?;
     let row = transaction.query_one(MAKE, &[&project, &name, &hunt, &needs, &lease, &token])?;
     Ok(Place::Mine(row.get(0)))
 }

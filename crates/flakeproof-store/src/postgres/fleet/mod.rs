@@ -18,7 +18,9 @@ use flakeproof_core::HistoryError;
 use super::PostgresAddress;
 use super::connection::{Connection, Done, Fault};
 
-pub use self::coordinator::{Collected, FleetCoordinator, FleetPlan, FleetTaken, StuckTrial};
+pub use self::coordinator::{
+    Collected, CoordinatorPulse, FleetCoordinator, FleetPlan, FleetTaken, StuckTrial,
+};
 pub use self::worker::{Claim, FleetFound, FleetPulse, FleetUnit, FleetWorker, UnitKept};
 
 /// A trial as the queue knows it.
