@@ -40,7 +40,7 @@ enum Request {
 #[derive(Debug, Clone)]
 enum Answer {
     Unit(Option<(Lease, Vec<Trial>)>),
-    Beaten(bool),
+    Beaten(Lease, bool),
     Completed(Lease, Kept),
 }
 
@@ -84,7 +84,7 @@ impl World {
     fn serve(&mut self, sender: Sender, request: Request) {
         let answer = match request {
             Request::Claim(size) => Answer::Unit(self.queue.claim(size)),
-            Request::Beat(lease) => Answer::Beaten(self.queue.beat(lease)),
+            Request::Beat(lease) => Answer::Beaten(lease, self.queue.beat(lease)),
             Request::Complete(lease, ran) => {
                 Answer::Completed(lease, self.queue.complete(lease, &ran))
             }
@@ -111,7 +111,10 @@ impl World {
                 }
                 worker.at = At::Idle;
             }
-            // Somebody who hears that its lease is gone may go on: what it brings back does not count.
+            // Who hears that its lease is gone stops; who does not hear brings back what does not count.
+            (At::Running(of, ..), Answer::Beaten(lease, false)) if *of == lease => {
+                worker.at = At::Idle;
+            }
             _ => {}
         }
     }

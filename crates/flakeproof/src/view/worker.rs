@@ -1,5 +1,6 @@
 //! What a worker says about its work, on stderr; and the sum of it, on stdout.
 
+use std::io::Write as _;
 use std::time::Duration;
 
 use super::terminal::{self, DIM, STRONG};
@@ -65,7 +66,7 @@ pub(crate) fn worker_ends(sum: &WorkerSum, why: &str) {
         0 => String::new(),
         lost => format!(", {lost} too late"),
     };
-    super::verbatim(&format!(
-        "{STRONG}{why}{STRONG:#}: {executions} executions in {trials} trials, {kept} units{late}\n"
-    ));
+    let said = format!("{executions} executions in {trials} trials, {kept} units{late}");
+    let mut out = anstream::stdout().lock();
+    let _ = writeln!(out, "{STRONG}{why}{STRONG:#}: {said}");
 }
