@@ -6,6 +6,8 @@
 //! the same tests (`tests/contract`). [`Store`] is one that is open, wherever it is; [`TeamHistory`] has the
 //! project's own before the team's, and [`sync`] sends what one knows to another.
 //!
+//! [`FleetCoordinator`] and [`FleetWorker`] share the trials of a hunt among machines.
+//!
 //! All SQL of flakeproof is in this crate, as text that can be pasted into a shell of the database.
 
 mod causes;
@@ -33,7 +35,11 @@ pub use export::{Cell, Column, ColumnType, ExportError, StoredTable};
 pub use location::{LocationError, StoreLocation, StoreUrl, project_folder};
 pub use memory::MemoryHistory;
 pub use objects::{Folded, ObjectHistory, ObjectsAddress, Skipped};
-pub use postgres::{PostgresAddress, PostgresHistory};
+pub use postgres::{
+    Claim, Collected, CoordinatorPulse, FleetCoordinator, FleetFound, FleetPlan, FleetPulse,
+    FleetTaken, FleetUnit, FleetWorker, PostgresAddress, PostgresHistory, QueuedTrial, StuckTrial,
+    UnitKept,
+};
 pub use prune::{Compaction, Depth, Pruned, Pruning};
 pub use sqlite::SqliteHistory;
 pub use stats::{StoreStats, TableStats};

@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         cli::Command::Run(arguments) => commands::run::run(&arguments),
         cli::Command::Shard(arguments) => commands::shard::run(&arguments),
         cli::Command::Hunt(arguments) => commands::hunt::run(&arguments),
+        cli::Command::Worker(arguments) => commands::worker::run(&arguments),
         cli::Command::List(arguments) => commands::report::list(&arguments),
         cli::Command::Repro(arguments) => commands::repro::run(&arguments),
         cli::Command::Verify(arguments) => commands::verify::run(&arguments),

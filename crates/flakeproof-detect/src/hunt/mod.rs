@@ -7,10 +7,12 @@
 //!
 //! A hunt is a fixed sequence of trials that follows from the suite, the settings and the outcomes. Every
 //! trial is kept as soon as it is done, and read back instead of run again, so that a hunt that was
-//! killed ends as if it had not been.
+//! killed ends as if it had not been. And so that other machines may run them ([`Crew`]): what a trial is and
+//! what comes of it travels, and the hunt does not know how.
 
 mod classify;
 mod confirm;
+pub(crate) mod crew;
 mod for_good;
 mod influence;
 mod ledger;
@@ -36,10 +38,12 @@ use trial_scheduler::{Stop, TrialScheduler};
 
 use crate::side_by_side;
 
+pub use crew::{CollectTrials, Crew};
 pub use settings::{Candidates, Forecast, Strategy};
 pub use settings::{
     HuntEvent, HuntSettings, HuntStage, Hunted, Journal, PolluterSearch, Sought, Workplace,
 };
+pub use trial::{Trial, run_trial};
 
 /// Find the flaky tests of a suite.
 ///
@@ -65,7 +69,7 @@ pub fn hunt(
     let scheduler = TrialScheduler {
         adapter,
         tests: &tests,
-        jobs: if workplace.tidy.is_some() { 1 } else { jobs },
+        jobs: if workplace.tidy.is_some() || workplace.crew.is_some() { 1 } else { jobs },
         budget: settings.budget,
         workplace,
         cancel,

@@ -8,6 +8,7 @@ use flakeproof_core::{
 };
 use flakeproof_runner::Result;
 
+use super::crew::Crew;
 use crate::plan::FailureRates;
 
 /// How a hunt goes about.
@@ -166,6 +167,8 @@ pub struct Workplace<'a> {
     /// Removes what tests left on disk, after every environment. There are no copies of live
     /// environments then, because they would share what those before them leave.
     pub tidy: Option<&'a (dyn Fn() -> Result<()> + Sync)>,
+    /// Who runs the trials, if not this machine.
+    pub crew: Option<&'a Crew<'a>>,
 }
 
 /// What a hunt found out.

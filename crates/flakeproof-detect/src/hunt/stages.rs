@@ -122,7 +122,15 @@ impl Hunt<'_, '_> {
     }
 
     fn jobs(&self) -> usize {
-        self.scheduler.jobs.max(1)
+        self.scheduler.width()
+    }
+
+    /// How many trials are run at the same time.
+    fn machines(&self) -> usize {
+        match self.scheduler.workplace.crew {
+            Some(crew) => (crew.size)().max(1),
+            None => self.jobs(),
+        }
     }
 
     /// Whether the tests that did not run alone yet can do so until `end`. Where a process takes long to start, they
@@ -136,7 +144,7 @@ impl Hunt<'_, '_> {
             return true;
         };
         let each = self.seconds_alone.iter().sum::<f64>() / self.progress.alone as f64;
-        let left = tests.saturating_sub(self.progress.alone) as f64 / self.jobs() as f64;
+        let left = tests.saturating_sub(self.progress.alone) as f64 / self.machines() as f64;
         let has = end.saturating_sub((self.scheduler.workplace.clock)()).as_secs_f64();
         each * left <= has
     }
@@ -187,8 +195,9 @@ impl Hunt<'_, '_> {
 
     fn run_alone(&mut self, name: &str, tests: &[u32]) -> Result<(), Stop> {
         let isolation = self.scheduler.isolation();
-        let trials = tests.chunks(ALONE_TOGETHER).enumerate().map(|(number, tests)| Trial {
-            name: format!("{name}/{number}"),
+        // Named by its first test, so that it is the same trial for any number of environments side by side.
+        let trials = tests.chunks(ALONE_TOGETHER).map(|tests| Trial {
+            name: format!("{name}/{}", tests[0]),
             steps: tests.iter().map(|test| Step::Branch(vec![*test])).collect(),
             isolation,
             until: Until::Done,
@@ -249,7 +258,7 @@ impl Hunt<'_, '_> {
         let rounds = self.settings.max_reruns.saturating_sub(1 + self.progress.rounds);
         let alone = tests.saturating_sub(self.progress.alone) + tests * rounds as usize;
         let seconds = orders as f64 * self.seconds_of_an_order() + alone as f64 * once;
-        let left = Duration::from_secs_f64(seconds / self.scheduler.jobs.max(1) as f64);
+        let left = Duration::from_secs_f64(seconds / self.machines() as f64);
         self.scheduler.tell(HuntEvent::Left(left));
     }
 

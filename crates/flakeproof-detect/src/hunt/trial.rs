@@ -10,8 +10,8 @@ use flakeproof_core::{
     Execution, Isolation, Outcome, Phase, Seed, Shuffle, TestId, TrialFailure, TrialRecord,
 };
 use flakeproof_runner::{Adapter, Environment, Error, Orders, Probe, Result, Then};
+use serde::{Deserialize, Serialize};
 
-use super::settings::Workplace;
 use super::trial_scheduler::Turn;
 
 /// So many failures of one trial are kept with their text, which is cut after so many characters.
@@ -28,8 +28,10 @@ pub(super) struct TrialRunner<'a> {
     pub(super) can_copy: bool,
     /// In which orders tests can run in one environment.
     pub(super) orders: Orders,
-    /// The time that has passed, and who tidies up.
-    pub(super) workplace: Workplace<'a>,
+    /// The time that has passed.
+    pub(super) clock: &'a (dyn Fn() -> Duration + Sync),
+    /// Who removes what tests left on disk, if anybody does.
+    pub(super) tidy: Option<&'a (dyn Fn() -> Result<()> + Sync)>,
     /// After this no further test is begun, and the trial is given up.
     pub(super) deadline: Option<Duration>,
     /// When the tests may run, if the trial is one of several that take turns.
@@ -39,9 +41,9 @@ pub(super) struct TrialRunner<'a> {
 impl TrialRunner<'_> {
     /// Run a trial.
     pub(super) fn run(&self, trial: &Trial) -> Result<TrialRecord> {
-        let begin = (self.workplace.clock)();
+        let begin = (self.clock)();
         let mut record = self.run_steps(trial)?;
-        record.duration = (self.workplace.clock)().saturating_sub(begin);
+        record.duration = (self.clock)().saturating_sub(begin);
         Ok(record)
     }
 
@@ -177,7 +179,7 @@ impl TrialRunner<'_> {
                 Some(environment) => self.run_expected(environment, rest, place, record)?,
                 None => Vec::new(),
             };
-            if let Some(tidy) = self.workplace.tidy {
+            if let Some(tidy) = self.tidy {
                 tidy()?;
             }
             // Who dies at once, or is not known to this process, is passed over.
@@ -299,7 +301,7 @@ impl TrialRunner<'_> {
 
     /// Run a test, unless the time is over.
     fn run_in_time(&self, environment: &mut Box<dyn Environment>, test: u32) -> Result<Execution> {
-        if self.deadline.is_some_and(|deadline| (self.workplace.clock)() >= deadline) {
+        if self.deadline.is_some_and(|deadline| (self.clock)() >= deadline) {
             return Err(Error::Cancelled);
         }
         environment.run(self.id(test), Probe::attempt(1)).map(as_the_runner_blames)
@@ -334,6 +336,34 @@ fn as_the_runner_blames(execution: Execution) -> Execution {
     } else {
         execution
     }
+}
+
+/// Run a trial of a hunt that another machine steers. Its tests are those at the same positions of this
+/// suite.
+///
+/// # Errors
+/// When the runner itself breaks, or the trial is one of another suite; what tests do is never an error.
+pub fn run_trial(
+    adapter: &dyn Adapter,
+    tests: &[TestId],
+    clock: &(dyn Fn() -> Duration + Sync),
+    trial: &Trial,
+) -> Result<TrialRecord> {
+    if !trial.is_of_suite(tests.len()) {
+        return Err(Error::Agent("a trial names tests that this suite does not have".to_owned()));
+    }
+    let can = adapter.can();
+    let runner = TrialRunner {
+        adapter,
+        tests,
+        can_copy: can.snapshot,
+        orders: can.orders,
+        clock,
+        tidy: None,
+        deadline: None,
+        turn: None,
+    };
+    runner.run(trial)
 }
 
 /// What the steps so far have made.
@@ -390,9 +420,10 @@ fn is_the_tests_own(error: &Error) -> bool {
 
 /// Tests to run in one environment, and continuations that each get a copy of it.
 ///
-/// A test is named by its position in the suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trial {
+/// A test is named by its position in the suite, so that a trial means the same on every machine that has
+/// the same suite.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
     /// What it is for, with a number that tells repetitions apart.
     pub(crate) name: String,
     pub(crate) steps: Vec<Step>,
@@ -403,7 +434,7 @@ pub(crate) struct Trial {
 }
 
 /// A step of a trial.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Step {
     /// Run these tests; what they leave stays for all that follows.
     Run(Vec<u32>),
@@ -415,7 +446,7 @@ pub(crate) enum Step {
 }
 
 /// When a trial ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Until {
     /// After its last step.
     Done,
@@ -443,8 +474,32 @@ impl Trial {
         })
     }
 
+    /// How many tests it runs, each as often as it is named.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let tests = |step: &Step| match step {
+            Step::Run(tests) | Step::Branch(tests) | Step::Try(tests) => tests.len(),
+        };
+        self.steps.iter().map(tests).sum()
+    }
+
+    /// Whether it runs no test at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether a suite of so many tests has all that it names.
+    fn is_of_suite(&self, tests: usize) -> bool {
+        let all = self.steps.iter().flat_map(|step| match step {
+            Step::Run(tests) | Step::Branch(tests) | Step::Try(tests) => tests,
+        });
+        all.into_iter().all(|test| (*test as usize) < tests)
+    }
+
     /// What the trial is found again by: the same name with other tests is another trial.
-    pub(crate) fn key(&self) -> String {
+    #[must_use]
+    pub fn key(&self) -> String {
         use std::fmt::Write as _;
 
         let mut text = self.isolation.word().to_owned();
@@ -469,6 +524,13 @@ impl Trial {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_of_a_larger_suite_is_told() {
+        let trial = Trial::order("baseline/1".into(), vec![0, 3], Isolation::Fork);
+        assert!(trial.is_of_suite(4) && !trial.is_of_suite(3));
+        assert_eq!(trial.len(), 2);
+    }
 
     #[test]
     fn other_tests_make_another_trial() {

@@ -22,6 +22,7 @@ use flakeproof_core::{
 };
 use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
+use super::crew;
 use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
 use super::trial::{Trial, TrialRunner};
 
@@ -169,6 +170,9 @@ impl TrialScheduler<'_, '_> {
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
+        if let Some(crew) = self.workplace.crew {
+            return self.by_crew(crew, crew::AHEAD, trials, take);
+        }
         self.side_by_side(self.jobs.max(1), None, trials, take)
     }
 
@@ -179,6 +183,11 @@ impl TrialScheduler<'_, '_> {
         trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
+        if let Some(crew) = self.workplace.crew {
+            // Machines do not disturb each other. No more is asked for than all can do at once, because the
+            // answer to one trial may make the next needless.
+            return self.by_crew(crew, (crew.size)().max(1), trials, take);
+        }
         self.side_by_side(1, None, trials, take)
     }
 
@@ -189,6 +198,9 @@ impl TrialScheduler<'_, '_> {
         trials: Vec<Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
+        if let Some(crew) = self.workplace.crew {
+            return self.by_crew(crew, trials.len(), trials.into_iter(), take);
+        }
         // Who tidies up after one would take away what another makes at its start.
         if self.workplace.tidy.is_some() {
             return self.one_by_one(trials.into_iter(), take);
@@ -207,8 +219,9 @@ impl TrialScheduler<'_, '_> {
         let can = adapter.can();
         let (can_copy, orders) = (can.snapshot && workplace.tidy.is_none(), can.orders);
         let deadline = self.budget;
+        let (clock, tidy) = (workplace.clock, workplace.tidy);
         let runner =
-            TrialRunner { adapter, tests, can_copy, orders, workplace, deadline, turn: None };
+            TrialRunner { adapter, tests, can_copy, orders, clock, tidy, deadline, turn: None };
         let (asked, work) = unbounded();
         let (done, results) = unbounded();
         std::thread::scope(|scope| {
@@ -279,7 +292,16 @@ impl TrialScheduler<'_, '_> {
         }
     }
 
-    fn may_go_on(&self) -> Result<(), Stop> {
+    /// How many trials a stage asks for before it looks at the time again.
+    pub(super) fn width(&self) -> usize {
+        match (self.workplace.crew, self.budget) {
+            (None, _) => self.jobs.max(1),
+            (Some(crew), Some(_)) => 2 * (crew.size)().max(1),
+            (Some(_), None) => crew::AHEAD,
+        }
+    }
+
+    pub(super) fn may_go_on(&self) -> Result<(), Stop> {
         if self.cancel.is_cancelled() {
             Err(Stop::Interrupted)
         } else if self.is_past(self.budget) {
@@ -290,7 +312,14 @@ impl TrialScheduler<'_, '_> {
     }
 
     /// Keep a trial that was run, with the failures that nobody has told yet.
-    fn kept(&mut self, trial: &Trial, mut record: TrialRecord) -> TrialRecord {
+    fn kept(&mut self, trial: &Trial, record: TrialRecord) -> TrialRecord {
+        let record = self.with_news_only(trial, record);
+        (self.journal.keep)(&trial.key(), &record);
+        record
+    }
+
+    /// A trial without the failures of tests whose failure is told already.
+    pub(super) fn with_news_only(&self, trial: &Trial, mut record: TrialRecord) -> TrialRecord {
         let branches: Vec<&[u32]> = trial.branches().collect();
         let mut seen = HashSet::new();
         record.failures.retain(|it| {
@@ -298,7 +327,6 @@ impl TrialScheduler<'_, '_> {
             let test = branch.and_then(|branch| branch.get(it.position as usize));
             test.is_some_and(|test| !self.told.contains_key(test) && seen.insert(*test))
         });
-        (self.journal.keep)(&trial.key(), &record);
         record
     }
 
@@ -313,7 +341,7 @@ impl TrialScheduler<'_, '_> {
         }
     }
 
-    fn take_in(
+    pub(super) fn take_in(
         &mut self,
         trial: &Trial,
         record: &TrialRecord,

@@ -368,7 +368,7 @@ fn tidying_after_every_environment_shows_who_leaves_something_on_disk() {
         removed.store(false, Ordering::Relaxed);
         Ok(())
     };
-    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: Some(&tidy) };
+    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: Some(&tidy), crew: None };
     let settings = HuntSettings { jobs: 4, ..settings() };
     let mut journal = Journal { recall: &|_| None, keep: &mut |_, _| {} };
     let found = suite.discover().expect("a suite");

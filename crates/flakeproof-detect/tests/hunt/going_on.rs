@@ -63,7 +63,7 @@ fn within(suite: &Scripted, seconds: u64, settings: &HuntSettings) -> (Hunted, u
     };
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let settings = HuntSettings { budget: Some(Duration::from_secs(seconds)), ..settings.clone() };
-    let workplace = Workplace { clock: &clock, tidy: None };
+    let workplace = Workplace { clock: &clock, tidy: None, crew: None };
     let cancel = Cancel::never();
     let hunted = hunt(suite, &found, &settings, &mut journal, workplace, &cancel, &mut |_| {});
     (hunted.expect("a short hunt"), now.into_inner())

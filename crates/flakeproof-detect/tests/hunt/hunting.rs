@@ -43,7 +43,7 @@ pub(crate) fn session(
     };
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let found = suite.discover()?;
-    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: None };
+    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: None, crew: None };
     hunt(suite, &found, settings, &mut journal, workplace, cancel, &mut |_| {})
 }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use flakeproof_core::HistoryError;
 use postgres::error::{DbError, SqlState};
+use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::{Client, NoTls, Transaction};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -111,6 +112,21 @@ impl Connection {
             done => done,
         }
         .map_err(|fault| error_of(&self.address, fault))
+    }
+
+    /// Hear of what others tell on a channel, from now on.
+    pub(super) fn listen(&self, channel: &str) -> Result<(), HistoryError> {
+        let listen = format!("LISTEN {channel}");
+        self.work(|transaction, _| Ok(transaction.batch_execute(&listen)?))
+    }
+
+    /// Wait until somebody tells something on a channel that is listened to, at most so long. A connection
+    /// that is cut shows itself at the next work.
+    pub(super) fn wait_for_notification(&self, time: Duration) {
+        let heard = self.client.borrow_mut().notifications().timeout_iter(time).next();
+        if heard.is_err() {
+            std::thread::sleep(PAUSE.min(time));
+        }
     }
 
     fn once<T>(&self, work: &impl Fn(&mut Transaction<'_>, Try) -> Done<T>, which: Try) -> Done<T> {

@@ -135,7 +135,8 @@ pub(super) fn get_trial(
     row.as_ref().map(trial_record).transpose()
 }
 
-fn trial_record(row: &Row) -> Done<TrialRecord> {
+/// The first four columns of a row as a trial.
+pub(super) fn trial_record(row: &Row) -> Done<TrialRecord> {
     let unknown = || Fault::Damaged("a letter stands for no outcome".to_owned());
     Ok(TrialRecord {
         outcomes: TrialRecord::outcomes_of(row.get(0)).ok_or_else(unknown)?,

@@ -7,6 +7,7 @@
 mod address;
 mod connection;
 mod exchange;
+mod fleet;
 mod hunts;
 mod numbers;
 mod past;
@@ -29,6 +30,10 @@ use postgres::Transaction;
 
 pub use self::address::PostgresAddress;
 use self::connection::{Connection, Done, Fault, Try};
+pub use self::fleet::{
+    Claim, Collected, CoordinatorPulse, FleetCoordinator, FleetFound, FleetPlan, FleetPulse,
+    FleetTaken, FleetUnit, FleetWorker, QueuedTrial, StuckTrial, UnitKept,
+};
 use self::hunts::HuntNumber;
 use self::numbers::{digest, numbers};
 use self::runs::{ExecutionRows, RunNumber};

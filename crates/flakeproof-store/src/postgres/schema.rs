@@ -9,7 +9,8 @@ use super::PostgresAddress;
 use super::connection::{Done, Fault};
 
 /// The SQL that leads to version 1, 2, …; a published one never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001_history.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("migrations/0001_history.sql"), include_str!("migrations/0002_fleet.sql")];
 
 /// The newest version this program knows.
 pub(super) const KNOWN: i32 = MIGRATIONS.len() as i32;

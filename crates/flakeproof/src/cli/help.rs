@@ -20,7 +20,7 @@ const fn page(of: &'static str, examples: [&'static str; 2], note: &'static str)
 const SETTINGS: &str =
     "Every option can also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.";
 
-const PAGES: [Page; 45] = [
+const PAGES: [Page; 46] = [
     page("", ["flakeproof run -- pytest", "flakeproof hunt -- npx jest"], ""),
     page(
         "run",
@@ -43,6 +43,15 @@ const PAGES: [Page; 45] = [
         ["flakeproof hunt -- pytest", "flakeproof hunt --diff main --budget 5m -- go test ./..."],
         "Exits with 1 if a flaky test is found, with 5 if the budget is spent and none is. Ctrl-C ends it and\n\
          shows what was found; `--resume` goes on.",
+    ),
+    page(
+        "worker",
+        [
+            "flakeproof worker --fleet nightly --store postgres://ci@db.example/team -- pytest",
+            "flakeproof worker --fleet nightly --wait 10m -- pytest -q tests",
+        ],
+        "It needs the same code, packages and command as the machine that gave `flakeproof hunt --fleet`, and\n\
+         ends when that hunt is over. Ctrl-C ends it; what it had begun is given to others.",
     ),
     page("list", ["flakeproof list", "flakeproof list --output-format json"], ""),
     page(

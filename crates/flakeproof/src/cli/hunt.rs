@@ -10,6 +10,7 @@ use flakeproof_runner::adapters::command::Profiles;
 use flakeproof_runner::adapters::usual_command;
 use serde::{Deserialize, Serialize};
 
+use super::worker::{FleetName, FleetSettings};
 use crate::problem::Problem;
 use crate::settings::{
     ConfigurationFile, FlakyResult, HumanDuration, Isolate, OrderName, Polluters, RawSettings,
@@ -99,6 +100,15 @@ pub(crate) struct HuntArguments {
     /// Stop after this time, with what was found [default: 5m with `--diff`, else never].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_BUDGET", help_heading = HUNT)]
     pub(crate) budget: Option<HumanDuration>,
+    /// Let other machines run the tests: any number of `flakeproof worker --fleet NAME`. Needs a team's
+    /// `postgres://…` after `--store`.
+    #[arg(long, value_name = "NAME", env = "FLAKEPROOF_FLEET", help_heading = FLEET,
+          conflicts_with_all = ["tidy", "provoke"])]
+    pub(crate) fleet: Option<FleetName>,
+    /// After so long a machine that is silent is given up, and its tests are given to others
+    /// [default: 30s].
+    #[arg(long, value_name = "TIME", env = "FLAKEPROOF_FLEET_LEASE", help_heading = FLEET)]
+    pub(crate) fleet_lease: Option<HumanDuration>,
     /// Go on with the last hunt of this command that was not finished.
     #[arg(long, help_heading = HUNT)]
     pub(crate) resume: bool,
@@ -141,6 +151,7 @@ pub(crate) struct HuntArguments {
 
 const HUNT: &str = "What to hunt for";
 const STEER: &str = "Where to spend the time";
+const FLEET: &str = "On many machines";
 
 impl HuntArguments {
     /// Whether a report was asked for that a hunt does not have.
@@ -193,6 +204,8 @@ pub(crate) struct HuntSettings {
     pub(crate) flaky_result: FlakyResult,
     pub(crate) reporters: Vec<Reporter>,
     pub(crate) store: StoreLocation,
+    /// The machines that run the tests, if others do.
+    pub(crate) fleet: Option<FleetSettings>,
     pub(crate) is_runner_shown: bool,
     pub(crate) seed: Option<Seed>,
     pub(crate) is_resumed: bool,
@@ -255,7 +268,13 @@ impl HuntSettings {
         }
         // The file's are those of `flakeproof run` too.
         reporters.retain(|it| it.kind != ReporterKind::Junit);
+        let store = match settings.store {
+            Some(name) => name.locate(folder)?,
+            None => StoreLocation::Project(file.project.clone()),
+        };
+        let fleet = typed.fleet.clone().map(|name| FleetSettings::resolve(name, typed, &store));
         Ok(Self {
+            fleet: fleet.transpose()?,
             command: match typed.command.as_slice() {
                 [] => usual_command(folder),
                 command => command.to_vec(),
@@ -268,10 +287,7 @@ impl HuntSettings {
             budget: settings.budget.map(|time| time.0),
             flaky_result: settings.flaky_result.unwrap_or(FlakyResult::Fail),
             reporters,
-            store: match settings.store {
-                Some(name) => name.locate(folder)?,
-                None => StoreLocation::Project(file.project),
-            },
+            store,
             is_runner_shown: settings.show_runner.unwrap_or(false),
             seed: typed.seed,
             is_resumed: typed.resume,

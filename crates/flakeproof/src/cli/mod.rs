@@ -21,6 +21,7 @@ mod run;
 mod serve;
 mod setup;
 mod shard;
+mod worker;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
@@ -62,6 +63,7 @@ pub(crate) use setup::{
     CiName, CompletionsArguments, DoctorArguments, InitArguments, ManArguments, ShellName,
 };
 pub(crate) use shard::{ShardArguments, ShardChoice, ShardFormat};
+pub(crate) use worker::{FleetSettings, WorkerArguments, WorkerSettings};
 
 /// Find, predict, explain and triage tests that pass and fail on the same code.
 #[derive(Debug, Parser)]
@@ -128,6 +130,7 @@ pub(crate) enum Command {
     Run(RunArguments),
     Shard(ShardArguments),
     Hunt(HuntArguments),
+    Worker(WorkerArguments),
     List(ListArguments),
     Repro(ReproArguments),
     Verify(VerifyArguments),

@@ -24,3 +24,4 @@ pub(crate) mod store;
 pub(crate) mod train;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod worker;

@@ -208,6 +208,12 @@ impl Recorder {
         }
     }
 
+    /// Open a team's history that nothing stands in for, because others work in it at the same time.
+    pub(crate) fn of_team(store: &StoreLocation) -> Result<Self, Problem> {
+        let history = Store::open(store).map(boxed).map_err(|error| cannot_open(&error))?;
+        Ok(Self { history: Rc::new(RefCell::new(history)), trouble: None, unsent: None })
+    }
+
     /// The history, for those who read it while the run goes on.
     pub(crate) fn shared(&self) -> Rc<RefCell<Box<dyn History>>> {
         Rc::clone(&self.history)

@@ -26,6 +26,7 @@ mod serve;
 mod shard;
 mod store;
 mod terminal;
+mod worker;
 
 pub(crate) use cannier::{CannierTrade, CannierTrades, cannier};
 pub(crate) use cause::{CauseProgressBar, cause, known_cause};
@@ -72,3 +73,4 @@ pub(crate) use terminal::as_text;
 pub(crate) use terminal::{
     Detail, Steps, data, interrupted, left_running, may_run, problem, verbatim,
 };
+pub(crate) use worker::{WorkerProgress, WorkerSum, worker_ends};

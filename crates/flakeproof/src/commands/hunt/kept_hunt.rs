@@ -153,6 +153,7 @@ impl KeptHunt {
             command.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
         };
         let path = |path: &std::path::PathBuf| path.to_string_lossy().into_owned();
+        option("--fleet", typed.fleet.as_ref().map(|name| name.as_str().to_owned()));
         option("--store", typed.store.as_ref().map(StoreName::shown));
         option("--config", typed.config.as_ref().map(path));
         let result = |result: FlakyResult| match result {

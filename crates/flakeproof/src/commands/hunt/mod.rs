@@ -2,6 +2,7 @@
 
 mod cleaner;
 mod ending;
+pub(super) mod fleet;
 pub(super) mod kept_hunt;
 mod opinions;
 mod priors;
@@ -15,13 +16,14 @@ use flakeproof_core::{
     ExitCode, FlakyKind, HuntEnd, HuntFindings, KnownFlaky, Notice, RunFacts, Suite, TestId,
     TrialRecord,
 };
-use flakeproof_detect::hunt::{self, HuntEvent, Hunted, Journal, Workplace};
+use flakeproof_detect::hunt::{self, Crew, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::levers::InForce;
 use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
 
 use self::cleaner::DiskCleaner;
 use self::ending::Ending;
+use self::fleet::{Fleet, FleetNeeds};
 use self::kept_hunt::{Fingerprint, KeptHunt};
 use self::provoking::Provoker;
 use self::strategy::ChosenStrategy;
@@ -40,7 +42,10 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let begin = Instant::now();
     let folder = current_folder()?;
     let settings = HuntSettings::resolve(typed, &folder, strategy::usual(&folder))?;
-    let mut recorder = Recorder::open(&settings.store, &settings.folder);
+    let mut recorder = match &settings.fleet {
+        Some(_) => Recorder::of_team(&settings.store)?,
+        None => Recorder::open(&settings.store, &settings.folder),
+    };
     let mut session = KeptHunt::begin(typed, &settings, &mut recorder)?;
     let waiting = Waiting::default();
     let cancel = listen_for_interrupts(&waiting);
@@ -65,6 +70,10 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let code = code.wait();
     let chosen = choose_strategy(&settings, &session, &suite, &adapter, &recorder)?;
     let fingerprint = Fingerprint::take(&code, &suite, &adapter.surroundings());
+    let needs = settings.fleet.as_ref().map(|_| {
+        let given = (session.record.id.as_str(), session.seed, session.asked.timeout);
+        FleetNeeds::of(&settings.command, &adapter, &code, &fingerprint, given)
+    });
     session.on(&fingerprint.with_strategy(&chosen.strategy))?;
     let plan = plan(&settings, &session, &suite, &adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
@@ -78,6 +87,7 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         chosen: &chosen,
         plan: &plan,
         waiting: &waiting,
+        needs,
         implementation_dependent: known_implementation_dependent(&recorder),
         begin,
     };
@@ -100,6 +110,8 @@ struct Prepared<'a> {
     chosen: &'a ChosenStrategy,
     plan: &'a hunt::HuntSettings,
     waiting: &'a Waiting,
+    /// What other machines need to run the tests, if they do.
+    needs: Option<FleetNeeds>,
     /// Tests that are known to rely on an order that the language leaves open.
     implementation_dependent: BTreeSet<TestId>,
     begin: Instant,
@@ -114,10 +126,14 @@ impl Prepared<'_> {
     ) -> Result<ExitCode, Problem> {
         let cleaner = DiskCleaner::prepare(self.session, self.settings)?;
         let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
+        let fleet = self.take_fleet()?;
         let (_, workers) = side_by_side::jobs(self.settings.jobs, self.adapter);
         let about_the_command = self.adapter.notices().into_iter().chain(workers);
         about_the_command.for_each(|notice| progress.note(&notice));
         self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
+        let invitation = self.settings.fleet.as_ref();
+        let invitation = invitation.map(|it| fleet::invitation(it, &self.settings.command));
+        invitation.iter().for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
         if let Some(budget) = self.plan.budget {
             progress.ends_in(budget.saturating_sub(self.begin.elapsed()));
@@ -126,9 +142,26 @@ impl Prepared<'_> {
         let begin = self.begin;
         let clock = move || begin.elapsed();
         let tidy = || cleaner.tidy();
-        let workplace = Workplace { clock: &clock, tidy: cleaner.is_used().then_some(&tidy) };
-        let hunted = self.hunt_on(&mut recorder, workplace, cancel, &mut progress);
+        let tidy: Option<&(dyn Fn() -> flakeproof_runner::Result<()> + Sync)> =
+            if cleaner.is_used() { Some(&tidy) } else { None };
+        let hunted = match &fleet {
+            Some(fleet) => {
+                let crew = Crew {
+                    size: &|| fleet.size(),
+                    ask: &|trials| fleet.ask(trials),
+                    collect: &|keys, wait| fleet.collect(keys, wait),
+                    withdraw: &|keys| fleet.withdraw(keys),
+                };
+                let workplace = Workplace { clock: &clock, tidy, crew: Some(&crew) };
+                self.hunt_on(&mut recorder, workplace, cancel, &mut progress)
+            }
+            None => {
+                let workplace = Workplace { clock: &clock, tidy, crew: None };
+                self.hunt_on(&mut recorder, workplace, cancel, &mut progress)
+            }
+        };
         progress.end();
+        let fleet_notice = fleet.and_then(Fleet::end);
         let explain = |error| problem::explain_after_start(error, &self.adapter.output());
         let mut findings = self.ending().findings(hunted.map_err(explain)?, self.facts());
         if self.typed.provoke && findings.end == HuntEnd::Finished {
@@ -136,6 +169,7 @@ impl Prepared<'_> {
             provoking::keep(&findings, &recorder);
         }
         findings.notices.extend(cleaner.notices());
+        findings.notices.extend(fleet_notice);
         findings.notices.extend(self.hanging_test(cancel));
         recorder.finish_hunt(&self.ending().to_keep(&findings));
         let is_kept = recorder.hunt_notice().is_none();
@@ -144,6 +178,14 @@ impl Prepared<'_> {
         let resume = can_go_on.then(|| self.session.resume_command(self.typed));
         report_hunt(&findings, self.settings, self.plan, resume)?;
         Ok(findings.exit)
+    }
+
+    /// The machines that run the tests, if others do.
+    fn take_fleet(&self) -> Result<Option<Fleet>, Problem> {
+        let settings = self.settings.fleet.as_ref().zip(self.needs.as_ref());
+        settings
+            .map(|(settings, needs)| Fleet::take_place(settings, &self.session.record, needs))
+            .transpose()
     }
 
     /// Look for what only fails under a lever.
@@ -181,6 +223,7 @@ impl Prepared<'_> {
     ) -> flakeproof_runner::Result<Hunted> {
         let history = recorder.shared();
         let recall = |key: &str| history.borrow().trial(key).ok().flatten();
+        // Of what others run, they keep it in the same transaction that ends it.
         let mut keep = |key: &str, trial: &TrialRecord| recorder.trial(key, trial);
         let mut journal = Journal { recall: &recall, keep: &mut keep };
         let mut sink = |event: HuntEvent| progress.show(&event);
