@@ -123,11 +123,10 @@ fn what_makes_it_fail_every_time_is_the_cause_and_nothing_else_is() {
     assert!(all_new, "only new processes count");
 }
 
-/// Names that nobody finds, which no machine lacks.
-fn no_names() -> Tries {
-    let setting = value(LeverName::NoDns, "none").unlike_any_machine();
-    let lever = Box::new(Values { name: LeverName::NoDns, is_ordered: false });
-    Tries { lever, settings: vec![setting] }
+/// A lever that takes away what no machine lacks.
+fn without(name: LeverName) -> Tries {
+    let settings = vec![value(name, "none").unlike_any_machine()];
+    Tries { lever: Box::new(Values { name, is_ordered: false }), settings }
 }
 
 #[test]
@@ -137,7 +136,7 @@ fn what_every_machine_has_is_a_need_beside_a_cause() {
     });
     // Whichever is tried first.
     for tried in [[0, 1], [1, 0]] {
-        let both = [no_names, || tries(LeverName::Clock, &["2039"])];
+        let both = [|| without(LeverName::NoDns), || tries(LeverName::Clock, &["2039"])];
         let found = found(&suite, &question(tried.map(|at| both[at]()).into()));
         assert_eq!(named(&found), [(LeverName::Clock, "2039", CauseAnswer::CausedBy)]);
         assert_eq!(found.cause.category.as_deref(), Some("time"));
@@ -148,10 +147,13 @@ fn what_every_machine_has_is_a_need_beside_a_cause() {
 
 #[test]
 fn what_every_machine_has_is_a_cause_where_there_is_no_other() {
-    let suite = tests().fails_if("t", |moment| is_set(moment, LeverName::NoDns, "none"));
-    let found =
-        found(&suite, &question([usual(), vec![no_names()]].into_iter().flatten().collect()));
-    assert_eq!(named(&found), [(LeverName::NoDns, "none", CauseAnswer::CausedBy)]);
+    let suite = tests().fails_if("t", |moment| {
+        is_set(moment, LeverName::NoDns, "none") || is_set(moment, LeverName::NoNetwork, "none")
+    });
+    let mut tried = usual();
+    tried.extend([LeverName::NoDns, LeverName::NoNetwork].map(without));
+    let found = found(&suite, &question(tried));
+    assert_eq!(named(&found), [(LeverName::NoNetwork, "none", CauseAnswer::CausedBy)]);
 }
 
 #[test]

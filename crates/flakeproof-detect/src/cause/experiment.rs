@@ -489,9 +489,15 @@ impl<'a> Experiment<'a> {
         let progress = self.progress();
         let known = &self.known;
         let is_proven = |arm: &Arm<'_>| matches!(arm.state, ArmState::Proven(_));
-        // What no machine lacks is a need beside a cause, and a cause only where there is no other.
+        // What no machine lacks is a need beside a cause. Where there is no cause, the first need is it: who
+        // needs a network needs its names and connections as well.
         let has_cause = self.arms.iter().any(|arm| is_proven(arm) && arm.may_be_met());
-        let is_need = |arm: &Arm<'_>| has_cause && is_proven(arm) && !arm.may_be_met();
+        let needs = self.arms.iter().filter(|arm| is_proven(arm) && !arm.may_be_met());
+        let first_need = needs.map(Arm::name).min();
+        let is_need = |arm: &Arm<'_>| {
+            let is_cause = arm.may_be_met() || (!has_cause && Some(arm.name()) == first_need);
+            is_proven(arm) && !is_cause
+        };
         let mut order: Vec<&Arm<'_>> = self.arms.iter().collect();
         // What is proven first, strongest first; the rest as it was tried.
         order.sort_by_key(|arm| match arm.state {
