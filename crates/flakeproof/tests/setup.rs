@@ -1,9 +1,11 @@
 //! What a new user does first: look what works, set a project up, and have the shell complete.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use flakeproof_testkit::{Project, python, skipped};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn project() -> Project {
     Project::new(env!("CARGO_BIN_EXE_flakeproof")).file("pyproject.toml", "[project]\n")
@@ -99,27 +101,48 @@ fn the_manual_has_a_page_for_each_command() {
     }
 }
 
+/// The shell steps of CI files, by file, with these inputs; `None` where they cannot be read here.
+fn steps_of(test: &str, files: &[PathBuf], inputs: &Value) -> Option<BTreeMap<String, Vec<Value>>> {
+    let reader = match python::with("python3", &["pyyaml==6.0.3"]) {
+        Ok(reader) => reader,
+        Err(why) => {
+            skipped::note(test, &why);
+            return None;
+        }
+    };
+    let read = Command::new(reader)
+        .arg(root().join("crates/flakeproof/tests/samples/ci_steps.py"))
+        .args(files)
+        .arg(inputs.to_string())
+        .output()
+        .expect("the interpreter starts");
+    Some(serde_json::from_slice(&read.stdout).unwrap_or_else(|_| panic!("{}", text(&read))))
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A project with one test, which passes or fails.
+fn with_one_test(assertion: &str) -> Project {
+    project()
+        .file("pytest.ini", "[pytest]\n")
+        .file("test_a.py", &format!("def test_it():\n    assert {assertion}\n"))
+}
+
+/// How a test may end, and how a job must end then.
+const ENDS: [(&str, Option<i32>); 2] = [("1 == 1", Some(0)), ("1 == 2", Some(1))];
+
 /// The steps of the GitHub Action that a shell runs, with what a job of GitHub's would give them.
 #[test]
 fn the_shell_steps_of_the_action_end_as_the_tests_did() {
     let name = "the_shell_steps_of_the_action_end_as_the_tests_did";
-    let reader = match python::with("python3", &["pyyaml==6.0.3"]) {
-        Ok(reader) => reader,
-        Err(why) => return skipped::note(name, &why),
-    };
-    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = Command::new(reader)
-        .arg(here.join("tests/samples/action_steps.py"))
-        .arg(here.join("../../action.yml"))
-        .output()
-        .expect("the interpreter starts");
-    let action: Value = serde_json::from_slice(&read.stdout).expect("its steps");
-    for (assertion, wanted) in [("1 == 1", Some(0)), ("1 == 2", Some(1))] {
-        let project = project()
-            .file("pytest.ini", "[pytest]\n")
-            .file("test_a.py", &format!("def test_it():\n    assert {assertion}\n"));
+    let Some(steps) = steps_of(name, &[root().join("action.yml")], &json!({})) else { return };
+    let steps = steps.into_values().next().expect("the action");
+    for (assertion, wanted) in ENDS {
+        let project = with_one_test(assertion);
         let mut code = None;
-        for step in action["steps"].as_array().expect("steps") {
+        for step in &steps {
             if step["name"] == "Comment on the pull request" {
                 continue;
             }
@@ -131,21 +154,91 @@ fn the_shell_steps_of_the_action_end_as_the_tests_did() {
     }
 }
 
+/// The component, the orb, the examples of the guide, and the jobs that `init` writes.
+#[test]
+fn the_shell_steps_of_other_services_end_as_the_tests_did() {
+    let name = "the_shell_steps_of_other_services_end_as_the_tests_did";
+    let written = project();
+    let services = ["github", "gitlab", "circleci", "buildkite"];
+    for service in services {
+        let init = flakeproof(&written, &["init", "--yes", "--ci", service, "--", "pytest", "-q"]);
+        assert!(init.status.success(), "{}", text(&init));
+    }
+    let jobs = [
+        ".github/workflows/flakeproof.yml",
+        ".gitlab/flakeproof.yml",
+        ".circleci/flakeproof.yml",
+        ".buildkite/flakeproof.yml",
+    ];
+    let ours =
+        ["templates/flakeproof.yml", "orb/flakeproof.yml", "docs/guides/continuous-integration.md"];
+    let files: Vec<PathBuf> = jobs
+        .map(|job| written.path().join(job))
+        .into_iter()
+        .chain(ours.map(|file| root().join(file)))
+        .collect();
+    let inputs = json!({ "command": "pytest -q", "version": "none" });
+    let Some(files) = steps_of(name, &files, &inputs) else { return };
+    assert_eq!(files.len(), jobs.len() + ours.len());
+    for (file, steps) in files {
+        for (assertion, wanted) in ENDS {
+            let code = run_job(&with_one_test(assertion), &steps);
+            assert_eq!(code, wanted, "{file}: {assertion}");
+        }
+    }
+}
+
+/// Run the steps of a job up to the first that fails, and give its exit code; then those that run always.
+fn run_job(project: &Project, steps: &[Value]) -> Option<i32> {
+    // Nothing is published yet: the program is on the path, and what would install it finds it there.
+    for installer in ["pip", "pipx"] {
+        let path = format!("bin/{installer}");
+        project.write(&path, "#!/bin/sh\ncommand -v flakeproof >/dev/null\n");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(project.path().join(path), mode).expect("a new mode");
+    }
+    let mut code = Some(0);
+    for step in steps {
+        if code != Some(0) && step["if"] != "always()" {
+            continue;
+        }
+        let mut bash = bash(project, step["script"].as_str().expect("a script"));
+        bash.env("GITHUB_STEP_SUMMARY", project.path().join("summary"));
+        let own = bash.output().expect("bash is there").status.code();
+        code = if code == Some(0) { own } else { code };
+    }
+    code
+}
+
+/// A shell with the program, the project's Python and what is in the project's `bin` on its path, in which
+/// failures are reruns of one kind only.
+fn bash(project: &Project, script: &str) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_flakeproof"));
+    let path = std::env::var_os("PATH").expect("a path");
+    let folders = [project.path().join("bin")]
+        .into_iter()
+        .chain(
+            [program, Path::new(&project.python())]
+                .map(|it| it.parent().expect("a folder").to_owned()),
+        )
+        .chain(std::env::split_paths(&path));
+    let mut bash = Command::new("bash");
+    flakeproof_testkit::surroundings::plain(&mut bash);
+    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
+        .current_dir(project.path())
+        .env("PATH", std::env::join_paths(folders).expect("a path"))
+        .envs([("FLAKEPROOF_FRESH", "1"), ("FLAKEPROOF_RETRIES", "0")])
+        .envs([("FLAKEPROOF_POSTPONED", "0"), ("FLAKEPROOF_COMPARE_BASE", "off")]);
+    bash
+}
+
 /// Run a step of the action in bash as GitHub does; `before` is what the step with an id put out.
 fn run_step(project: &Project, step: &Value, before: Option<i32>) -> Option<i32> {
     let temp = project.path().join("temp");
     std::fs::create_dir_all(&temp).expect("a folder");
     let output = temp.join("output");
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_flakeproof"));
-    let programs = program.parent().expect("a folder").display();
-    let path = std::env::var("PATH").expect("a path");
-    let mut bash = Command::new("bash");
-    flakeproof_testkit::surroundings::plain(&mut bash);
-    bash.args(["--noprofile", "--norc", "-eo", "pipefail", "-c"])
-        .arg(step["run"].as_str().expect("a script"))
-        .current_dir(project.path())
-        .env("PATH", format!("{programs}:{path}"))
-        .env("RUNNER_TEMP", &temp)
+    let mut bash = bash(project, step["script"].as_str().expect("a script"));
+    bash.env("RUNNER_TEMP", &temp)
         .env("GITHUB_OUTPUT", &output)
         .env("VERSION", "none")
         .env("ARGUMENTS", "--fresh 1")
