@@ -153,18 +153,18 @@ fn suspects_that_cannot_all_run_alone_are_explained_a_few_at_a_time() {
 fn another_order_is_run_where_it_saves_more_pairs_than_it_costs() {
     // The orders that run before the first pair.
     let orders = |victims: u32| {
-        let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+        let names: Vec<String> = (0..120).map(|number| format!("t{number:03}")).collect();
         let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
-        let victim = |at: u32| format!("t{:02}", 2 * at);
-        let suite = (0..victims).fold(suite, |suite, at| suite.with_polluter(&victim(at), "t59"));
-        let settings = HuntSettings { strategy: forecast(60, 2.0), ..settings() };
-        within(&suite, 6_000, &settings);
+        let victim = |at: u32| format!("t{:03}", 2 * at);
+        let suite = (0..victims).fold(suite, |suite, at| suite.with_polluter(&victim(at), "t119"));
+        let settings = HuntSettings { strategy: forecast(120, 2.0), ..settings() };
+        within(&suite, 20_000, &settings);
         let mut tests_of: BTreeMap<usize, usize> = BTreeMap::new();
         suite.runs().iter().for_each(|ran| *tests_of.entry(ran.environment).or_default() += 1);
         let before = tests_of.values().take_while(|tests| **tests != 2);
-        before.filter(|tests| **tests == 60).count()
+        before.filter(|tests| **tests == 120).count()
     };
-    let (few, many) = (orders(1), orders(25));
+    let (few, many) = (orders(1), orders(55));
     assert!(many > few, "{many} orders for many suspects, {few} for one");
 }
 
