@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use flakeproof_core::FlakyKind;
+use flakeproof_core::{FlakyKind, Isolation};
 
 use super::Hunt;
 use super::settings::HuntStage;
@@ -123,7 +123,8 @@ impl Hunt<'_, '_> {
             true => ORDERS_OF_A_SEARCH * self.seconds_of_an_order(),
             false => candidates.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum(),
         };
-        Suspect { test, fails_alone, candidates, past, seconds }
+        let is_shown_anew = self.scheduler.isolation() != Isolation::Spawn;
+        Suspect { test, fails_alone, candidates, past, is_shown_anew, seconds }
     }
 
     /// The orders that ran in one environment up to a test, and whether it did in them what it does alone.
@@ -269,6 +270,8 @@ struct Suspect {
     candidates: Vec<u32>,
     /// The orders that say something of it.
     past: Vec<PastOrder>,
+    /// Whether new processes are asked about what is found.
+    is_shown_anew: bool,
     /// What a pair with each of the candidates takes.
     seconds: f64,
 }
@@ -278,7 +281,8 @@ impl Suspect {
     /// chance does not explain it: then one run after them is not asked for again, and new processes decide.
     fn is_borne_out(&self, set: &[u32]) -> bool {
         let changed = self.past.iter().filter(|it| it.has_changed).count();
-        self.past.len() >= ORDERS_THAT_SPEAK
+        self.is_shown_anew
+            && self.past.len() >= ORDERS_THAT_SPEAK
             && (FEWEST_OF_EITHER..=self.past.len() - FEWEST_OF_EITHER).contains(&changed)
             && self.past.iter().all(|it| it.agrees_with(set))
     }
