@@ -14,7 +14,7 @@ use super::trial_scheduler::{Stop, last_failed};
 /// alone.
 const MOST_CONFIRMATIONS: u32 = 4;
 /// So often more a test that depends on others must do the same alone in new processes: where they showed
-/// both outcomes at once, and where they did not.
+/// both outcomes at once, for a brittle test, which may lose a race when it comes first; and where they did not.
 const ALONE_ONCE_MORE: u32 = 1;
 const ALONE_AFTER_A_SURPRISE: u32 = 5;
 /// Time for so many confirmations has to be left for that.
@@ -50,7 +50,12 @@ impl Hunt<'_, '_> {
             let begin = (self.scheduler.workplace.clock)();
             let (mut fails, mut passes) = self.show_at_once(*test, &failing, &passing)?;
             let each = (self.scheduler.workplace.clock)().saturating_sub(begin).as_secs_f64();
-            let runs = if fails && passes { ALONE_ONCE_MORE } else { ALONE_AFTER_A_SURPRISE };
+            let is_brittle = self.ledger.test(*test).kind == Some(FlakyKind::Brittle);
+            let runs = match (fails && passes, is_brittle) {
+                (true, true) => ALONE_ONCE_MORE,
+                (true, false) => 0,
+                (false, _) => ALONE_AFTER_A_SURPRISE,
+            };
             fails = fails || self.shows(*test, &failing, Decision::High)?;
             passes = passes || self.shows(*test, &passing, Decision::Low)?;
             if fails && passes {

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use flakeproof_core::FlakyKind;
+use flakeproof_core::{FlakyKind, Isolation};
 
 use super::Hunt;
 use super::settings::HuntStage;
@@ -22,8 +22,13 @@ const MOST_KNOWN_SETS: usize = 5;
 /// So many suspects are asked what they do alone before the first of them is explained.
 const LOOKED_AT_TOGETHER: usize = 8;
 /// Such a part of the pairs that are left is not needed after another order: it clears half of the
-/// candidates of most suspects, and half of the pairs would not be tried anyway.
-const SAVED_BY_AN_ORDER: f64 = 0.25;
+/// candidates of most suspects, and three of four pairs would not be tried anyway, as the likeliest come
+/// first.
+const SAVED_BY_AN_ORDER: f64 = 0.125;
+/// So many orders, some with either outcome, say who is why: chance agrees with one of a hundred candidates in
+/// all of them once in three times if its rate is one half, and then has to pass five more runs.
+const ORDERS_THAT_SPEAK: usize = 8;
+const FEWEST_OF_EITHER: usize = 2;
 /// A set is searched in an order by running about so many whole ones.
 const ORDERS_OF_A_SEARCH: f64 = 4.0;
 
@@ -110,23 +115,46 @@ impl Hunt<'_, '_> {
 
     /// A suspect with those that may change its outcome, the likeliest first.
     fn suspect(&self, test: u32, fails_alone: bool) -> Suspect {
-        let candidates = self.candidates(test, fails_alone);
+        let past = self.past_orders(test, fails_alone);
+        let mut candidates = self.candidates(test, fails_alone);
+        candidates.sort_by_key(|other| past.iter().filter(|it| !it.agrees_with(&[*other])).count());
         let seconds = match candidates.is_empty() {
             // Several tests together, or an order that a cleaner came into: that is looked for in whole orders.
             true => ORDERS_OF_A_SEARCH * self.seconds_of_an_order(),
             false => candidates.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum(),
         };
-        Suspect { test, fails_alone, candidates, seconds }
+        let is_shown_anew = self.scheduler.isolation() != Isolation::Spawn;
+        Suspect { test, fails_alone, candidates, past, is_shown_anew, seconds }
     }
 
+    /// The orders that ran in one environment up to a test, and whether it did in them what it does alone.
+    fn past_orders(&self, test: u32, fails_alone: bool) -> Vec<PastOrder> {
+        let failing = self.ledger.failing_orders(test);
+        let past = |before: Vec<u32>, has_failed: bool| {
+            let mut places = vec![None; self.orders.tests()];
+            (0..).zip(&before).for_each(|(at, other)| places[*other as usize] = Some(at));
+            PastOrder { places, has_changed: has_failed != fails_alone }
+        };
+        let others = self.ledger.whole_orders(test).into_iter();
+        let mut all: Vec<PastOrder> = others
+            .map(|order| past(self.other_up_to(order, test), failing.contains(&order)))
+            .collect();
+        let own = self.ledger.test(test).baseline;
+        if self.ledger.is_baseline_whole && own.runs > 0 && !own.is_inconsistent() {
+            all.push(past(self.original_up_to(test), own.failures > 0));
+        }
+        all
+    }
+
+    /// What two tests in one environment take: of what a test takes alone, most is the start of its process.
     fn seconds_of_a_pair(&self, first: u32, second: u32) -> f64 {
         let known = self.seconds_alone.iter().copied().filter(|it| *it > 0.0);
-        let slowest = known.fold(0.0, f64::max);
+        let (count, sum) = known.fold((0_u32, 0.0), |(count, sum), it| (count + 1, sum + it));
         let alone = |test: u32| match self.seconds_alone.get(test as usize) {
             Some(seconds) if *seconds > 0.0 => *seconds,
-            _ => slowest,
+            // Who did not run alone yet takes as long as the others.
+            _ => sum / f64::from(count.max(1)),
         };
-        // Of what a test takes alone, most is the start of its process.
         alone(first).max(alone(second))
     }
 
@@ -138,7 +166,7 @@ impl Hunt<'_, '_> {
             None => self.new_influence(suspect)?,
         };
         let Some(set) = set else { return Ok(false) };
-        if !self.is_steady_alone(test, fails_alone)? {
+        if !suspect.is_borne_out(&set) && !self.is_steady_alone(test, fails_alone)? {
             return Ok(false);
         }
         let order: Vec<u32> = set.iter().copied().chain([test]).collect();
@@ -175,7 +203,8 @@ impl Hunt<'_, '_> {
         sets.sort_by_key(|(tests, set)| (Reverse(*tests), set.clone()));
         for (_, set) in sets.into_iter().take(MOST_KNOWN_SETS) {
             if polluters::fails_once_after(&mut self.scheduler, &set, test)? != fails_alone
-                && polluters::fails_after(&mut self.scheduler, &set, test)? != fails_alone
+                && (suspect.is_borne_out(&set)
+                    || polluters::fails_after(&mut self.scheduler, &set, test)? != fails_alone)
             {
                 return Ok(Some(set));
             }
@@ -194,8 +223,10 @@ impl Hunt<'_, '_> {
         };
         let candidates: Vec<u32> =
             suspect.candidates.iter().take_while(is_cheap).copied().collect();
+        let needs_no_more = |first: u32| suspect.is_borne_out(&[first]);
+        let scheduler = &mut self.scheduler;
         let first =
-            polluters::first_influence(&mut self.scheduler, &candidates, test, fails_alone)?;
+            polluters::first_influence(scheduler, &candidates, test, fails_alone, &needs_no_more)?;
         if let Some(first) = first {
             return Ok(Some(vec![first]));
         }
@@ -234,8 +265,41 @@ impl Hunt<'_, '_> {
 struct Suspect {
     test: u32,
     fails_alone: bool,
-    /// Tests that ran before it when its outcome changed, and never when it did not.
+    /// Tests that ran before it when its outcome changed, and never when it did not; those that explain
+    /// most orders first.
     candidates: Vec<u32>,
-    /// What a pair with each of them takes.
+    /// The orders that say something of it.
+    past: Vec<PastOrder>,
+    /// Whether new processes are asked about what is found.
+    is_shown_anew: bool,
+    /// What a pair with each of the candidates takes.
     seconds: f64,
+}
+
+impl Suspect {
+    /// Whether its outcome changed in just those orders in which some tests ran before it, often enough that
+    /// chance does not explain it: then one run after them is not asked for again, and new processes decide.
+    fn is_borne_out(&self, set: &[u32]) -> bool {
+        let changed = self.past.iter().filter(|it| it.has_changed).count();
+        self.is_shown_anew
+            && self.past.len() >= ORDERS_THAT_SPEAK
+            && (FEWEST_OF_EITHER..=self.past.len() - FEWEST_OF_EITHER).contains(&changed)
+            && self.past.iter().all(|it| it.agrees_with(set))
+    }
+}
+
+/// An order that ran in one environment up to a suspect.
+struct PastOrder {
+    /// Where each test stood that ran before the suspect.
+    places: Vec<Option<u32>>,
+    /// Whether the suspect did something else than alone.
+    has_changed: bool,
+}
+
+impl PastOrder {
+    /// Whether its outcome is what it is to be if these tests, in their order, are why it changes.
+    fn agrees_with(&self, set: &[u32]) -> bool {
+        let places: Option<Vec<u32>> = set.iter().map(|it| self.places[*it as usize]).collect();
+        places.is_some_and(|it| it.is_sorted()) == self.has_changed
+    }
 }

@@ -29,6 +29,8 @@ const MOST_ORDERS_ASKED: usize = 3;
 /// So much of the rest of a budget may go into pairs, and as much into further ones of tests that are
 /// explained already.
 const BUDGET_FOR_PAIRS: f64 = 0.3;
+/// So many runs say of one pair whether it holds, and show it in new processes.
+const RUNS_OF_A_DECISION: f64 = 15.0;
 /// So many polluters are tried before all other tests.
 const MOST_KNOWN_POLLUTERS: usize = 5;
 
@@ -137,7 +139,9 @@ impl Hunt<'_, '_> {
             let tried = tests.iter().filter(|(test, _)| test != first && is_tried(*first, *test));
             tried.map(|(test, _)| alone(*test).max(alone(*first))).sum::<f64>()
         };
-        self.scheduler.fits(candidates.iter().map(seconds).sum::<f64>() / BUDGET_FOR_PAIRS)
+        let decisions: f64 = tests.iter().map(|(test, _)| RUNS_OF_A_DECISION * alone(*test)).sum();
+        let pairs = candidates.iter().map(seconds).sum::<f64>();
+        self.scheduler.fits((pairs + decisions) / BUDGET_FOR_PAIRS)
     }
 
     /// Whoever pollutes one test often pollutes others, which no order has shown yet.

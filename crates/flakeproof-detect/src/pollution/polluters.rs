@@ -69,15 +69,17 @@ pub(crate) fn first_polluter(
     candidates: &[u32],
     test: u32,
 ) -> Result<Option<u32>, Stop> {
-    first_influence(scheduler, candidates, test, false)
+    first_influence(scheduler, candidates, test, false, &|_| false)
 }
 
-/// The first of some candidates after which a test does not do as it does alone.
+/// The first of some candidates after which a test does not do as it does alone; decided on repeated
+/// runs, unless one needs no more than the first.
 pub(crate) fn first_influence(
     scheduler: &mut TrialScheduler<'_, '_>,
     candidates: &[u32],
     test: u32,
     fails_alone: bool,
+    needs_no_more: &dyn Fn(u32) -> bool,
 ) -> Result<Option<u32>, Stop> {
     let mut rest = candidates;
     loop {
@@ -92,7 +94,7 @@ pub(crate) fn first_influence(
             if has_changed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         let Some(first) = has_changed.then(|| rest[tried - 1]) else { return Ok(None) };
-        if fails_after(scheduler, &[first], test)? != fails_alone {
+        if needs_no_more(first) || fails_after(scheduler, &[first], test)? != fails_alone {
             return Ok(Some(first));
         }
         rest = &rest[tried..];

@@ -53,6 +53,15 @@ fn the_number_of_workers_changes_nothing() {
 
 /// A hunt in which each look at the clock takes a second; and how late it was in the end.
 fn within(suite: &Scripted, seconds: u64, settings: &HuntSettings) -> (Hunted, u64) {
+    within_and(suite, seconds, settings, None)
+}
+
+fn within_and(
+    suite: &Scripted,
+    seconds: u64,
+    settings: &HuntSettings,
+    tidy: Option<&(dyn Fn() -> flakeproof_runner::Result<()> + Sync)>,
+) -> (Hunted, u64) {
     let found = suite.discover().expect("a suite");
     let now = AtomicU64::new(0);
     let clock = || Duration::from_secs(now.fetch_add(1, Ordering::Relaxed));
@@ -63,7 +72,7 @@ fn within(suite: &Scripted, seconds: u64, settings: &HuntSettings) -> (Hunted, u
     };
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let settings = HuntSettings { budget: Some(Duration::from_secs(seconds)), ..settings.clone() };
-    let workplace = Workplace { clock: &clock, tidy: None, crew: None };
+    let workplace = Workplace { clock: &clock, tidy, crew: None };
     let cancel = Cancel::never();
     let hunted = hunt(suite, &found, &settings, &mut journal, workplace, &cancel, &mut |_| {});
     (hunted.expect("a short hunt"), now.into_inner())
@@ -153,19 +162,45 @@ fn suspects_that_cannot_all_run_alone_are_explained_a_few_at_a_time() {
 fn another_order_is_run_where_it_saves_more_pairs_than_it_costs() {
     // The orders that run before the first pair.
     let orders = |victims: u32| {
-        let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+        let names: Vec<String> = (0..120).map(|number| format!("t{number:03}")).collect();
         let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
-        let victim = |at: u32| format!("t{:02}", 2 * at);
-        let suite = (0..victims).fold(suite, |suite, at| suite.with_polluter(&victim(at), "t59"));
-        let settings = HuntSettings { strategy: forecast(60, 2.0), ..settings() };
-        within(&suite, 6_000, &settings);
+        let victim = |at: u32| format!("t{:03}", 2 * at);
+        let suite = (0..victims).fold(suite, |suite, at| suite.with_polluter(&victim(at), "t119"));
+        let settings = HuntSettings { strategy: forecast(120, 2.0), ..settings() };
+        within(&suite, 20_000, &settings);
         let mut tests_of: BTreeMap<usize, usize> = BTreeMap::new();
         suite.runs().iter().for_each(|ran| *tests_of.entry(ran.environment).or_default() += 1);
         let before = tests_of.values().take_while(|tests| **tests != 2);
-        before.filter(|tests| **tests == 60).count()
+        before.filter(|tests| **tests == 120).count()
     };
-    let (few, many) = (orders(1), orders(25));
+    let (few, many) = (orders(1), orders(55));
     assert!(many > few, "{many} orders for many suspects, {few} for one");
+}
+
+#[test]
+fn what_many_orders_bear_out_is_not_repeated_in_copies() {
+    let names: Vec<String> = (0..60).map(|number| format!("t{number:02}")).collect();
+    let suite = suite(names.iter().map(String::as_str));
+    let brittle: Vec<String> = (20..50).map(|at| format!("t{at}")).collect();
+    let suite = brittle.iter().fold(suite, |suite, it| suite.brittle(it, "t10"));
+    let settings = HuntSettings { strategy: forecast(60, 0.0), ..settings() };
+    // Who tidies up after each environment cannot have copies of it.
+    let (hunted, _) = within_and(&suite, 1_500, &settings, Some(&|| Ok(())));
+    let explained = brittle.iter().filter(|it| of(&hunted, it).setters == [["t10".into()]]);
+    let explained: Vec<&String> = explained.collect();
+    assert!(explained.len() > 10, "{} explained", explained.len());
+    let mut alone: Vec<usize> = explained.iter().map(|it| runs_alone(&suite, it)).collect();
+    alone.sort_unstable();
+    assert!(alone[alone.len() / 2] <= 4, "{alone:?} runs alone");
+}
+
+/// How often a test was the only one of its environment.
+fn runs_alone(suite: &Scripted, test: &str) -> usize {
+    let mut tests_of: BTreeMap<usize, usize> = BTreeMap::new();
+    let runs = suite.runs();
+    runs.iter().for_each(|ran| *tests_of.entry(ran.environment).or_default() += 1);
+    let of_it = runs.iter().filter(|ran| ran.test.as_str() == test);
+    of_it.filter(|ran| tests_of[&ran.environment] == 1).count()
 }
 
 #[test]
