@@ -45,7 +45,8 @@ fn a_worker_that_is_killed_in_the_middle_changes_nothing() {
     let Some(server) = server("a killed worker") else { return };
     let machines = Machines::new(server, 2);
     let expected = machines.found_alone();
-    let hunt = [&SHORT[..], &["--reporter", &machines.report()]].concat();
+    let report = machines.report();
+    let hunt = [&SHORT[..], &["--reporter", &report]].concat();
     let hunt = start(machines.hunting(&hunt));
     let mut victim = start(machines.worker(0));
     until(server, &machines, SOME_IS_KEPT);
@@ -64,7 +65,8 @@ fn a_worker_that_was_frozen_until_its_lease_went_to_another_brings_nothing_back(
     let Some(server) = server("a frozen worker") else { return };
     let machines = Machines::new(server, 2);
     let expected = machines.found_alone();
-    let hunt = [&SHORT[..], &["--reporter", &machines.report()]].concat();
+    let report = machines.report();
+    let hunt = [&SHORT[..], &["--reporter", &report]].concat();
     let hunt = start(machines.hunting(&hunt));
     let frozen = start(machines.worker(0));
     until(server, &machines, SOME_IS_KEPT);
@@ -133,7 +135,8 @@ fn a_database_that_restarts_is_waited_for() {
     let machines = Machines::new(&server, 1);
     let expected = machines.found_alone();
     let worker = start(machines.worker(0));
-    let hunt = [&SHORT[..], &["--reporter", &machines.report()]].concat();
+    let report = machines.report();
+    let hunt = [&SHORT[..], &["--reporter", &report]].concat();
     let mut hunt = start(machines.hunting(&hunt));
     until(&server, &machines, SOME_IS_KEPT);
     server.down();

@@ -87,9 +87,11 @@ impl FleetCoordinator {
         let connection = connect(address)?;
         let token = token(&connection)?;
         let name = connection.address().project().to_owned();
-        let place = connection.work(|transaction, _| {
-            let project = numbers::project(transaction, &name)?;
-            find_place(transaction, project, plan, &token)
+        let place = patiently(|| {
+            connection.work(|transaction, _| {
+                let project = numbers::project(transaction, &name)?;
+                find_place(transaction, project, plan, &token)
+            })
         })?;
         Ok(match place {
             Place::Taken(taken) => Err(taken),
@@ -102,7 +104,7 @@ impl FleetCoordinator {
     /// # Errors
     /// When the database does not answer or refuses.
     pub fn pulse(&self) -> Result<CoordinatorPulse, HistoryError> {
-        let connection = connect(self.connection.address())?;
+        let connection = patiently(|| connect(self.connection.address()))?;
         Ok(CoordinatorPulse { connection, fleet: self.fleet, token: self.token })
     }
 

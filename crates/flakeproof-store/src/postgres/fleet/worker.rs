@@ -163,7 +163,7 @@ impl FleetWorker {
     /// # Errors
     /// When the database does not answer or refuses.
     pub fn pulse(&self) -> Result<FleetPulse, HistoryError> {
-        let connection = connect(self.connection.address())?;
+        let connection = patiently(|| connect(self.connection.address()))?;
         Ok(FleetPulse { connection, token: self.token })
     }
 }
