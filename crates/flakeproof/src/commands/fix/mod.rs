@@ -22,7 +22,7 @@ use flakeproof_core::{
 use flakeproof_report::words;
 use flakeproof_runner::{Cancel, Waiting};
 
-use self::caused::Caused;
+use self::caused::{Caused, Decides};
 use self::copies::{Copies, Stop, Times};
 use self::evidence::Evidence;
 use self::proof::exit_of;
@@ -77,7 +77,9 @@ pub(crate) fn run(typed: &FixArguments) -> Result<ExitCode, Problem> {
             return Err(problem::explain_after_start(error, &output));
         }
     };
-    if found.is_none() && evidence.ordered().is_none() && !findings.is_interrupted {
+    // Where it was tried why the test is left as it is, that is the advice.
+    let is_told = evidence.decides() == Some(Decides::HashOrder) && !findings.tried.is_empty();
+    if found.is_none() && evidence.ordered().is_none() && !findings.is_interrupted && !is_told {
         findings.advice.extend(evidence.advice(&[]));
     }
     if let Some((Found { proposal, proof }, hides)) = found {
