@@ -80,7 +80,7 @@ fn exits(ran: &Ran, code: i32) {
 #[test]
 fn an_order_that_the_test_takes_from_a_set_is_no_longer_compared_and_one_that_code_makes_is() {
     let project = project();
-    let found = cause(&project, "test_labels", "hash-seed");
+    let found = cause(&project, "test_labels", "hash-seed=1");
     assert_eq!(found.json["levers"][0]["name"], "hash-seed", "{}", found.json);
     let mended = fix(&project, &["test_labels", "--apply"]);
     exits(&mended, 0);
@@ -94,7 +94,7 @@ fn an_order_that_the_test_takes_from_a_set_is_no_longer_compared_and_one_that_co
     assert!(fault.starts_with("shop.py:5"), "{patch}");
 
     // The till may promise an order, and break that promise: no assertion is made weaker for it.
-    cause(&project, "test_till", "hash-seed");
+    cause(&project, "test_till", "hash-seed=1");
     let kept = fix(&project, &["test_till"]);
     exits(&kept, 5);
     assert_eq!(kept.json["patches"], serde_json::json!([]));
@@ -105,7 +105,7 @@ fn an_order_that_the_test_takes_from_a_set_is_no_longer_compared_and_one_that_co
 #[test]
 fn a_zone_that_was_shown_to_matter_is_pinned_until_that_is_undone() {
     let project = project();
-    cause(&project, "test_day", "zone");
+    cause(&project, "test_day", "zone=Asia/Kolkata");
     let pinned = fix(&project, &["test_day", "--apply"]);
     exits(&pinned, 0);
     let patch = &pinned.json["patches"][0];
