@@ -78,6 +78,10 @@ pub struct PatchProof {
     pub turns: u32,
     /// Whether the changed tests still notice a fault in the code.
     pub faults: Vec<FaultNoticed>,
+    /// The levers under which it passes, as they are typed, the one that made it fail first; none where an
+    /// order makes it fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub under: Vec<String>,
 }
 
 /// Whether a changed test still notices a fault in the code that it runs.

@@ -67,6 +67,26 @@ pub(crate) fn indentation(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
+/// Add what is not among them yet; what is the same in both counts once.
+pub(crate) fn join<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}
+
+/// The lines of a statement, indented.
+pub(crate) fn indented(statement: &str, indentation: &str) -> String {
+    statement
+        .lines()
+        .map(|line| match line.is_empty() {
+            true => "\n".to_owned(),
+            false => format!("{indentation}{line}\n"),
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use flakeproof_core::{LeftBehind, TestId};
 
 use crate::java::{self, JavaFile, TestMethod};
 use crate::python::{self, PythonFile, TestFunction};
-use crate::{NotEditable, PatchedFile};
+use crate::{NotEditable, OpenOrder, PatchedFile, Pin};
 
 /// A test to edit, in its file.
 #[derive(Debug, Clone)]
@@ -106,6 +106,28 @@ impl Editable {
             Self::Java(file, test) => {
                 let all = java::resets(thing, wanted, file, test, &surround.java);
                 all.into_iter().map(Change::Java).collect()
+            }
+        }
+    }
+
+    /// The comparisons of the test that an order may decide which the language leaves open.
+    #[must_use]
+    pub fn open_orders(&self) -> Vec<OpenOrder> {
+        match self {
+            Self::Python(file, test) => python::open_orders(file, test),
+            Self::Java(file, test) => java::open_orders(file, test),
+        }
+    }
+
+    /// The ways to pin something for the test, the likeliest first.
+    #[must_use]
+    pub fn pins(&self, pin: &Pin) -> Vec<Change> {
+        match self {
+            Self::Python(file, test) => {
+                python::pins(pin, file, test).into_iter().map(Change::Python).collect()
+            }
+            Self::Java(file, test) => {
+                java::pins(pin, file, test).into_iter().map(Change::Java).collect()
             }
         }
     }

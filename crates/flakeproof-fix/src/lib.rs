@@ -10,10 +10,14 @@ mod editable;
 pub mod java;
 mod literal;
 pub mod mutants;
+mod open_order;
+mod pin;
 mod proposal;
 pub mod python;
 
 pub use editable::{Change, Editable, Surround, Transplant, Wanted, check, patched};
+pub use open_order::{OpenOrder, OrderOf, Sorted, order_of, type_seen};
+pub use pin::Pin;
 pub use proposal::{PatchedFile, Proposal};
 
 /// Why a file cannot be edited.

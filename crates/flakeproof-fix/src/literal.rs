@@ -11,6 +11,14 @@ pub(crate) fn as_python(text: &str) -> Option<&str> {
     (is_plain && !text.contains('…')).then_some(text)
 }
 
+/// The text as Python, if it is a set or a frozen set of literals.
+pub(crate) fn as_python_set(text: &str) -> Option<&str> {
+    let elements = text.strip_prefix("frozenset(").map_or(Some(text), |it| it.strip_suffix(')'))?;
+    let inside = elements.strip_prefix('{')?.strip_suffix('}')?;
+    // A dictionary keeps its order.
+    (is_literal(&format!("[{inside}]")) && !inside.contains(": ")).then_some(text)
+}
+
 fn is_literal(text: &str) -> bool {
     let mut rest = text.trim_start();
     let mut depth = 0_usize;

@@ -377,6 +377,9 @@ pub struct ProposeAnswer {
     pub patches: Vec<Patch>,
     /// What else was tried.
     pub tried: Vec<Tried>,
+    /// What helps where no patch can be proven.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
     /// How it ended.
     pub ended: ExperimentEnd,
 }
@@ -391,6 +394,9 @@ pub struct Patch {
     /// What it does, in words.
     #[serde(default)]
     pub idea: String,
+    /// What it may hide, and from whom: weigh it before it is applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hides: Option<String>,
     /// Whether it is proven to mend the test and to break no other.
     #[serde(default)]
     pub proven: bool,

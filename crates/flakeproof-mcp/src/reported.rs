@@ -104,6 +104,7 @@ pub(crate) fn propose(ended: &Ended) -> Result<ProposeAnswer, Trouble> {
         test: UntrustedText::id(&report.test),
         patches: report.patches,
         tried: report.tried,
+        advice: report.advice,
         ended: end(ended, &report.notices),
     })
 }
@@ -295,6 +296,8 @@ struct FixReport {
     #[serde(default)]
     tried: Vec<Tried>,
     #[serde(default)]
+    advice: Vec<String>,
+    #[serde(default)]
     notices: Vec<Told>,
 }
 
@@ -324,11 +327,12 @@ mod tests {
     fn a_proposal_is_read_as_it_is_published() {
         let report = json!({
             "schema": 1, "test": "t.py::a",
-            "patches": [{ "file": "t.py", "diff": "-a\n+b\n", "idea": "restore it", "proven": true, "proof": {} }],
+            "patches": [{ "file": "t.py", "diff": "-a\n+b\n", "idea": "restore it", "hides": "zones", "proven": true, "proof": {} }],
             "tried": [{ "idea": "clean it", "why_not": "it still fails" }]
         });
         let answer = propose(&ended(Some(report), "")).expect("it is read");
         assert!(answer.patches[0].proven);
+        assert_eq!(answer.patches[0].hides.as_deref(), Some("zones"));
         assert_eq!(answer.tried[0].why_not, "it still fails");
     }
 

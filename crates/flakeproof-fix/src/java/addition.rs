@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::file::{Framework, JavaFile, TestMethod};
 use crate::NotEditable;
-use crate::edit::{Edits, indentation, line_start, next_line};
+use crate::edit::{Edits, indentation, indented, join, line_start, next_line};
 
 /// What a patch adds to a class of tests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,13 +39,6 @@ impl Addition {
     /// Both together; what is the same in both counts once.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
-        fn join<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
-            for one in more {
-                if !all.contains(&one) {
-                    all.push(one);
-                }
-            }
-        }
         join(&mut self.nouns, other.nouns);
         join(&mut self.fields, other.fields);
         join(&mut self.before, other.before);
@@ -330,17 +323,6 @@ impl<'f> Class<'f> {
                     .is_some_and(|it| Some(it.end_position().row) < row("body"))
         })
     }
-}
-
-/// The lines of a statement, indented.
-fn indented(statement: &str, indentation: &str) -> String {
-    statement
-        .lines()
-        .map(|line| match line.is_empty() {
-            true => "\n".to_owned(),
-            false => format!("{indentation}{line}\n"),
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::file::{PythonFile, TestFunction};
 use crate::NotEditable;
-use crate::edit::{Edits, next_line};
+use crate::edit::{Edits, indented, join, next_line};
 
 /// Lines are at most so long.
 const LONGEST: usize = 88;
@@ -18,6 +18,8 @@ pub struct Addition {
     pub(crate) fixtures: Vec<String>,
     /// Statements before its first one, each without indentation.
     pub(crate) statements: Vec<String>,
+    /// Definitions of the file that it needs: fixtures.
+    pub(crate) definitions: Vec<String>,
     /// Import lines that all this needs.
     pub(crate) imports: Vec<String>,
     /// Parts of the file that are written in another way.
@@ -30,16 +32,10 @@ impl Addition {
     /// Both together; what is the same in both counts once.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
-        fn join<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
-            for one in more {
-                if !all.contains(&one) {
-                    all.push(one);
-                }
-            }
-        }
         join(&mut self.decorators, other.decorators);
         join(&mut self.fixtures, other.fixtures);
         join(&mut self.statements, other.statements);
+        join(&mut self.definitions, other.definitions);
         join(&mut self.imports, other.imports);
         join(&mut self.replaced, other.replaced);
         self.idea = self.idea.or(other.idea);
@@ -61,7 +57,10 @@ impl Addition {
 
     /// Whether it can be had by a fixture for all tests of a file.
     pub(crate) fn is_for_any_test(&self) -> bool {
-        self.decorators.is_empty() && self.replaced.is_empty() && !self.statements.is_empty()
+        self.decorators.is_empty()
+            && self.definitions.is_empty()
+            && self.replaced.is_empty()
+            && !self.statements.is_empty()
     }
 }
 
@@ -72,8 +71,9 @@ impl PythonFile {
     /// When two of them change the same lines.
     pub fn with(&self, additions: &[(TestFunction, Addition)]) -> Result<String, NotEditable> {
         let mut edits = Edits::default();
-        let mut imports = Vec::new();
+        let (mut imports, mut definitions) = (Vec::new(), Vec::new());
         for (test, addition) in additions {
+            join(&mut definitions, addition.definitions.clone());
             imports.extend(addition.imports.iter().cloned());
             let def_indentation = crate::edit::indentation(&self.text, test.def_at);
             for decorator in &addition.decorators {
@@ -100,6 +100,15 @@ impl PythonFile {
             }
         }
         self.add_imports(&imports, &mut edits);
+        if !definitions.is_empty() {
+            let without = "it has no imports behind which a fixture could stand";
+            let last = self.import_statements().pop();
+            let last = last.ok_or_else(|| NotEditable::NoForm(without.to_owned()))?;
+            let at = next_line(&self.text, last.end_byte());
+            for definition in definitions {
+                edits.insert(at, format!("\n\n{definition}"));
+            }
+        }
         edits.apply(&self.text)
     }
 
@@ -160,17 +169,6 @@ fn one_by_one(arguments: &str, step: &str) -> String {
         all.push(character);
     }
     all
-}
-
-/// A statement with each of its lines indented.
-fn indented(statement: &str, indentation: &str) -> String {
-    statement
-        .lines()
-        .map(|line| match line.is_empty() {
-            true => "\n".to_owned(),
-            false => format!("{indentation}{line}\n"),
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -61,7 +61,8 @@ impl OwnProgram {
         Ok(Self { hub: Hub::start(place.path())?, runs: AtomicU64::new(0), _place: place })
     }
 
-    /// Run it and wait for its end. After the limit, or when cancelled, it is interrupted, and killed if that is
+    /// Run it with these variables and wait for its end. What others must not see, a password, is a variable:
+    /// the arguments of a process are for everybody. After the limit, or when cancelled, it is interrupted, and killed if that is
     /// not enough; all that it started is gone then. What it prints to stderr is also written to `heard` as it
     /// comes.
     ///
@@ -70,6 +71,7 @@ impl OwnProgram {
     pub fn run(
         &self,
         arguments: &[String],
+        variables: BTreeMap<String, Option<String>>,
         folder: &Path,
         limit: Option<Duration>,
         cancel: &Cancel,
@@ -79,7 +81,7 @@ impl OwnProgram {
         let instructions = Instructions {
             command: [&[own_path()?], arguments].concat(),
             folder: folder.to_path_buf(),
-            variables: BTreeMap::new(),
+            variables,
             socket: self.hub.socket().to_path_buf(),
             guard_name: format!("own-program-{run}"),
             is_shown: false,

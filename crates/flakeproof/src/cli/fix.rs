@@ -5,7 +5,7 @@ use flakeproof_core::Seed;
 
 use crate::settings::{Confidence, HumanDuration, Reporter, StoreName};
 
-/// Mend a flaky test: patches made from what a hunt found, and shown only when proven.
+/// Mend a flaky test: patches from what a hunt or `cause` found, shown when proven.
 ///
 /// Every patch is tried in a copy of the project. It is shown if the test then passes where it used to
 /// fail as often as `verify` asks, if the other tests of the files it changes have the outcome they had,

@@ -130,6 +130,9 @@ fn proof_lines(proof: &PatchProof) -> Vec<String> {
         without.runs,
         100.0 * proof.not_excluded,
     )];
+    if !proof.under.is_empty() {
+        lines.push(format!("it passes under {}, and with nothing changed", proof.under.join(", ")));
+    }
     let mended = match proof.mended {
         0 => String::new(),
         1 => " and 1 that failed passes now".to_owned(),
@@ -212,6 +215,7 @@ mod tests {
                     unchanged: 11,
                     mended: 1,
                     turns: 2,
+                    under: Vec::new(),
                     faults: vec![FaultNoticed {
                         test: "test_shop.py::test_add".into(),
                         fault: Some("shop.py:7, `None` instead of `len(X)`".into()),

@@ -3,6 +3,7 @@
 mod again;
 mod bad_input;
 mod contract;
+mod fix;
 mod interrupted;
 mod levers;
 mod other_runners;

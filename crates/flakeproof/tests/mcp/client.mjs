@@ -17,7 +17,7 @@ const { StdioClientTransport } = await from('client/stdio.js');
 
 const [program, project, ...command] = process.argv.slice(2);
 const READING = ['triage_failure', 'list_flaky', 'explain_test', 'repro_command', 'predict_diff'];
-const RUNNING = ['run_tests', 'hunt', 'cause', 'verify_fix'];
+const RUNNING = ['run_tests', 'hunt', 'cause', 'verify_fix', 'propose_fix'];
 
 const client = new Client({ name: 'agent', version: '1' });
 await client.connect(
@@ -57,7 +57,7 @@ async function until(isSo) {
 
 // What is offered. The SDK keeps the schemas of answers from here on.
 const tools = (await client.listTools()).tools.map((tool) => tool.name);
-assert.deepEqual(tools.filter((name) => name !== 'propose_fix'), [...READING, ...RUNNING]);
+assert.deepEqual(tools, [...READING, ...RUNNING]);
 const { resourceTemplates } = await client.listResourceTemplates();
 assert.equal(resourceTemplates[0].uriTemplate, 'flakeproof://tests/{test}');
 const report = await client.readResource({ uri: 'flakeproof://report' });
@@ -88,6 +88,13 @@ assert.ok(heard.every((it, at) => at === 0 || it.progress > heard[at - 1].progre
 const explained = await ask('explain_test', { test: 'test_zone' });
 assert.equal(explained.tests[0].cause, cause.sentence);
 assert.equal((await ask('list_flaky')).tests[0].what, 'latent');
+
+// From the cause to a patch that is proven under the lever, and what it hides.
+assert.match((await ask('repro_command', { test: 'test_zone' })).command, /test_zone/);
+assert.equal((await ask('verify_fix', { test: 'test_zone' })).verdict, 'still_flaky');
+const [patch] = (await ask('propose_fix', { test: 'test_zone' })).patches;
+assert.ok(patch.proven && patch.diff.includes('zone.setenv("TZ", "UTC")'), JSON.stringify(patch));
+assert.match(patch.hides, /users in other zones/);
 
 // A call that is cancelled leaves no process behind, and the server goes on.
 const running = join(project, 'running.pid');

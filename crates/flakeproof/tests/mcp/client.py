@@ -6,6 +6,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -15,7 +16,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 READING = ["triage_failure", "list_flaky", "explain_test", "repro_command", "predict_diff"]
-RUNNING = ["run_tests", "hunt", "cause", "verify_fix"]
+RUNNING = ["run_tests", "hunt", "cause", "verify_fix", "propose_fix"]
 VICTIM = "test_shop.py::test_empty_cart"
 
 
@@ -44,7 +45,7 @@ async def lists(client, may_run):
     """Tools, resources and prompts are there, and none that is not allowed."""
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     wanted = READING + (RUNNING if may_run else [])
-    assert [name for name in tools if name != "propose_fix"] == wanted, list(tools)
+    assert list(tools) == wanted, list(tools)
     for tool in tools.values():
         assert tool.input_schema["type"] == tool.output_schema["type"] == "object"
         assert tool.annotations.read_only_hint == (tool.name in READING)
@@ -54,7 +55,6 @@ async def lists(client, may_run):
     assert "Nothing is worse than calling a real failure flaky" in rules
     prompt = await client.get_prompt("mend_flaky_test", {"test": VICTIM})
     assert VICTIM in prompt.messages[0].content.text
-    return tools
 
 
 async def mistakes(client):
@@ -95,7 +95,7 @@ async def cancelled(client, project):
     await ask(client, "list_flaky")
 
 
-async def dialogue(client, project, tools):
+async def dialogue(client, project):
     """From a red build to a proven fix."""
     heard = []
 
@@ -132,14 +132,10 @@ async def dialogue(client, project, tools):
     # Is it mended? Not before something is changed.
     before = await ask(client, "verify_fix", test="test_empty_cart")
     assert before["verdict"] in ("still_flaky", "always_fails"), before
-    if "propose_fix" in tools:
-        proposed = await ask(client, "propose_fix", test="test_empty_cart")
-        assert any(patch["proven"] for patch in proposed["patches"]), proposed
-    path = os.path.join(project, "test_shop.py")
-    with open(path) as file:
-        text = file.read()
-    with open(path, "w") as file:
-        file.write(text.replace("def test_add():\n", "def test_add(monkeypatch):\n    monkeypatch.setattr(shop, 'CART', [])\n"))
+    proposed = await ask(client, "propose_fix", test="test_empty_cart")
+    patch = proposed["patches"][0]
+    assert patch["proven"] and "monkeypatch.setattr(shop" in patch["diff"], proposed
+    subprocess.run(["git", "apply"], cwd=project, input=patch["diff"], text=True, check=True)
     after = await ask(client, "verify_fix", test="test_empty_cart")
     assert after["verdict"] == "fixed" and after["failures"] == 0, after
 
@@ -150,9 +146,9 @@ async def over_stdio(program, project, *command):
         command=program, args=["mcp", "--allow-run", "--", *command], cwd=project, env=dict(os.environ)
     )
     async with Client(parameters) as client:
-        tools = await lists(client, may_run=True)
+        await lists(client, may_run=True)
         await mistakes(client)
-        await dialogue(client, project, tools)
+        await dialogue(client, project)
         await cancelled(client, project)
     print(f"{time.monotonic() - begin:.1f} s")
 

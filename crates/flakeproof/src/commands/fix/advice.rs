@@ -9,6 +9,8 @@ use std::time::Duration;
 use flakeproof_core::{Cause, FlakyKind, LeverName, TestId};
 use flakeproof_report::words;
 
+use super::copies::Times;
+
 /// So often a test whose time matters is measured.
 pub(super) const MEASURED: usize = 10;
 
@@ -40,7 +42,7 @@ pub(super) enum Idiom {
 }
 
 /// What helps against a cause that was shown; `None` where the lever says nothing about what to change.
-pub(super) fn for_cause(cause: &Cause, idiom: Idiom, times: &[Duration]) -> Option<String> {
+pub(super) fn for_cause(cause: &Cause, idiom: Idiom, times: &[(String, Times)]) -> Option<String> {
     let lever = cause.lever()?;
     let shown = format!("{} {}={}", cause.answer, lever.name, lever.value);
     let (what, how) = match (lever.name, idiom) {
@@ -87,7 +89,7 @@ pub(super) fn is_about_time(lever: LeverName) -> bool {
     matches!(lever, OneCore | Quota | Load | Scheduling | SlowCalls | Clock)
 }
 
-fn waiting(shown: &str, idiom: Idiom, times: &[Duration]) -> String {
+fn waiting(shown: &str, idiom: Idiom, times: &[(String, Times)]) -> String {
     let wait = match idiom {
         Idiom::Python => {
             "wait for the condition with a deadline (`event.wait(timeout=10)`, or a loop that asks until \
@@ -101,20 +103,35 @@ fn waiting(shown: &str, idiom: Idiom, times: &[Duration]) -> String {
     format!("it is {shown}: {wait}; no time-out is raised blindly{}", distribution(times))
 }
 
-/// The shortest, the middle and the longest time, in words.
-fn distribution(times: &[Duration]) -> String {
-    let mut times = times.to_vec();
-    times.sort_unstable();
-    let (Some(first), Some(last)) = (times.first(), times.last()) else { return String::new() };
-    let middle = times[times.len() / 2];
+/// The shortest, the middle and the longest time in each of the circumstances, in words.
+fn distribution(measured: &[(String, Times)]) -> String {
+    let each: Vec<String> =
+        measured.iter().filter_map(|(how, times)| in_words(how, times)).collect();
+    match each.is_empty() {
+        true => String::new(),
+        false => format!(". Here it needed {}", each.join("; ")),
+    }
+}
+
+fn in_words(how: &str, times: &Times) -> Option<String> {
+    let mut passed = times.passed.clone();
+    passed.sort_unstable();
+    let failed = match times.failed {
+        0 => String::new(),
+        failed => format!(", and failed {failed} more"),
+    };
     let seconds = |time: &Duration| format!("{:.3}", time.as_secs_f64());
-    format!(
-        ". Here it needed {} to {} s, {} in the middle of {} runs",
-        seconds(first),
-        seconds(last),
-        seconds(&middle),
-        times.len()
-    )
+    match (passed.first(), passed.last()) {
+        (Some(first), Some(last)) => Some(format!(
+            "{} to {} s {how}, {} in the middle of {} runs that passed{failed}",
+            seconds(first),
+            seconds(last),
+            seconds(&passed[passed.len() / 2]),
+            passed.len()
+        )),
+        _ if times.failed > 0 => Some(format!("more than it got {how}, {} times", times.failed)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -159,9 +176,14 @@ mod tests {
 
     #[test]
     fn time_that_is_needed_is_shown_and_no_time_out_is_raised() {
-        let times: Vec<Duration> = [30, 10, 20].map(Duration::from_millis).into();
-        let said = for_cause(&cause(LeverName::Load, "4"), Idiom::Python, &times).unwrap();
-        assert!(said.contains("0.010 to 0.030 s, 0.020 in the middle of 3 runs"), "{said}");
+        let passed = [30, 10, 20].map(Duration::from_millis).into();
+        let alone = ("alone".to_owned(), Times { passed, failed: 0 });
+        let loaded = ("under load=4".to_owned(), Times { passed: Vec::new(), failed: 9 });
+        let both = [alone, loaded];
+        let said = for_cause(&cause(LeverName::Load, "4"), Idiom::Python, &both).unwrap();
+        let needed = "0.010 to 0.030 s alone, 0.020 in the middle of 3 runs that passed; more than it \
+                      got under load=4, 9 times";
+        assert!(said.contains(needed), "{said}");
         assert!(said.contains("wait for the condition"), "{said}");
     }
 }

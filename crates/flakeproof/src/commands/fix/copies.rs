@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    Covered, Execution, Isolation, LeftBehind, LeftKind, Outcome, RunFacts, State, Suite, TestId,
+    Covered, Execution, Isolation, LeftBehind, LeftKind, Outcome, RunFacts, Shuffle, State, Suite,
+    TestId,
 };
+use flakeproof_detect::cause::UnderLever;
+use flakeproof_detect::verify::{Replay, replay};
 use flakeproof_fix::PatchedFile;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Checkout, Repository};
@@ -69,6 +72,8 @@ pub(super) struct Copies<'a> {
     pub(super) without: Copy,
     /// With whatever patch is tried.
     pub(super) with: Copy,
+    /// What is in force for the processes of all copies.
+    pub(super) in_force: InForce,
 }
 
 impl<'a> Copies<'a> {
@@ -88,10 +93,18 @@ impl<'a> Copies<'a> {
             Some(repository) => repository.copy_work_tree(),
             None => Checkout::of_folder(&root),
         };
+        let in_force = InForce::default();
         let open = |python_path: &[PathBuf]| -> Result<Copy, Problem> {
             let checkout = copy().map_err(|why| cannot_copy(&why.to_string()))?;
-            let surroundings =
-                Surroundings { typed, facts, cancel, root: &root, below: &below, python_path };
+            let surroundings = Surroundings {
+                typed,
+                facts,
+                cancel,
+                root: &root,
+                below: &below,
+                python_path,
+                in_force: &in_force,
+            };
             let (adapter, suite) = surroundings.open(checkout.root())?;
             Ok(Copy { checkout, adapter, suite, stale: RefCell::default() })
         };
@@ -101,7 +114,7 @@ impl<'a> Copies<'a> {
             without = open(&python_path)?;
         }
         let with = open(&python_path)?;
-        Ok(Self { typed, facts, cancel, begin, root, below, python_path, without, with })
+        Ok(Self { typed, facts, cancel, begin, root, below, python_path, without, with, in_force })
     }
 
     /// A new discovery of the suite in the copy with a patch, which the build tool builds, if there is one.
@@ -110,8 +123,8 @@ impl<'a> Copies<'a> {
         written: &Written<'_>,
     ) -> Result<(Box<dyn Adapter>, Suite), Problem> {
         written.touch();
-        let Self { typed, facts, cancel, root, below, python_path, .. } = self;
-        Surroundings { typed, facts, cancel, root, below, python_path }
+        let Self { typed, facts, cancel, root, below, python_path, in_force, .. } = self;
+        Surroundings { typed, facts, cancel, root, below, python_path, in_force }
             .open(self.with.checkout.root())
     }
 
@@ -148,16 +161,28 @@ impl<'a> Copies<'a> {
         std::fs::read_to_string(self.without.checkout.root().join(file)).ok()
     }
 
-    /// How long a test took that ran alone and passed, each time in a new process.
-    pub(super) fn times_of(&self, test: &TestId, runs: usize) -> Result<Vec<Duration>, Stop> {
-        let mut times = Vec::new();
+    /// How long a test takes alone, each time in a new process, as it is and under a lever; and how often it
+    /// failed.
+    pub(super) fn times_of(
+        &self,
+        test: &TestId,
+        lever: Option<&UnderLever>,
+        runs: usize,
+    ) -> Result<Times, Stop> {
+        let mut measured = Times::default();
         for _ in 0..runs {
             self.may_go_on()?;
-            let ran = self.without.outcomes(std::slice::from_ref(test))?;
-            let passing = ran.into_iter().flatten().filter(|it| it.outcome == Outcome::Passed);
-            times.extend(passing.map(|it| it.duration));
+            let ran = match lever {
+                Some(lever) => self.without.under(lever, test)?,
+                None => self.without.replayed(std::slice::from_ref(test), None)?,
+            };
+            match ran.map(|it| (it.outcome, it.duration)) {
+                Some((Outcome::Passed, time)) => measured.passed.push(time),
+                Some((outcome, _)) if outcome.is_failure() => measured.failed += 1,
+                _ => {}
+            }
         }
-        Ok(times)
+        Ok(measured)
     }
 
     /// The sources of classes below the project's root, by their paths.
@@ -191,6 +216,13 @@ impl<'a> Copies<'a> {
     }
 }
 
+/// How long runs took that passed, and how many failed.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    pub(super) passed: Vec<Duration>,
+    pub(super) failed: usize,
+}
+
 /// Folders that builds write.
 const OUTPUTS: [&str; 4] = ["target", "build", "out", "node_modules"];
 
@@ -202,6 +234,7 @@ struct Surroundings<'a> {
     root: &'a Path,
     below: &'a Path,
     python_path: &'a [PathBuf],
+    in_force: &'a InForce,
 }
 
 impl Surroundings<'_> {
@@ -219,7 +252,7 @@ impl Surroundings<'_> {
             profiles: ConfigurationFile::find(None, &folder)?.runners(),
             is_whole_suite_next: false,
             cancel: self.cancel.clone(),
-            in_force: InForce::default(),
+            in_force: self.in_force.clone(),
         })
         .map_err(problem::explain)?;
         let suite = adapter.discover().map_err(problem::explain)?;
@@ -367,6 +400,40 @@ impl Copy {
             }
             Err(Error::Explained { blame: Blame::Runner, what, .. }) => Ok(Err(what)),
             Err(error) => Err(error),
+        }
+    }
+
+    /// How a test ends that is run once under a lever; `None` if it is not reached.
+    pub(super) fn under(
+        &self,
+        lever: &UnderLever,
+        test: &TestId,
+    ) -> Result<Option<Execution>, Stop> {
+        self.last_of(|| lever.replay(&*self.adapter, test))
+    }
+
+    /// How the last test of an order ends in a new process, where this decides open orders; `None` if it is
+    /// not reached.
+    pub(super) fn replayed(
+        &self,
+        order: &[TestId],
+        shuffle: Option<&Shuffle>,
+    ) -> Result<Option<Execution>, Stop> {
+        self.last_of(|| replay(&*self.adapter, order, Isolation::Spawn, shuffle))
+    }
+
+    fn last_of(
+        &self,
+        run: impl FnOnce() -> Result<Replay, Error>,
+    ) -> Result<Option<Execution>, Stop> {
+        if self.take_in_what_was_written()?.is_err() {
+            return Ok(None);
+        }
+        match run() {
+            Ok(replay) => Ok(replay.last),
+            Err(Error::Cancelled) => Err(Stop::Interrupted),
+            // The patch made the file unreadable for the runner, or the test vanish.
+            Err(_) => Ok(None),
         }
     }
 

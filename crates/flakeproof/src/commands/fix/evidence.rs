@@ -1,21 +1,26 @@
 //! What is known about the test that is to be mended: what hunts found, else a hunt that is made for it.
 
 use std::path::Path;
-use std::time::Duration;
 
 use clap::Parser as _;
+use flakeproof_core::statistics::failure_rate;
 use flakeproof_core::{
-    Cause, CauseRecord, ExitCode, FlakyKind, FormerRate, HuntedTest, KnownFlaky, Suite, TestId,
+    Cause, CauseRecord, ExitCode, FlakyKind, FormerRate, HuntedTest, KnownFlaky, LeverName,
+    LeverValue, RateSource, Suite, Tally, TestId, WhereSeen,
 };
+use flakeproof_detect::cause::UnderLever;
 use flakeproof_report::words;
+use flakeproof_runner::levers;
 
 use super::advice::{self, Idiom};
-use super::proof::Failing;
+use super::caused::Decides;
+use super::copies::{Copies, Times};
+use super::proof::{Failing, LeverInForce};
 use crate::cli::{Cli, Command, FixArguments};
 use crate::commands::hunt;
 use crate::commands::verify::subject::Subject;
 use crate::problem::Problem;
-use crate::session::known_cause::known_cause;
+use crate::session::known_cause::{known_cause, pulled};
 use crate::session::{history, naming};
 use crate::settings::{StoreName, locate};
 
@@ -89,16 +94,82 @@ impl Evidence {
         found.filter(|it| it.answer.is_cause())
     }
 
+    /// What was shown to decide whether the test passes, where that says what to change in it.
+    pub(super) fn decides(&self) -> Option<Decides> {
+        let of_cause = self.cause().and_then(|it| Decides::of(it.lever()?.name));
+        of_cause.or_else(|| (self.kind() == Some(FlakyKind::Id)).then_some(Decides::HashOrder))
+    }
+
+    /// What to pin first, by what the experiment showed: values under which the test passed each time.
+    pub(super) fn passing_values(&self) -> Vec<&str> {
+        let Some((cause, name)) = self.cause().and_then(|it| Some((it, it.lever()?.name))) else {
+            return Vec::new();
+        };
+        let passes = |with: Tally| with.runs > 0 && with.failures == 0;
+        let all = cause.levers.iter().filter(|it| it.name == name && passes(it.with));
+        all.map(|it| it.value.as_str()).collect()
+    }
+
     /// What helps where no order says what to change.
-    pub(super) fn advice(&self, times: &[Duration]) -> Option<String> {
+    pub(super) fn advice(&self, measured: &[(String, Times)]) -> Option<String> {
         let test = self.test();
         let idiom = match (test.as_str().contains("::"), test.as_str().contains('#')) {
             (true, _) => Some(Idiom::Python),
             (false, true) => Some(Idiom::Java),
             (false, false) => None,
         };
-        let shown = idiom.and_then(|idiom| advice::for_cause(self.cause()?, idiom, times));
+        let shown = idiom.and_then(|idiom| advice::for_cause(self.cause()?, idiom, measured));
         shown.or_else(|| advice::for_kind(&test, self.kind()))
+    }
+
+    /// The test in the suite as it is, and how what an experiment showed makes it fail.
+    pub(super) fn failing_by_its_cause(
+        &self,
+        typed: &FixArguments,
+        copies: &Copies<'_>,
+    ) -> Result<Failing, Problem> {
+        let Some((cause, lever)) = self.cause().and_then(|it| Some((it, it.lever()?))) else {
+            return self.failing(typed, &copies.without.suite);
+        };
+        let (adapter, suite) = (&*copies.without.adapter, &copies.without.suite);
+        let subject = Subject::find(cause.test.as_str(), None, suite, "")?;
+        let pull = |value: LeverValue| {
+            let under = pulled(&value, adapter, &copies.in_force, suite)?;
+            Ok::<_, Problem>(LeverInForce { value, under })
+        };
+        let this = LeverValue { name: lever.name, value: lever.value.clone() };
+        let shown = pull(this)?;
+        // Locales are compiled for each look at them.
+        let others = match (lever.name, levers::by_name(lever.name)) {
+            (LeverName::Zone | LeverName::HashSeed, Some(found)) => {
+                found.settings(&shown.under.machine).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let others = others.into_iter().filter(|it| it.value != lever.value).map(|it| {
+            let value = LeverValue { name: lever.name, value: it.value };
+            let under = UnderLever { intervention: it.intervention, ..shown.under.clone() };
+            LeverInForce { value, under }
+        });
+        let mut others: Vec<LeverInForce> = others.collect();
+        let (was, under) = match cause.failing_under() {
+            Some((_, tally)) => (FormerRate::under_lever(tally), Some(shown)),
+            None => {
+                others.push(shown);
+                let source = RateSource::Seen(cause.plain, WhereSeen::Alone);
+                (FormerRate { rate: failure_rate(cause.plain).low, source }, None)
+            }
+        };
+        Ok(Failing {
+            passing: vec![subject.test.clone()],
+            test: subject.test,
+            orders: subject.orders,
+            shuffle: None,
+            under,
+            others,
+            was,
+            confidence: typed.confidence.0,
+        })
     }
 
     /// The test in the suite as it is, and how it fails.
@@ -120,6 +191,9 @@ impl Evidence {
             test: subject.test,
             orders: subject.orders,
             passing: subject.control.unwrap_or(alone),
+            shuffle: subject.shuffle,
+            under: None,
+            others: Vec::new(),
             was,
             confidence: typed.confidence.0,
         })

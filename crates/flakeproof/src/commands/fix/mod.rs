@@ -5,6 +5,7 @@
 
 mod advice;
 mod applying;
+mod caused;
 mod copies;
 mod evidence;
 mod fewest;
@@ -18,9 +19,11 @@ use std::time::{Duration, Instant};
 use flakeproof_core::{
     Applied, Cause, ExitCode, FlakyKind, Notice, PatchFindings, ProvenPatch, RunFacts, Seed, TestId,
 };
+use flakeproof_report::words;
 use flakeproof_runner::{Cancel, Waiting};
 
-use self::copies::{Copies, Stop};
+use self::caused::{Caused, Decides};
+use self::copies::{Copies, Stop, Times};
 use self::evidence::Evidence;
 use self::proof::exit_of;
 use self::search::{Found, Search};
@@ -43,11 +46,14 @@ pub(crate) fn run(typed: &FixArguments) -> Result<ExitCode, Problem> {
     let cancel = listen_for_interrupts(&Waiting::default());
     let mut facts = facts(typed, &evidence)?;
     let progress = FixProgress::start(&evidence.test());
-    if evidence.ordered().is_none() {
+    if evidence.ordered().is_none() && evidence.decides().is_none() {
         return advise(typed, &evidence, &facts, &folder, &cancel, begin, &progress);
     }
     let copies = Copies::make(typed, &facts, &folder, &cancel, begin)?;
-    let failing = evidence.failing(typed, &copies.without.suite)?;
+    let failing = match evidence.ordered() {
+        Some(_) => evidence.failing(typed, &copies.without.suite)?,
+        None => evidence.failing_by_its_cause(typed, &copies)?,
+    };
     let runner = copies.without.adapter.can().runner;
 
     let mut findings = nothing_yet(facts.clone(), failing.test.clone(), &evidence);
@@ -71,7 +77,12 @@ pub(crate) fn run(typed: &FixArguments) -> Result<ExitCode, Problem> {
             return Err(problem::explain_after_start(error, &output));
         }
     };
-    if let Some(Found { proposal, proof }) = found {
+    // Where it was tried why the test is left as it is, that is the advice.
+    let is_told = evidence.decides() == Some(Decides::HashOrder) && !findings.tried.is_empty();
+    if found.is_none() && evidence.ordered().is_none() && !findings.is_interrupted && !is_told {
+        findings.advice.extend(evidence.advice(&[]));
+    }
+    if let Some((Found { proposal, proof }, hides)) = found {
         if typed.apply {
             applying::to_files(&proposal, &copies.root)?;
             findings.applied = Applied::Files;
@@ -83,7 +94,7 @@ pub(crate) fn run(typed: &FixArguments) -> Result<ExitCode, Problem> {
             files: proposal.files.iter().map(|it| it.path.clone()).collect(),
             diff: proposal.diff(),
             idea: proposal.idea,
-            hides: None,
+            hides,
             proof,
         });
     }
@@ -101,7 +112,7 @@ fn search_for(
     copies: &Copies<'_>,
     progress: &FixProgress,
     findings: &mut PatchFindings,
-) -> Result<Option<Found>, Stop> {
+) -> Result<Option<(Found, Option<String>)>, Stop> {
     let without = match failing.fails_in_a_copy(copies)? {
         Ok(tally) => tally,
         Err(why) => {
@@ -113,14 +124,20 @@ fn search_for(
             return Ok(None);
         }
     };
-    let mut search = Search { failing, copies, progress, without, tried: Vec::new() };
-    let Some(test) = evidence.ordered() else { return Ok(None) };
-    let found = match test.kind {
-        Some(FlakyKind::Brittle) => search.brittle(&test.setters),
-        Some(FlakyKind::Victim | FlakyKind::Nod | FlakyKind::Id) | None => {
-            search.victim(&test.cleaners)
-        }
-    };
+    if let Some(test) = evidence.ordered() {
+        let mut search = Search { failing, copies, progress, without, tried: Vec::new() };
+        let found = match test.kind {
+            Some(FlakyKind::Brittle) => search.brittle(&test.setters),
+            Some(FlakyKind::Victim | FlakyKind::Nod | FlakyKind::Id) | None => {
+                search.victim(&test.cleaners)
+            }
+        };
+        findings.tried = search.tried;
+        return Ok(found?.map(|it| (it, None)));
+    }
+    let Some(decides) = evidence.decides() else { return Ok(None) };
+    let mut search = Caused { failing, copies, progress, without, tried: Vec::new() };
+    let found = search.search(decides, &evidence.passing_values());
     findings.tried = search.tried;
     found
 }
@@ -157,10 +174,9 @@ fn advise(
     let mut times = Vec::new();
     if evidence.cause().is_some_and(is_about_time) {
         let copies = Copies::make(typed, facts, folder, cancel, begin)?;
-        match copies.times_of(&evidence.test(), advice::MEASURED) {
-            Ok(measured) => times = measured,
+        match measure(evidence, typed, &copies, &mut times) {
+            Ok(()) | Err(Stop::BudgetSpent) => {}
             Err(Stop::Interrupted) => findings.is_interrupted = true,
-            Err(Stop::BudgetSpent) => {}
             Err(Stop::Trouble(error)) => {
                 let output = copies.without.adapter.output();
                 return Err(problem::explain_after_start(error, &output));
@@ -174,6 +190,24 @@ fn advise(
     findings.exit = exit_of(false, findings.is_interrupted);
     report_patches(&findings, &typed.reporter)?;
     Ok(findings.exit)
+}
+
+/// How long the test takes as it is, and under the lever that makes it fail.
+fn measure(
+    evidence: &Evidence,
+    typed: &FixArguments,
+    copies: &Copies<'_>,
+    times: &mut Vec<(String, Times)>,
+) -> Result<(), Stop> {
+    let test = evidence.test();
+    times.push(("alone".to_owned(), copies.times_of(&test, None, advice::MEASURED)?));
+    // A lever that cannot be pulled here leaves the distribution without it.
+    let Ok(failing) = evidence.failing_by_its_cause(typed, copies) else { return Ok(()) };
+    if let Some(lever) = failing.under {
+        let measured = copies.times_of(&test, Some(&lever.under), advice::MEASURED)?;
+        times.push((words::under_lever(&lever.value), measured));
+    }
+    Ok(())
 }
 
 /// What is known before anything runs.

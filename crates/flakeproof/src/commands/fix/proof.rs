@@ -5,19 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use flakeproof_core::{
-    ExitCode, FaultNoticed, FixEnd, FixTest, FixVerdict, FormerRate, Isolation, Outcome,
-    PatchProof, Tally, TestId,
+    Execution, ExitCode, FaultNoticed, FixEnd, FixTest, FixVerdict, FormerRate, Isolation,
+    LeverValue, Outcome, PatchProof, Shuffle, Tally, TestId,
 };
+use flakeproof_detect::cause::UnderLever;
 use flakeproof_detect::verify::{Claim, verify};
 use flakeproof_fix::Proposal;
 use flakeproof_fix::java::mentions;
 use flakeproof_fix::mutants::{Mutant, mutants};
 use flakeproof_fix::python::PythonFile;
 
-use super::copies::{Copies, Stop, Written, is_java, passed};
+use super::copies::{Copies, Copy, Stop, Written, is_java, passed};
 
 /// So often the test must fail without the patch in a copy, or nothing can be proven there.
 const FAILURES: u32 = 3;
+/// At most so often it is run for that, where it fails by chance.
+const MOST_RUNS: u32 = 30;
 /// So often each side runs its neighbours, in turns.
 const TURNS: u32 = 2;
 /// And so often where something differs.
@@ -33,10 +36,22 @@ pub(super) struct Failing {
     pub(super) orders: Vec<Vec<TestId>>,
     /// An order in which it passes.
     pub(super) passing: Vec<TestId>,
+    /// What decided the orders that the language leaves open where it failed, if not the runtime.
+    pub(super) shuffle: Option<Shuffle>,
+    /// The lever that makes it fail, where that is what does.
+    pub(super) under: Option<LeverInForce>,
+    /// Other values of the lever that was shown to matter: a patch must hold under them, too.
+    pub(super) others: Vec<LeverInForce>,
     /// How often it failed.
     pub(super) was: FormerRate,
     /// How sure a proof must be.
     pub(super) confidence: f64,
+}
+
+/// A lever, ready to be pulled in any of the copies.
+pub(super) struct LeverInForce {
+    pub(super) value: LeverValue,
+    pub(super) under: UnderLever,
 }
 
 /// What an attempt to prove a patch came to.
@@ -49,12 +64,25 @@ impl Failing {
         copies: &Copies<'_>,
     ) -> Result<Result<Tally, String>, Stop> {
         let mut tally = Tally::default();
-        for order in self.orders.iter().cycle().take(FAILURES as usize) {
-            copies.may_go_on()?;
-            let outcomes = copies.without.outcomes(order)?;
-            match outcomes.last().and_then(Option::as_ref).map(|it| it.outcome) {
-                Some(Outcome::Skipped) | None => {}
-                Some(outcome) => tally.count(outcome.is_failure()),
+        let mut count = |execution: Option<&Execution>| match execution.map(|it| it.outcome) {
+            Some(Outcome::Skipped) | None => tally,
+            Some(outcome) => {
+                tally.count(outcome.is_failure());
+                tally
+            }
+        };
+        if self.is_of_an_order() {
+            for order in self.orders.iter().cycle().take(FAILURES as usize) {
+                copies.may_go_on()?;
+                count(copies.without.outcomes(order)?.last().and_then(Option::as_ref));
+            }
+        } else {
+            let enough = FixTest::new(self.was.rate, self.confidence, 1).needed();
+            for _ in 0..enough.clamp(FAILURES, MOST_RUNS) {
+                copies.may_go_on()?;
+                if count(self.run_in(&copies.without)?.as_ref()).failures >= FAILURES {
+                    break;
+                }
             }
         }
         Ok(match tally {
@@ -64,6 +92,20 @@ impl Failing {
             )),
             tally => Ok(tally),
         })
+    }
+
+    /// Whether other tests before it are what makes it fail.
+    fn is_of_an_order(&self) -> bool {
+        self.under.is_none() && self.others.is_empty() && self.shuffle.is_none()
+    }
+
+    /// How the test ends in a copy, run once as it used to fail; `None` if it is not reached.
+    pub(super) fn run_in(&self, copy: &Copy) -> Result<Option<Execution>, Stop> {
+        match (&self.under, self.orders.first()) {
+            (Some(lever), _) => copy.under(&lever.under, &self.test),
+            (None, Some(order)) => copy.replayed(order, self.shuffle.as_ref()),
+            (None, None) => Ok(None),
+        }
     }
 
     /// Prove a patch.
@@ -95,7 +137,8 @@ impl Failing {
             }
         }
         let Neighbours { unchanged, mended, turns } = neighbours;
-        Ok(Ok(PatchProof { without, with, not_excluded, unchanged, mended, turns, faults }))
+        let under = self.under.iter().map(|it| it.value.to_string()).collect();
+        Ok(Ok(PatchProof { without, with, not_excluded, unchanged, mended, turns, faults, under }))
     }
 
     /// Whether the test passes as often as `verify` asks.
@@ -111,11 +154,15 @@ impl Failing {
         let runs = FixTest::new(self.was.rate, self.confidence, count);
         let claim = Claim {
             orders: self.orders.clone(),
-            control: Some(self.passing.clone()),
-            shuffle: None,
-            under: None,
+            control: self.is_of_an_order().then(|| self.passing.clone()),
+            shuffle: self.shuffle.clone(),
+            under: self.under.as_ref().map(|it| it.under.clone()),
             runs: runs.failing_at_most(self.was.high()),
-            isolation: adapter.can().judging(Isolation::Fork),
+            // Copies of an interpreter share its hashes.
+            isolation: match self.is_of_an_order() {
+                true => adapter.can().judging(Isolation::Fork),
+                false => Isolation::Spawn,
+            },
             budget: copies.budget_left(),
         };
         let begin = std::time::Instant::now();

@@ -1,5 +1,6 @@
 //! An experiment for a coding agent: this very program, as a child.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -27,6 +28,9 @@ pub(super) struct Conducted<'e> {
 /// must not keep a client waiting for ever.
 const BEYOND_BUDGET: Duration = Duration::from_secs(120);
 
+/// The variable that names the history.
+const STORE: &str = "FLAKEPROOF_STORE";
+
 impl Conducted<'_> {
     /// Run it to its end.
     pub(super) fn run(
@@ -47,7 +51,8 @@ impl Conducted<'_> {
         stop.when_stopped(move || canceller.cancel());
         let lines = Box::new(Lines { heard, begun: Vec::new() });
         let arguments = self.arguments(&report);
-        let ended = program.run(&arguments, folder, Some(self.limit()), &cancel, lines);
+        let limit = Some(self.limit());
+        let ended = program.run(&arguments, self.variables(), folder, limit, &cancel, lines);
         let ended = ended.map_err(problem::explain)?;
         let report = std::fs::read(&report).ok().and_then(|it| serde_json::from_slice(&it).ok());
         Ok(Ended {
@@ -69,13 +74,18 @@ impl Conducted<'_> {
         }
     }
 
+    /// Where the history is: a URL may hold a password, and arguments are for all users of the machine to see.
+    fn variables(&self) -> BTreeMap<String, Option<String>> {
+        let store = self.store.map(|name| name.secret().to_string_lossy().into_owned());
+        store.map(|it| (STORE.to_owned(), Some(it))).into_iter().collect()
+    }
+
     /// What would be typed for it.
     fn arguments(&self, report: &Path) -> Vec<String> {
         let mut words = Words::default();
         words.add(["--color", "never"]);
         let reporter = format!("json={}", report.display());
         let budget = format!("{}s", self.budget.as_secs().max(1));
-        let store = self.store.map(|name| name.secret().to_string_lossy().into_owned());
         let command = match self.experiment {
             Experiment::Run(asked) => {
                 words.add(["run"]);
@@ -113,7 +123,6 @@ impl Conducted<'_> {
             }
         };
         words.add(["--reporter", &reporter]);
-        words.option("--store", store.as_deref());
         if !command.is_empty() {
             words.add(["--"]);
             words.0.extend(command);
@@ -174,15 +183,34 @@ mod tests {
 
     use super::*;
 
-    fn arguments(experiment: &Experiment, named: &[String]) -> Vec<String> {
-        let conducted = Conducted {
+    fn conducted<'e>(
+        experiment: &'e Experiment,
+        store: &'e StoreName,
+        named: &'e [String],
+    ) -> Conducted<'e> {
+        Conducted {
             experiment,
             budget: Duration::from_secs(90),
-            store: Some(&StoreName::Path("other.db".into())),
+            store: Some(store),
             named,
             suite: vec!["pytest".to_owned(), "-q".to_owned()],
-        };
-        conducted.arguments(Path::new("/tmp/report.json"))
+        }
+    }
+
+    fn arguments(experiment: &Experiment, named: &[String]) -> Vec<String> {
+        let store = StoreName::Path("other.db".into());
+        conducted(experiment, &store, named).arguments(Path::new("/tmp/report.json"))
+    }
+
+    #[test]
+    fn a_password_is_no_argument() {
+        let url = "postgres://me:geheim@db.example/flaky";
+        let store = StoreName::from(std::ffi::OsString::from(url));
+        let run = Experiment::Run(RunInput { select: Vec::new(), budget_seconds: None });
+        let conducted = conducted(&run, &store, &[]);
+        let words = conducted.arguments(Path::new("/tmp/report.json"));
+        assert!(!words.iter().any(|it| it.contains("geheim")), "{words:?}");
+        assert_eq!(conducted.variables()[STORE].as_deref(), Some(url));
     }
 
     #[test]
