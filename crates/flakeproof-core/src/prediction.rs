@@ -114,7 +114,8 @@ pub struct Prediction {
     /// What rules found in it, by line.
     #[serde(default)]
     pub rules: Vec<RuleFinding>,
-    /// How it is flaky, where a hunt or a run has shown it: `NOD`, `victim`, `brittle`, `flaky`.
+    /// What is on record of it by hunts, experiments and runs: how it is flaky (`NOD`, `victim`, `brittle`, `ID`,
+    /// `flaky`), or what its failures came to (`broken`, `unexplained`, `mended`, `unrelated`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
     /// Why it would be flaky, if it is.

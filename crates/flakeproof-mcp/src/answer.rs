@@ -227,6 +227,9 @@ pub struct Suspicion {
     pub probability: f64,
     /// Whether that is enough to call it a suspect.
     pub is_suspect: bool,
+    /// What is on record of it, which beats what a model says: `NOD`, `victim`, `flaky`, `broken`, `mended`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
     /// Why it would be flaky, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,

@@ -178,6 +178,7 @@ pub(crate) fn suspicion(prediction: &Prediction) -> Suspicion {
         line: prediction.line,
         probability: (prediction.probability * 1000.0).round() / 1000.0,
         is_suspect: prediction.flaky,
+        known: prediction.known.clone(),
         category: prediction.category.as_deref().map(words::category),
         reasons: reasons.chain(alike).collect(),
         advice: words::advice(prediction.category.as_deref()).to_owned(),

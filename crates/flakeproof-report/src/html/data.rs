@@ -408,10 +408,15 @@ impl<'a> Finding<'a> {
 impl<'a> Predicted<'a> {
     fn new(prediction: &'a Prediction) -> Self {
         let likely = words::percent(prediction.probability);
-        let says = if prediction.flaky {
-            words::suspicion(prediction)
-        } else {
-            format!("is probably not flaky: the model gives it a probability of {likely}")
+        // What is known beats what is guessed: such a test is never told to look fine.
+        let says = match (&prediction.known, prediction.flaky) {
+            (Some(known), _) => {
+                format!("is on record as {known}; its source alone gives it a probability of {likely}")
+            }
+            (None, true) => words::suspicion(prediction),
+            (None, false) => {
+                format!("is probably not flaky: the model gives it a probability of {likely}")
+            }
         };
         let similar =
             |known: &'a SimilarTest| (words::similar(known), known.flaky, known.shared.as_slice());

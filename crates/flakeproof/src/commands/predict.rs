@@ -19,7 +19,7 @@ use crate::cli::{ExplainArguments, PredictArguments, PredictionFormat};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
-use crate::models::rule_check;
+use crate::models::{record, rule_check};
 use crate::problem::Problem;
 use crate::session::{current_folder, history, naming, reports};
 use crate::settings::{StoreName, locate};
@@ -30,7 +30,7 @@ use crate::view;
 
 /// `flakeproof predict`.
 pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
-    let predicted = PredictedTests::find(typed, &current_folder()?)?;
+    let predicted = PredictedTests::find(typed, None, &current_folder()?)?;
     // The terminal comes first: a report that cannot be written loses nothing.
     match typed.output_format {
         PredictionFormat::Text => predicted.print(typed),
@@ -53,7 +53,11 @@ pub(super) struct PredictedTests {
 
 impl PredictedTests {
     /// Ask the model about the tests that are meant.
-    pub(super) fn find(typed: &PredictArguments, folder: &Path) -> Result<Self, Problem> {
+    pub(super) fn find(
+        typed: &PredictArguments,
+        store: Option<&StoreName>,
+        folder: &Path,
+    ) -> Result<Self, Problem> {
         let rules = rule_check::chosen(&typed.rules, folder)?;
         let mut found = source_tests::read(&typed.paths, folder)?;
         if found.tests.is_empty() {
@@ -79,7 +83,7 @@ impl PredictedTests {
             rule_check::rules_only_where_unseen(&mut predictions, &found.tests);
         }
         rule_check::add(&mut predictions, &found.tests, &project, &rules);
-        rule_check::add_known(&mut predictions, folder);
+        record::add_known(&mut predictions, store, folder)?;
         predictions.notices.extend(found.notices);
         Ok(Self { predictions, tests: found.tests, is_model_shipped: source.is_shipped() })
     }
@@ -171,7 +175,7 @@ impl ExplainedTest {
                 }
                 let rules = rule_check::chosen(&typed.rules, folder)?;
                 rule_check::add(&mut predictions, one, &project, &rules);
-                rule_check::add_known(&mut predictions, folder);
+                record::add_known(&mut predictions, store, folder)?;
                 predictions.notices.extend(found.notices);
                 Ok(ExplainedSource { test: test.clone(), predictions, is_model_shipped })
             }

@@ -5,4 +5,5 @@ pub(crate) mod labelled_tests;
 pub(crate) mod model;
 pub(crate) mod network_teacher;
 pub(crate) mod predictor;
+pub(crate) mod record;
 pub(crate) mod rule_check;

@@ -1,22 +1,17 @@
-//! What rules find in tests, and what the history knows about them, beside what a model says: a rule
-//! that is on makes a test a suspect, and what is known beats what is guessed.
+//! What rules find in tests, beside what a model says: a rule that is on makes a test a suspect.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use flakeproof_core::{
-    ModelFacts, Notice, Prediction, Predictions, RuleFacts, RuleFinding, Standing, Verdict,
-};
+use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, RuleFacts, RuleFinding};
 use flakeproof_syntax::Language;
 use flakeproof_syntax::rules::{self, Rule, RuleSet};
 use rayon::prelude::*;
 
 use crate::cli::RuleArguments;
 use crate::problem::Problem;
-use crate::session::history;
 use crate::settings::ConfigurationFile;
 use crate::source::project_source::ProjectSource;
-use crate::source::source_tests::{SourceTest, without_parameters};
+use crate::source::source_tests::SourceTest;
 
 /// The rules that were asked for: on the command line, else in the configuration.
 pub(crate) fn chosen(typed: &RuleArguments, folder: &Path) -> Result<RuleSet, Problem> {
@@ -149,52 +144,4 @@ pub(crate) fn rules_only_where_unseen(predictions: &mut Predictions, tests: &[So
         ),
         next: "train a model on your own tests to have one speak, too".to_owned(),
     });
-}
-
-/// Add what hunts and runs have shown. A history that cannot be read is a notice: nothing depends on
-/// it here.
-pub(crate) fn add_known(predictions: &mut Predictions, folder: &Path) {
-    let known = match known_tests(folder) {
-        Ok(known) => known,
-        Err(problem) => {
-            predictions.notices.push(Notice { what: problem.what, next: problem.next });
-            return;
-        }
-    };
-    if known.is_empty() {
-        return;
-    }
-    for test in &mut predictions.tests {
-        let id = test.id.as_str();
-        let found = known.get(id).or_else(|| known.get(id.replacen(" > ", "::", 1).as_str()));
-        if let Some(word) = found {
-            test.known = Some(word.clone());
-            test.flaky = true;
-        }
-    }
-}
-
-/// How each test is flaky that is known to be, by the id of its function.
-fn known_tests(folder: &Path) -> Result<BTreeMap<String, String>, Problem> {
-    let Some(store) = history::hint(folder)? else { return Ok(BTreeMap::new()) };
-    let unreadable = |error| history::unreadable(&error);
-    let (hunted, scores) = history::hunted_and_scores(&*store).map_err(unreadable)?;
-    let mut known = BTreeMap::new();
-    let findings = store.past_findings().map_err(unreadable)?;
-    for (test, findings) in findings {
-        let is_mended =
-            scores.tests.iter().any(|it| it.test == test && it.standing == Standing::Mended);
-        if !is_mended
-            && findings.iter().any(|it| matches!(it.verdict, Verdict::Flaky | Verdict::NewlyFlaky))
-        {
-            known.insert(without_parameters(test.as_str()).to_owned(), "flaky".to_owned());
-        }
-    }
-    for it in &hunted {
-        if let Some(kind) = it.test.kind {
-            let id = without_parameters(it.test.id.as_str()).to_owned();
-            known.insert(id, kind.word().to_owned());
-        }
-    }
-    Ok(known)
 }

@@ -15,6 +15,7 @@ use crate::cli::{QuarantineFile, ThresholdChoice};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
+use crate::models::record::KnownTests;
 use crate::problem::Problem;
 use crate::settings::{ConfigurationFile, StoreName, locate};
 use crate::source::project_source::ProjectSource;
@@ -96,7 +97,8 @@ impl OverviewReader {
         let project = ConfigurationFile::find(None, &self.folder)?.project;
         add_quarantine(&mut overview, &QuarantineFile::read(&project)?.entries);
         if self.explain == Explain::Suspects {
-            add_explanations(&mut overview, &self.folder)?;
+            let known = KnownTests::read(history).map_err(|error| unreadable(&error))?;
+            add_explanations(&mut overview, &known, &self.folder)?;
         }
         Ok(overview)
     }
@@ -165,18 +167,23 @@ fn unreadable(error: &HistoryError) -> Problem {
 const MOST: usize = 200;
 
 /// Add what models say about the flaky tests whose source is in the folder.
-fn add_explanations(overview: &mut Overview, folder: &Path) -> Result<(), Problem> {
+fn add_explanations(
+    overview: &mut Overview,
+    known: &KnownTests,
+    folder: &Path,
+) -> Result<(), Problem> {
     let tests: BTreeSet<TestId> = suspects(overview).into_iter().take(MOST).collect();
     if tests.is_empty() {
         return Ok(());
     }
-    add_predictions(overview, &tests, folder)?;
+    add_predictions(overview, &tests, known, folder)?;
     add_features(overview, &tests, folder)
 }
 
 fn add_predictions(
     overview: &mut Overview,
     tests: &BTreeSet<TestId>,
+    known: &KnownTests,
     folder: &Path,
 ) -> Result<(), Problem> {
     let paths = [PathBuf::from(".")];
@@ -195,8 +202,9 @@ fn add_predictions(
     let by_id: BTreeMap<&str, _> = said.tests.iter().map(|it| (it.id.as_str(), it)).collect();
     for test in tests {
         if let Some(prediction) = by_id.get(without_parameters(test)) {
-            overview.details.entry(test.clone()).or_default().prediction =
-                Some((*prediction).clone());
+            let mut prediction = (*prediction).clone();
+            known.add_to(&mut prediction);
+            overview.details.entry(test.clone()).or_default().prediction = Some(prediction);
         }
     }
     Ok(())

@@ -108,7 +108,8 @@ fn suspect(
 ) {
     // What is known beats what is guessed.
     let (style, word) = match (&test.known, test.flaky) {
-        (Some(_), _) => (CHANCE, "KNOWN  "),
+        (Some(_), true) => (CHANCE, "KNOWN  "),
+        (Some(_), false) => (OPEN, "KNOWN  "),
         (None, true) => (CHANCE, "SUSPECT"),
         (None, false) => (GOOD, "FINE   "),
     };
@@ -122,7 +123,7 @@ fn suspect(
     );
     let _ = writeln!(text, "              {DIM}{}:{}{DIM:#}", test.file, test.line);
     if let Some(known) = &test.known {
-        let _ = writeln!(text, "       {CHANCE}{known}{CHANCE:#} by hunts and runs on record");
+        let _ = writeln!(text, "       {style}{known}{style:#} by what is on record of it");
     }
     rules(text, predictions, test, source);
     if !test.rules.is_empty() && most != usize::MAX {

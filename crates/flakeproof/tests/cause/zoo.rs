@@ -128,4 +128,5 @@ fn the_answer_is_kept_and_explained() {
     let text = String::from_utf8_lossy(&explained.stdout).into_owned();
     assert!(text.contains("caused by zone"), "{text}");
     assert!(text.contains("TZ=Asia/Kolkata"), "{text}");
+    assert!(text.contains("KNOWN") && !text.contains("FINE"), "{text}");
 }

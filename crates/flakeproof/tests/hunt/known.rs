@@ -103,11 +103,14 @@ fn an_explanation_begins_with_what_the_hunt_found() {
             "healed by",
             "left behind",
             "model:",
+            "KNOWN",
         ],
     );
+    assert!(!ran.text().contains("FINE"), "{}", ran.text());
     let ran = flakeproof(&project, &["explain", "test_total", "--output-format", "json"]);
     let json: Value = serde_json::from_slice(&ran.output.stdout).expect("is JSON");
     assert_eq!(json["hunted"][0]["kind"], "victim");
+    assert_eq!((&json["tests"][0]["known"], &json["tests"][0]["flaky"]), (&json!("victim"), &json!(true)));
     let ran = flakeproof(&project, &["explain", "test_sound", "--output-format", "json"]);
     let json: Value = serde_json::from_slice(&ran.output.stdout).expect("is JSON");
     assert_eq!(json["hunted"], json!([]));
@@ -125,7 +128,12 @@ fn an_explanation_tells_what_runs_said() {
         "called it unknown:",
     ];
     assert_says(&ran, 0, &said);
-    assert_says(&ran, 0, &["fresh environments", "model:"]);
+    assert_says(&ran, 0, &["fresh environments", "model:", "KNOWN"]);
+    assert!(!ran.text().contains("FINE"), "{}", ran.text());
+    let predicted = flakeproof(&project, &["predict", "--output-format", "json"]);
+    let json: Value = serde_json::from_slice(&predicted.output.stdout).expect("is JSON");
+    let test = &json["tests"][0];
+    assert!(test["known"].is_string() && test["flaky"] == false, "{test}");
 }
 
 #[test]

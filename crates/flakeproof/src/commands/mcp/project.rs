@@ -165,7 +165,9 @@ impl Project for LiveProject {
     fn predicted(&self, asked: &PredictInput) -> Result<Predicted, Trouble> {
         asked.paths.iter().try_for_each(|path| self.inside(path))?;
         let typed = predict_arguments(asked)?;
-        let (found, notices) = view::as_text(|| PredictedTests::find(&typed, &self.folder));
+        let store = self.store.as_ref();
+        let find = || PredictedTests::find(&typed, store, &self.folder);
+        let (found, notices) = view::as_text(find);
         let found = found.map_err(|problem| told(problem.with_details(notices)))?;
         let ((), text) = view::as_text(|| found.print(&typed));
         Ok(Predicted { text, predictions: found.predictions })
