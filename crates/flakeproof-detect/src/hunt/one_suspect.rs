@@ -76,35 +76,35 @@ impl Hunt<'_, '_> {
         }
         let order = self.seconds_of_an_order();
         let pairs = |test: &u32| {
-            let candidates = self.fewest(*test, Self::candidates);
+            let candidates = self.fewest_candidates(*test);
             let pairs: f64 = candidates.iter().map(|it| self.seconds_of_a_pair(*it, *test)).sum();
             pairs.min(ORDERS_OF_A_SEARCH * order)
         };
-        // In a large suite with many suspects, the first of them are enough to know.
-        let mut saved = 0.0;
-        self.suspicious().iter().any(|test| {
-            saved += SAVED_BY_AN_ORDER * pairs(test);
-            saved > order
-        })
+        self.suspicious().iter().map(pairs).sum::<f64>() * SAVED_BY_AN_ORDER > order
     }
 
     /// So many pairs explain a suspect at most, if it depends on one other test.
     fn pairs_of(&self, test: u32) -> usize {
-        self.fewest(test, Self::candidates_or_all_before).len()
+        match self.fewest_candidates(test).len() {
+            // Then it needs several others, or a cleaner came in between.
+            0 => usize::MAX,
+            pairs => pairs,
+        }
     }
 
     /// The candidates of a suspect. Of one that did not run alone yet nobody knows whether to ask who makes it
     /// fail or who makes it pass; the question with fewer answers is taken.
-    fn fewest(&self, test: u32, of: impl Fn(&Self, u32, bool) -> Vec<u32>) -> Vec<u32> {
+    fn fewest_candidates(&self, test: u32) -> Vec<u32> {
         if let Some(fails_alone) = self.suspect_fails_alone(test) {
-            return of(self, test, fails_alone);
+            return self.candidates(test, fails_alone);
         }
-        let both = [false, true].map(|fails_alone| of(self, test, fails_alone));
+        let both = [false, true].map(|fails_alone| self.candidates(test, fails_alone));
         let some = both.into_iter().filter(|it| !it.is_empty());
         some.min_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Tests that ran before a suspect when its outcome changed, and never when it did not, the nearest first.
+    /// Tests that ran before a suspect when its outcome changed, and never when it did not; the likeliest
+    /// first.
     fn candidates(&self, test: u32, fails_alone: bool) -> Vec<u32> {
         let may = self.may_change(test, fails_alone);
         let ran = self.ran_before(test, fails_alone);
@@ -113,24 +113,16 @@ impl Hunt<'_, '_> {
         candidates
     }
 
-    /// The same; if there are none, all before it in the shortest order that changed its outcome, the last one
-    /// first: somebody came in between where one of them had no effect, or it takes several.
-    fn candidates_or_all_before(&self, test: u32, fails_alone: bool) -> Vec<u32> {
-        let mut candidates = self.candidates(test, fails_alone);
-        if candidates.is_empty() {
-            candidates = self.shortest_changing_order(test, fails_alone);
-            candidates.reverse();
-        }
-        candidates
-    }
-
     /// A suspect with those that may change its outcome, the likeliest first.
     fn suspect(&self, test: u32, fails_alone: bool) -> Suspect {
         let past = self.past_orders(test, fails_alone);
-        let mut candidates = self.candidates_or_all_before(test, fails_alone);
+        let mut candidates = self.candidates(test, fails_alone);
         candidates.sort_by_key(|other| past.iter().filter(|it| !it.agrees_with(&[*other])).count());
-        let pairs: f64 = candidates.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum();
-        let seconds = pairs.min(ORDERS_OF_A_SEARCH * self.seconds_of_an_order());
+        let seconds = match candidates.is_empty() {
+            // Several tests together, or an order that a cleaner came into: that is looked for in whole orders.
+            true => ORDERS_OF_A_SEARCH * self.seconds_of_an_order(),
+            false => candidates.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum(),
+        };
         let is_shown_anew = self.scheduler.isolation() != Isolation::Spawn;
         Suspect { test, fails_alone, candidates, past, is_shown_anew, seconds }
     }
@@ -194,8 +186,12 @@ impl Hunt<'_, '_> {
         let Suspect { test, fails_alone, .. } = *suspect;
         let kind = if fails_alone { FlakyKind::Brittle } else { FlakyKind::Victim };
         let mut tests_of: BTreeMap<&Vec<u32>, usize> = BTreeMap::new();
-        // Who ran before it without any effect explains nothing, unless all of them did.
-        let may_explain = |other: &u32| suspect.candidates.contains(other);
+        // Who ran before it without any effect explains nothing, unless all of them did: then somebody heals.
+        let ran = self.ran_before(test, fails_alone);
+        let may_explain = |other: &u32| match suspect.candidates.is_empty() {
+            true => ran[*other as usize],
+            false => suspect.candidates.contains(other),
+        };
         for (other, set) in &self.first_influence {
             let is_alike = self.ledger.test(*other).kind == Some(kind);
             if is_alike && set.iter().all(may_explain) {
