@@ -19,7 +19,7 @@ use crate::cargo;
 const LANES: usize = 2;
 
 /// Those that take longest begin first, so that none is left alone at the end.
-const LONGEST: [&str; 12] = [
+const LONGEST: [&str; 13] = [
     "court",
     "zoo",
     "conformance",
@@ -28,6 +28,7 @@ const LONGEST: [&str; 12] = [
     "thesis",
     "cause",
     "hunt",
+    "fleet",
     "fix",
     "mcp",
     "pytest_matrix",
@@ -36,10 +37,11 @@ const LONGEST: [&str; 12] = [
 
 /// Those whose tests take turns over so many days, because each starts real runners for minutes;
 /// `FLAKEPROOF_WHOLE_CAMPAIGNS=1` runs all of them.
-const CAMPAIGNS: [(&str, usize); 7] = [
+const CAMPAIGNS: [(&str, usize); 8] = [
     ("any_runner", 4),
     ("cause", 4),
     ("conformance", 2),
+    ("fleet", 3),
     ("hunt", 3),
     ("jvm", 3),
     ("pytest_matrix", 3),

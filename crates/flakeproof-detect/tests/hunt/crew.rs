@@ -85,7 +85,7 @@ fn on_machines(
         },
     };
     let recall = |key: &str| kept.trials.borrow().get(key).cloned();
-    let mut keep = |key: &str, _: &TrialRecord| panic!("{key} is kept by who ran it");
+    let mut keep = |key: &str, _: &TrialRecord| unreachable!("{key} is kept by who ran it");
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let workplace = Workplace { clock: &|| Duration::ZERO, tidy: None, crew: Some(&crew) };
     let found = adapter.discover().expect("a suite");

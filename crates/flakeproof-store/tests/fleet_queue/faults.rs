@@ -20,7 +20,7 @@ fn coordinator(url: &str, hunt: &str) -> FleetCoordinator {
 fn unit(worker: &FleetWorker, fleet: i64) -> FleetUnit {
     match worker.claim(fleet, None).expect("an answer") {
         Claim::Unit(unit) => unit,
-        other => panic!("no unit but {other:?}"),
+        other => unreachable!("no unit but {other:?}"),
     }
 }
 

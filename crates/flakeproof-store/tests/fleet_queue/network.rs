@@ -238,7 +238,7 @@ impl World {
                 }
             }
         }
-        panic!("it never ends: {:?}", self.queue);
+        unreachable!("it never ends: {:?}", self.queue);
     }
 
     fn check(&self) {

@@ -82,7 +82,7 @@ impl Both {
         let size = match &claimed {
             Claim::Unit(unit) => unit.trials.len(),
             Claim::Nothing { .. } => 1,
-            Claim::Over => panic!("it is not over"),
+            Claim::Over => unreachable!("it is not over"),
         };
         let expected = self.model.claim(size);
         match (claimed, expected) {
@@ -95,7 +95,7 @@ impl Both {
                 self.units.push(Unit { in_model, unit, trials });
             }
             (Claim::Nothing { is_steered }, None) => assert!(is_steered),
-            (claimed, expected) => panic!("{claimed:?} and not {expected:?}"),
+            (claimed, expected) => unreachable!("{claimed:?} and not {expected:?}"),
         }
     }
 

@@ -168,6 +168,6 @@ fn assert_ends(output: &Output, code: i32, words: &[&str]) -> String {
 /// The number before a word.
 fn number_before(text: &str, word: &str) -> u64 {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let at = words.iter().position(|it| *it == word).unwrap_or_else(|| panic!("{word}: {text}"));
-    words[at - 1].parse().unwrap_or_else(|_| panic!("{text}"))
+    let at = words.iter().position(|it| *it == word).expect("the word is there");
+    words[at - 1].parse().expect("a number")
 }

@@ -219,7 +219,7 @@ impl FleetCoordinator {
         patiently(|| {
             self.connection.work(|transaction, _| {
                 if transaction.execute(END, &[&self.fleet, &&self.token[..]])? == 1 {
-                    transaction.execute(FORGET_WAITING, &[&self.fleet])?;
+                    transaction.execute(FORGET_ALL_BUT_BEGUN, &[&self.fleet])?;
                     transaction.execute(NOTIFY, &[&channel_of_trials(self.fleet)])?;
                 }
                 Ok(())
@@ -259,6 +259,10 @@ impl CoordinatorPulse {
         })
     }
 }
+
+/// What is done is in `trial`.
+const FORGET_ALL_BUT_BEGUN: &str =
+    "DELETE FROM fleet_trial WHERE fleet = $1 AND (lease IS NULL OR is_done)";
 
 const FORGET_WAITING: &str =
     "DELETE FROM fleet_trial WHERE fleet = $1 AND lease IS NULL AND NOT is_done";

@@ -202,7 +202,7 @@ impl Fleet {
             Ok(QueuedTrial { key: trial.key(), work, tests })
         });
         let queued = queued.collect::<Result<Vec<_>, Error>>()?;
-        self.coordinator.ask(&queued).map_err(trouble)
+        self.coordinator.ask(&queued).map_err(|error| trouble(&error))
     }
 
     /// Wait for trials.
@@ -212,7 +212,7 @@ impl Fleet {
         wait: Duration,
     ) -> Result<Vec<(String, TrialRecord)>, Error> {
         let Collected { done, stuck, workers } =
-            self.coordinator.collect(keys, wait).map_err(trouble)?;
+            self.coordinator.collect(keys, wait).map_err(|error| trouble(&error))?;
         self.workers.set(workers);
         match stuck {
             Some(stuck) if done.is_empty() => Err(no_worker_can(stuck)),
@@ -222,7 +222,7 @@ impl Fleet {
 
     /// Take back trials that nobody has begun.
     pub(super) fn withdraw(&self, keys: &[String]) -> Result<(), Error> {
-        self.coordinator.withdraw(keys).map_err(trouble)
+        self.coordinator.withdraw(keys).map_err(|error| trouble(&error))
     }
 
     /// End the fleet, and say how it was.
@@ -247,7 +247,7 @@ fn is_in_place(pulse: &CoordinatorPulse) -> bool {
 }
 
 /// Trouble with the queue ends a hunt; what was found is in the history.
-fn trouble(error: HistoryError) -> Error {
+fn trouble(error: &HistoryError) -> Error {
     let next = match error {
         HistoryError::Unreachable { .. } => {
             "check that the server answers, and go on with `flakeproof hunt --resume --fleet NAME`"
