@@ -90,7 +90,7 @@ assert.equal(explained.tests[0].cause, cause.sentence);
 assert.equal((await ask('list_flaky')).tests[0].what, 'latent');
 
 // From the cause to a patch that is proven under the lever, and what it hides.
-assert.match((await ask('repro_command', { test: 'test_zone' })).command, /test_zone/);
+assert.match((await ask('repro_command', { test: 'test_zone' })).replay, /test_zone/);
 assert.equal((await ask('verify_fix', { test: 'test_zone' })).verdict, 'still_flaky');
 const [patch] = (await ask('propose_fix', { test: 'test_zone' })).patches;
 assert.ok(patch.proven && patch.diff.includes('zone.setenv("TZ", "UTC")'), JSON.stringify(patch));
