@@ -315,7 +315,6 @@ impl<'f> Reading<'f> {
 
     /// What `sorted` is called with for an expected list; an inner `None` where it is sorted already, an
     /// outer one where it is nothing that the test writes down itself.
-    #[expect(clippy::option_option, reason = "known, known to be sorted, and unknown are three")]
     fn sorted_list(&self, expected: Node<'f>) -> Option<Option<String>> {
         let is_written = |node: Node<'f>| matches!(node.kind(), "list" | "tuple");
         match expected.kind() {

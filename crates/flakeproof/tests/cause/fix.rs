@@ -32,6 +32,10 @@ def test_labels():
     assert names == LABELS
 
 
+def test_there_are_labels():
+    assert 'coin' in shop.labels()
+
+
 def test_till():
     assert shop.in_the_order_of_the_till() == TILL
 
@@ -94,7 +98,7 @@ fn an_order_that_the_test_takes_from_a_set_is_no_longer_compared_and_one_that_co
     assert!(fault.starts_with("shop.py:5"), "{patch}");
 
     // The till may promise an order, and break that promise: no assertion is made weaker for it.
-    cause(&project, "test_till", "hash-seed=1");
+    assert_eq!(cause(&project, "test_till", "hash-seed=1").json["levers"][0]["name"], "hash-seed");
     let kept = fix(&project, &["test_till"]);
     exits(&kept, 5);
     assert_eq!(kept.json["patches"], serde_json::json!([]));
@@ -105,7 +109,8 @@ fn an_order_that_the_test_takes_from_a_set_is_no_longer_compared_and_one_that_co
 #[test]
 fn a_zone_that_was_shown_to_matter_is_pinned_until_that_is_undone() {
     let project = project();
-    cause(&project, "test_day", "zone=Asia/Kolkata");
+    let found = cause(&project, "test_day", "zone=Asia/Kolkata");
+    assert_eq!(found.json["levers"][0]["answer"], "caused by", "{}", found.json);
     let pinned = fix(&project, &["test_day", "--apply"]);
     exits(&pinned, 0);
     let patch = &pinned.json["patches"][0];

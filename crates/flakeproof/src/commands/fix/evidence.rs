@@ -134,7 +134,10 @@ impl Evidence {
         let (adapter, suite) = (&*copies.without.adapter, &copies.without.suite);
         let subject = Subject::find(cause.test.as_str(), None, suite, "")?;
         let pull = |value: LeverValue| {
-            let under = pulled(&value, adapter, &copies.in_force, suite)?;
+            let under = pulled(&value, adapter, &copies.in_force, suite).map_err(|it| {
+                let next = "mend it on a machine like the one that found the cause";
+                Problem { next: next.to_owned(), ..it }
+            })?;
             Ok::<_, Problem>(LeverInForce { value, under })
         };
         let this = LeverValue { name: lever.name, value: lever.value.clone() };
