@@ -116,7 +116,8 @@ fn steps_of(test: &str, files: &[PathBuf], inputs: &Value) -> Option<BTreeMap<St
         .arg(inputs.to_string())
         .output()
         .expect("the interpreter starts");
-    Some(serde_json::from_slice(&read.stdout).unwrap_or_else(|_| panic!("{}", text(&read))))
+    assert!(read.status.success(), "{}", text(&read));
+    Some(serde_json::from_slice(&read.stdout).expect("steps by file"))
 }
 
 fn root() -> PathBuf {

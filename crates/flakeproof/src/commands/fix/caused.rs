@@ -189,10 +189,7 @@ impl Caused<'_> {
     /// The type of what is compared, as the test tells it.
     fn type_of(&self, editable: &Editable, witness: &Change) -> Result<Option<String>, Stop> {
         let proposal = self.proposal("look at what is compared", editable, witness);
-        let _put = match self.copies.put(&proposal.files)? {
-            Ok(put) => put,
-            Err(_) => return Ok(None),
-        };
+        let Ok(_put) = self.copies.put(&proposal.files)? else { return Ok(None) };
         let test = std::slice::from_ref(&self.failing.test);
         let ran = self.copies.with.outcomes(test)?.pop().flatten();
         let failure = ran.and_then(|it| it.failure);
