@@ -59,7 +59,7 @@ impl PredictedTests {
         folder: &Path,
     ) -> Result<Self, Problem> {
         let rules = rule_check::chosen(&typed.rules, folder)?;
-        let mut found = source_tests::read(&typed.paths, folder)?;
+        let (mut found, project) = ProjectSource::read_with_tests(&typed.paths, folder)?;
         if found.tests.is_empty() {
             view::notices(&found.notices);
             return Err(source_tests::no_tests(&typed.paths));
@@ -68,7 +68,6 @@ impl PredictedTests {
             let changed = ChangedTests::since(base, folder)?;
             found.tests.retain(|test| changed.holds(test));
         }
-        let project = ProjectSource::read(&typed.paths, folder)?;
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
         let mut predictions = if typed.rules_only {
             let mut predictions = rule_check::without_model(&found.tests);
@@ -160,11 +159,10 @@ impl ExplainedTest {
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
         let model = source.open()?;
         let known = KnownTests::find(&typed.test, store, folder)?;
-        let found = source_tests::read(&typed.paths, folder)?;
+        let (found, project) = ProjectSource::read_with_tests(&typed.paths, folder)?;
         let written = match naming::the_one_written(&typed.test, &found.tests) {
             Ok(test) => {
                 let one = std::slice::from_ref(test);
-                let project = ProjectSource::read(&typed.paths, folder)?;
                 let (threshold, detail) = (typed.model.threshold, Detail::OfEveryTest);
                 let read = || Ok(&project);
                 let mut predictions =
