@@ -75,7 +75,7 @@ impl PredictedTests {
             predictions
         } else {
             let (model, threshold) = (source.open()?, typed.model.threshold);
-            let (detail, project) = (Detail::OfSuspects, || Ok(&project));
+            let (detail, project) = (detail_of(typed), || Ok(&project));
             predictor::predict(&source, &model, &found.tests, threshold, detail, project)?
         };
         if source.is_shipped() && !typed.rules_only {
@@ -98,6 +98,14 @@ impl PredictedTests {
         };
         view::predictions(&self.predictions, &shown);
     }
+}
+
+/// What is asked of tests that are no suspects: only documents with every test have a place for it.
+fn detail_of(typed: &PredictArguments) -> Detail {
+    let lists_all = |format: PredictionFormat| matches!(format, PredictionFormat::Json);
+    let is_listed = lists_all(typed.output_format)
+        || typed.reporter.iter().any(|reporter| lists_all(reporter.format));
+    if is_listed { Detail::OfSuspects } else { Detail::SuspectsAlone }
 }
 
 /// The predictions in a format for programs.

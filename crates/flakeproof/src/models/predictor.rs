@@ -35,7 +35,10 @@ const WORDS: usize = 12;
 /// Of which tests the flaky neighbours and shared words are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Only of those called flaky: thousands of others would drown them.
+    /// Only of those called flaky, and of others no neighbour at all unless a member weighs them: what a
+    /// person reads of them is their number.
+    SuspectsAlone,
+    /// Only of those called flaky, thousands of others would drown them; of others the nearest tests.
     OfSuspects,
     /// Of all.
     OfEveryTest,
@@ -60,7 +63,7 @@ pub(crate) fn predict<Source: Borrow<ProjectSource>>(
     let asks_all = match model {
         Model::Flast(_) => true,
         Model::Ensemble(ensemble) => {
-            detail == Detail::OfEveryTest || ensemble.listens_to(BaseModel::Neighbours)
+            detail != Detail::SuspectsAlone || ensemble.listens_to(BaseModel::Neighbours)
         }
     };
     let mut opinions = if asks_all {
