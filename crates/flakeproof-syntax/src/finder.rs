@@ -181,9 +181,8 @@ impl Finder {
         let known = Language::of_path(file.path);
         let language = known.unwrap_or(Language::Java);
         let unit = Unit::empty(file.path, language, file.text);
-        let unread = |unit, kind, line| {
-            (None, Lowered { unit, issues: vec![SourceIssue { kind, line }] })
-        };
+        let unread =
+            |unit, kind, line| (None, Lowered { unit, issues: vec![SourceIssue { kind, line }] });
         if known.is_none() {
             return unread(unit, IssueKind::UnknownLanguage, 1);
         }

@@ -540,7 +540,10 @@ mod tests {
     #[test]
     fn the_outer_circles_do_not_depend_on_who_is_asked_about_first() {
         let files = [
-            ("t/ATest.java", "class ATest extends X { void testA() {} }\nclass BTest extends Y { void testB() {} }"),
+            (
+                "t/ATest.java",
+                "class ATest extends X { void testA() {} }\nclass BTest extends Y { void testB() {} }",
+            ),
             ("t/X.java", "class X { Threaded it; }"),
             ("t/Y.java", "class Y { Other it; }"),
             ("m/Threaded.java", "class Threaded { Thread thread; }"),

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flakeproof_syntax::cues;
 use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::rules::{self, Rule, RuleSet};
 use flakeproof_syntax::smells::SmellReader;
 use flakeproof_syntax::words::{self, Comments, parts};
-use flakeproof_syntax::cues;
 
 use super::siblings::{Sibling, SiblingPosition, Siblings};
 use crate::flast::HoldOut;

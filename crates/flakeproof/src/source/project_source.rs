@@ -87,10 +87,8 @@ impl ProjectSource {
             .map_init(
                 || FinderWithDeadline::giving_up_after(time_a_file),
                 |finder, path| {
-                    let uses = Uses {
-                        tests: searched.contains(*path),
-                        project: chosen.contains(*path),
-                    };
+                    let uses =
+                        Uses { tests: searched.contains(*path), project: chosen.contains(*path) };
                     FileRead::read(finder, path, folder, &layout, uses)
                 },
             )
@@ -229,7 +227,8 @@ impl FileRead {
         uses: Uses,
     ) -> Self {
         let name = relative(path, folder);
-        let mut read = Self { unit: None, tests: Vec::new(), skipped: None, is_told_with_tests: true };
+        let mut read =
+            Self { unit: None, tests: Vec::new(), skipped: None, is_told_with_tests: true };
         let text = match text_of(path) {
             Ok(text) => text,
             Err(why) => {
@@ -237,8 +236,8 @@ impl FileRead {
                 return read;
             }
         };
-        read.is_told_with_tests = Language::of_path(&name)
-            .is_some_and(|language| may_hold_tests(language, &name, &text));
+        read.is_told_with_tests =
+            Language::of_path(&name).is_some_and(|language| may_hold_tests(language, &name, &text));
         let file = SourceFile { path: &name, text: &text };
         let finder = finder.for_next_file();
         let (found, lowered) = match (uses.tests && read.is_told_with_tests, uses.project) {
