@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use flakeproof_core::Seed;
 use flakeproof_learn::boost::BoostParams;
 use flakeproof_learn::ensemble::{
-    BaseModel, Ensemble, EnsembleError, EnsembleParams, Reading, Readings, SiblingPosition,
-    SourceReader,
+    BaseModel, Ensemble, EnsembleError, EnsembleParams, ReadWords, Reading, Readings,
+    SiblingPosition, SourceReader,
 };
 use flakeproof_learn::flast::{HoldOut, Opinion};
 use flakeproof_learn::labelled::LabelledTest;
@@ -159,8 +159,12 @@ fn a_reader_smells_what_the_code_around_a_test_does() {
         lower("src/main/java/a/Stock.java", code),
     ]);
     let declared = project.find_method("a.StockTest", "counts").expect("it is there");
-    let reading =
-        SourceReader::new(&project).read(declared, "a.StockTest", test, Comments::Slashes);
+    let reading = SourceReader::new(&project, ReadWords::Yes).read(
+        declared,
+        "a.StockTest",
+        test,
+        Comments::Slashes,
+    );
     let names = flakeproof_syntax::smells::SmellReader::names();
     let smells = |what: &str| {
         let at = names.iter().position(|name| name == what).expect("it has a number");

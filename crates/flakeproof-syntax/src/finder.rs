@@ -137,28 +137,73 @@ impl Finder {
     /// ```
     #[must_use]
     pub fn lower(&mut self, file: &SourceFile<'_>, layout: &Layout) -> Lowered {
+        self.lower_and(file, layout, |_, _, _| ()).1
+    }
+
+    /// The tests of a file and its form that data flow is followed in; the file is parsed once.
+    ///
+    /// What cannot be read is left out of both, as [`find`](Self::find) and [`lower`](Self::lower) say.
+    ///
+    /// ```
+    /// use flakeproof_syntax::{Finder, Layout, SourceFile};
+    ///
+    /// let text = "def test_adds():\n    assert 1 + 1 == 2\n";
+    /// let file = SourceFile { path: "tests/test_sums.py", text };
+    /// let (found, lowered) = Finder::default().find_and_lower(&file, &Layout::default());
+    /// assert_eq!(found.tests[0].id.as_str(), "tests/test_sums.py::test_adds");
+    /// assert_eq!(lowered.unit.functions[0].name, "test_adds");
+    /// ```
+    #[must_use]
+    pub fn find_and_lower<'a>(
+        &mut self,
+        file: &SourceFile<'a>,
+        layout: &Layout,
+    ) -> (Found<'a>, Lowered) {
+        let language = Language::of_path(file.path);
+        if let Some(language) = language.filter(|language| language.rules().lower.is_none()) {
+            let unit = Unit::empty(file.path, language, file.text);
+            return (self.find(file, layout), Lowered { unit, issues: Vec::new() });
+        }
+        let (found, lowered) = self.lower_and(file, layout, |language, tree, reading| {
+            find_in(language, tree, reading, file.text, |_, _, _| ()).0
+        });
+        let nothing = || Found { tests: Vec::new(), issues: lowered.issues.clone() };
+        (found.unwrap_or_else(nothing), lowered)
+    }
+
+    /// Lower a file, and look at its tree while it is there, if it is there.
+    fn lower_and<Seen>(
+        &mut self,
+        file: &SourceFile<'_>,
+        layout: &Layout,
+        look: impl FnOnce(Language, &Tree, &Reading<'_, '_>) -> Seen,
+    ) -> (Option<Seen>, Lowered) {
         let known = Language::of_path(file.path);
         let language = known.unwrap_or(Language::Java);
         let unit = Unit::empty(file.path, language, file.text);
-        let unread = |kind, line| SourceIssue { kind, line };
+        let unread =
+            |unit, kind, line| (None, Lowered { unit, issues: vec![SourceIssue { kind, line }] });
         if known.is_none() {
-            return Lowered { unit, issues: vec![unread(IssueKind::UnknownLanguage, 1)] };
+            return unread(unit, IssueKind::UnknownLanguage, 1);
         }
         let rules = language.rules();
-        let Some(lower) = rules.lower else { return Lowered { unit, issues: Vec::new() } };
+        let Some(lower) = rules.lower else {
+            return (None, Lowered { unit, issues: Vec::new() });
+        };
         if let Some(line) = too_deep(file.text) {
-            return Lowered { unit, issues: vec![unread(IssueKind::TooDeep, line)] };
+            return unread(unit, IssueKind::TooDeep, line);
         }
         let grammar = rules.grammar(file.path);
         let Some(tree) = self.parse(grammar, file.text) else {
-            return Lowered { unit, issues: vec![unread(IssueKind::GaveUp, 1)] };
+            return unread(unit, IssueKind::GaveUp, 1);
         };
         let reading = Reading { root: tree.root_node(), text: file.text, path: file.path, layout };
+        let seen = look(language, &tree, &reading);
         let outline = (rules.outline)(&reading);
         let issues = issues(&tree, &outline);
         let pieces = Pieces::new(self.parser(grammar));
         let unit = lower(Lowering::new(reading, outline, unit, pieces));
-        Lowered { unit, issues }
+        (Some(seen), Lowered { unit, issues })
     }
 
     /// The syntax tree of a file, for those who edit it; the file must follow its grammar throughout.
@@ -197,20 +242,7 @@ impl Finder {
             return nothing(IssueKind::GaveUp, 1);
         };
         let reading = Reading { root: tree.root_node(), text: file.text, path: file.path, layout };
-        let mut outline = (rules.outline)(&reading);
-        outline.functions.sort_by_key(|function| function.extent.start);
-        let mut reach = Reach::new(&outline, file.text, rules.read_calls);
-        let (functions, tests): (Vec<&Function<'_>>, Vec<TestSource<'a>>) = outline
-            .functions
-            .iter()
-            .enumerate()
-            .filter_map(|(index, function)| {
-                let test = test_source(index, &outline, &mut reach, language, file.text)?;
-                Some((function, test))
-            })
-            .unzip();
-        let seen = look(language, &reading, &functions);
-        (Found { tests, issues: issues(&tree, &outline) }, seen)
+        find_in(language, &tree, &reading, file.text, look)
     }
 
     /// A syntax tree, unless the text asks for more than the effort.
@@ -250,6 +282,31 @@ impl Finder {
         };
         self.parsers.get_mut(index).map(|(_, parser)| parser)
     }
+}
+
+/// The tests in a tree, and what a look at them sees.
+fn find_in<'a, Seen>(
+    language: Language,
+    tree: &Tree,
+    reading: &Reading<'_, '_>,
+    text: &'a str,
+    look: impl FnOnce(Language, &Reading<'_, '_>, &[&Function<'_>]) -> Seen,
+) -> (Found<'a>, Seen) {
+    let rules = language.rules();
+    let mut outline = (rules.outline)(reading);
+    outline.functions.sort_by_key(|function| function.extent.start);
+    let mut reach = Reach::new(&outline, text, rules.read_calls);
+    let (functions, tests): (Vec<&Function<'_>>, Vec<TestSource<'a>>) = outline
+        .functions
+        .iter()
+        .enumerate()
+        .filter_map(|(index, function)| {
+            let test = test_source(index, &outline, &mut reach, language, text)?;
+            Some((function, test))
+        })
+        .unzip();
+    let seen = look(language, reading, &functions);
+    (Found { tests, issues: issues(tree, &outline) }, seen)
 }
 
 fn nothing<'a, Seen: Default>(kind: IssueKind, line: u32) -> (Found<'a>, Seen) {

@@ -6,7 +6,7 @@
 //! of FlakeFlagger (Alshammari et al., ICSE 2021) need a type checker or a run of the test; these
 //! need the text alone, and are the same for all languages.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -219,8 +219,10 @@ const LONGEST_WORD: usize = 16;
 pub struct SmellReader<'p> {
     project: &'p ProjectIndex,
     files: Vec<OnceLock<File>>,
-    /// The outer circles, which all tests of a file share.
-    outer: Vec<OnceLock<Outer>>,
+    /// Of each function of each file: most are reached by many tests.
+    functions: Vec<Vec<OnceLock<Counts>>>,
+    /// The outer circles, which the tests of a file with the same base classes share.
+    outer: Vec<Mutex<Vec<OuterOfBases>>>,
 }
 
 /// Which files and functions are in the circles that words are taken of.
@@ -241,8 +243,13 @@ impl<'p> SmellReader<'p> {
     #[must_use]
     pub fn new(project: &'p ProjectIndex) -> Self {
         let files = project.units().iter().map(|_| OnceLock::new()).collect();
-        let outer = project.units().iter().map(|_| OnceLock::new()).collect();
-        Self { project, files, outer }
+        let outer = project.units().iter().map(|_| Mutex::default()).collect();
+        let functions = project
+            .units()
+            .iter()
+            .map(|unit| unit.functions.iter().map(|_| OnceLock::new()).collect())
+            .collect();
+        Self { project, files, functions, outer }
     }
 
     /// What the numbers of a test mean, in their order.
@@ -262,7 +269,7 @@ impl<'p> SmellReader<'p> {
         let place = self.words(test, class);
         let mut circles: Vec<Counts> = vec![Counts::default(); Circle::ALL.len()];
         let mut add = |circle: Circle, counts: &Counts| circles[circle as usize].add(counts);
-        add(Circle::Test, &self.of_function(test));
+        add(Circle::Test, self.of_function(test));
         let reached = self.project.reach_of_test(test, class, ReachLimits::default());
         for it in reached.iter().filter(|it| it.function != test) {
             let circle = match it.hops {
@@ -270,7 +277,7 @@ impl<'p> SmellReader<'p> {
                 0 | 1 => Circle::Called,
                 _ => Circle::Reached,
             };
-            add(circle, &self.of_function(it.function));
+            add(circle, self.of_function(it.function));
         }
         for (circle, files) in [(Circle::Bases, &place.bases), (Circle::Named, &place.named)] {
             files.iter().for_each(|unit| add(circle, &self.file(*unit).counts));
@@ -347,10 +354,15 @@ impl<'p> SmellReader<'p> {
         TestWords { test: with_it, file: Some(file), bases, named }
     }
 
-    fn of_function(&self, declared: Declared) -> Counts {
-        let found = self.project.unit(declared).zip(self.project.function(declared));
-        found.map_or_else(Counts::default, |(unit, function)| {
-            Counts::new(unit.text_of(function.span), unit.language.into())
+    fn of_function(&self, declared: Declared) -> &Counts {
+        static NOTHING: OnceLock<Counts> = OnceLock::new();
+        let place = self.functions.get(declared.unit as usize);
+        let place = place.and_then(|unit| unit.get(declared.function as usize));
+        place.unwrap_or(&NOTHING).get_or_init(|| {
+            let found = self.project.unit(declared).zip(self.project.function(declared));
+            found.map_or_else(Counts::default, |(unit, function)| {
+                Counts::new(unit.text_of(function.span), unit.language.into())
+            })
         })
     }
 
@@ -364,20 +376,30 @@ impl<'p> SmellReader<'p> {
         })
     }
 
-    fn outer(&self, unit: u32, bases: &[u32]) -> &Outer {
-        self.outer[unit as usize].get_or_init(|| {
-            let inner: FxHashSet<u32> = bases.iter().copied().chain([unit]).collect();
-            let mut seen = inner;
-            let own: Vec<u32> = std::iter::once(unit).chain(bases.iter().copied()).collect();
-            let near = self.mentioned_by(&own, &mut seen, MOST_MENTIONED);
-            let far = self.mentioned_by(&near, &mut seen, MOST_BEYOND);
-            let (mut mentioned, mut beyond) = (Counts::default(), Counts::default());
-            near.iter().for_each(|unit| mentioned.add(&self.file(*unit).counts));
-            far.iter().for_each(|unit| beyond.add_presence(&self.file(*unit).counts));
-            #[expect(clippy::cast_precision_loss, reason = "some hundred files")]
-            let sizes = [near.len(), far.len()].map(|size| (size as f32).ln_1p());
-            Outer { mentioned, beyond, sizes }
-        })
+    fn outer(&self, unit: u32, bases: &[u32]) -> Arc<Outer> {
+        // Whoever waits here waits for the same; a panic elsewhere leaves the list whole.
+        let known = self.outer[unit as usize].lock();
+        let mut known = known.unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, outer)) = known.iter().find(|(others, _)| others == bases) {
+            return Arc::clone(outer);
+        }
+        let outer = Arc::new(self.new_outer(unit, bases));
+        known.push((bases.to_vec(), Arc::clone(&outer)));
+        outer
+    }
+
+    fn new_outer(&self, unit: u32, bases: &[u32]) -> Outer {
+        let inner: FxHashSet<u32> = bases.iter().copied().chain([unit]).collect();
+        let mut seen = inner;
+        let own: Vec<u32> = std::iter::once(unit).chain(bases.iter().copied()).collect();
+        let near = self.mentioned_by(&own, &mut seen, MOST_MENTIONED);
+        let far = self.mentioned_by(&near, &mut seen, MOST_BEYOND);
+        let (mut mentioned, mut beyond) = (Counts::default(), Counts::default());
+        near.iter().for_each(|unit| mentioned.add(&self.file(*unit).counts));
+        far.iter().for_each(|unit| beyond.add_presence(&self.file(*unit).counts));
+        #[expect(clippy::cast_precision_loss, reason = "some hundred files")]
+        let sizes = [near.len(), far.len()].map(|size| (size as f32).ln_1p());
+        Outer { mentioned, beyond, sizes }
     }
 
     fn mentioned_by(&self, units: &[u32], seen: &mut FxHashSet<u32>, most: usize) -> Vec<u32> {
@@ -411,6 +433,9 @@ struct File {
     counts: Counts,
     mentions: Vec<u32>,
 }
+
+/// The outer circles of a file, for the files of these base classes.
+type OuterOfBases = (Vec<u32>, Arc<Outer>);
 
 #[derive(Debug)]
 struct Outer {
@@ -485,6 +510,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Finder, Layout, SourceFile};
 
     #[test]
     fn a_word_may_belong_to_several_families() {
@@ -509,5 +535,32 @@ mod tests {
         assert_eq!((of(Smell::Sleep), of(Smell::Threads)), (1.0, 1.0));
         assert_eq!((of(Smell::Servers), of(Smell::Sockets), of(Smell::Creations)), (1.0, 1.0, 1.0));
         assert_eq!(counts.words, 5.0);
+    }
+
+    #[test]
+    fn the_outer_circles_do_not_depend_on_who_is_asked_about_first() {
+        let files = [
+            (
+                "t/ATest.java",
+                "class ATest extends X { void testA() {} }\nclass BTest extends Y { void testB() {} }",
+            ),
+            ("t/X.java", "class X { Threaded it; }"),
+            ("t/Y.java", "class Y { Other it; }"),
+            ("m/Threaded.java", "class Threaded { Thread thread; }"),
+            ("m/Other.java", "class Other { }"),
+        ];
+        let mut finder = Finder::default();
+        let mut lower = |(path, text): (&str, &str)| {
+            finder.lower(&SourceFile { path, text }, &Layout::default()).unit
+        };
+        let project = ProjectIndex::new(files.into_iter().map(&mut lower).collect());
+        let of = |reader: &SmellReader<'_>, class: &str, method: &str| {
+            let test = project.find_method(class, method).expect("it is there");
+            format!("{:?}", reader.numbers(test, Some(class)))
+        };
+        let [one, other] = [SmellReader::new(&project), SmellReader::new(&project)];
+        let (a, b) = (of(&one, "ATest", "testA"), of(&one, "BTest", "testB"));
+        assert_ne!(a, b);
+        assert_eq!((of(&other, "BTest", "testB"), of(&other, "ATest", "testA")), (b, a));
     }
 }

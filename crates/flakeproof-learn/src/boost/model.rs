@@ -1,6 +1,7 @@
 //! Boosted trees: what they are to be like, what they answer once they have learned, and why.
 
 use flakeproof_core::Seed;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::grow::{Bins, Grower, number};
@@ -25,6 +26,9 @@ pub struct BoostParams {
     pub column_share: f64,
     /// How strongly leaves are drawn to zero.
     pub penalty: f64,
+    /// How many times to learn, each with another seed; the mean is what is said. What one draw of rows and
+    /// columns finds by chance, the others do not.
+    pub bags: usize,
     /// The seed of all chance.
     pub seed: Seed,
 }
@@ -41,6 +45,7 @@ impl BoostParams {
             row_share: 0.8,
             column_share: 0.3,
             penalty: 5.0,
+            bags: 5,
             seed,
         }
     }
@@ -58,11 +63,24 @@ impl BoostParams {
     ) -> Result<Boosted, ForestFitError> {
         check(table, rows, positive, weights)?;
         let bins = Bins::new(table, rows);
+        let bags = self.bags.max(1);
+        let fitted: Vec<Boosted> = (0..bags)
+            .into_par_iter()
+            .map(|bag| {
+                let seed = self.seed.split(&format!("bag {bag}"));
+                Self { seed, ..self.clone() }.fit_one(&bins, table.width(), positive, weights)
+            })
+            .collect();
+        Ok(Boosted::mean(fitted))
+    }
+
+    /// Learn once.
+    fn fit_one(&self, bins: &Bins, width: usize, positive: &[bool], weights: &[f64]) -> Boosted {
         let total: f64 = weights.iter().sum();
         let hits: f64 =
             weights.iter().zip(positive).filter(|(_, hit)| **hit).map(|(weight, _)| weight).sum();
         let base = (hits / (total - hits)).ln();
-        let mut margins = vec![base; rows.len()];
+        let mut margins = vec![base; positive.len()];
         let mut trees = Vec::with_capacity(self.trees);
         for tree in 0..self.trees {
             let mut chance = Chance::new(self.seed.split(&format!("tree {tree}")));
@@ -76,15 +94,15 @@ impl BoostParams {
                     (weight * (probability - truth), weight * probability * (1.0 - probability))
                 })
                 .collect();
-            let columns = self.some(table.width(), self.column_share, &mut chance);
-            let seen = self.some(rows.len(), self.row_share, &mut chance);
-            let grown = Grower::new(self, &bins, &gradients, &columns).grow(seen);
+            let columns = self.some(width, self.column_share, &mut chance);
+            let seen = self.some(positive.len(), self.row_share, &mut chance);
+            let grown = Grower::new(self, bins, &gradients, &columns).grow(seen);
             for (row, margin) in margins.iter_mut().enumerate() {
                 *margin += grown.value(|column| bins.columns[column][row]);
             }
             trees.push(grown.unbinned(&bins.edges));
         }
-        Ok(Boosted::new(base, trees, table.width()))
+        Boosted::new(base, trees, width)
     }
 
     /// A share of the numbers below a count, ascending.
@@ -148,6 +166,17 @@ pub(super) struct Split {
 
 impl Boosted {
     pub(super) fn new(base: f64, trees: Vec<Tree>, columns: usize) -> Self {
+        Self { base, trees, columns }
+    }
+
+    /// What several say on average, as one: each tree adds its share.
+    fn mean(several: Vec<Self>) -> Self {
+        let share = crate::real(several.len().max(1)).recip();
+        let base = several.iter().map(|it| it.base * share).sum();
+        let columns = several.first().map_or(0, |it| it.columns);
+        let mut trees: Vec<Tree> = several.into_iter().flat_map(|it| it.trees).collect();
+        let nodes = trees.iter_mut().flat_map(|tree| &mut tree.nodes);
+        nodes.for_each(|node| node.value *= share);
         Self { base, trees, columns }
     }
 

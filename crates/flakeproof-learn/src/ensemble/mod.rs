@@ -20,6 +20,6 @@ pub use base_model::{BaseModel, BaseModels, Blend};
 pub use model::{
     AboutEnsemble, Basis, Ensemble, EnsembleError, EnsembleParams, EnsembleScore, KIND,
 };
-pub use readings::{Reading, Readings, SourceReader};
+pub use readings::{ReadWords, Reading, Readings, SourceReader};
 pub use siblings::SiblingPosition;
 pub use text_model::AboutText;

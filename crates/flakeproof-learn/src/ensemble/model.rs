@@ -405,6 +405,14 @@ impl<'a> Ensemble<'a> {
         self.members.paths.as_ref()
     }
 
+    /// Whether a member's word weighs anything, or another member hears it.
+    #[must_use]
+    pub fn listens_to(&self, member: BaseModel) -> bool {
+        let is_weighed = |(it, weight): (&BaseModel, &f64)| *it == member && *weight != 0.0;
+        let AboutEnsemble { members, blend, .. } = &self.about;
+        self.members.company.is_some() || members.iter().zip(blend.weights()).any(is_weighed)
+    }
+
     /// What the ensemble says of a test, given what its neighbours and its paths say. Who has nothing to
     /// say does not weigh.
     #[must_use]

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flakeproof_syntax::cues;
 use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::ProjectIndex;
+use flakeproof_syntax::rules::{self, Rule, RuleSet};
 use flakeproof_syntax::smells::SmellReader;
 use flakeproof_syntax::words::{self, Comments, parts};
 
@@ -19,7 +21,7 @@ use crate::network::{Methods, PathCorpus};
 pub struct Reading {
     /// Its words and those around it.
     pub words: WordBag,
-    /// How much smells around it; empty where the project's source is not known.
+    /// How much smells around it, what its text says, and what rules find in it ([`SourceReader::names`]).
     pub smells: Vec<f32>,
     /// What its own text says, whatever is known around it.
     pub text: Vec<f32>,
@@ -165,23 +167,55 @@ impl Readings {
     }
 }
 
+/// Whether the words around tests are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadWords {
+    /// They are.
+    Yes,
+    /// Nobody weighs them, and collecting them costs more than all else.
+    No,
+}
+
 /// Reads the tests of a project. What it finds out about a file it keeps: make one for all tests.
 #[derive(Debug)]
 pub struct SourceReader<'p> {
     project: &'p ProjectIndex,
     smells: SmellReader<'p>,
+    rules: RuleSet,
+    words: ReadWords,
 }
 
 impl<'p> SourceReader<'p> {
     /// A reader of this project.
     #[must_use]
-    pub fn new(project: &'p ProjectIndex) -> Self {
-        Self { project, smells: SmellReader::new(project) }
+    pub fn new(project: &'p ProjectIndex, words: ReadWords) -> Self {
+        Self { project, smells: SmellReader::new(project), rules: RuleSet::all(), words }
+    }
+
+    /// What the numbers of the smells of a test mean, in their order.
+    #[must_use]
+    pub fn names() -> Vec<String> {
+        let cues = cues::names().map(|what| format!("{what} in the test"));
+        let rules = Rule::ALL.iter().map(|rule| format!("what rule {rule} finds"));
+        SmellReader::names().into_iter().chain(cues).chain(rules).collect()
     }
 
     /// What is read of a test, as it runs in a class: its own, or one that inherits it.
     #[must_use]
     pub fn read(&self, test: Declared, class: &str, source: &str, comments: Comments) -> Reading {
+        let words = match self.words {
+            ReadWords::Yes => self.words(test, class, source, comments),
+            ReadWords::No => WordBag::default(),
+        };
+        let mut smells = self.smells.numbers(test, Some(class));
+        smells.extend(cues::numbers(source, comments));
+        smells.extend(self.findings(test, class));
+        let text = SmellReader::numbers_of_test(source, comments);
+        Reading { words, smells, text, standing: self.standing(test, class) }
+    }
+
+    /// The words of a test and those around it.
+    fn words(&self, test: Declared, class: &str, source: &str, comments: Comments) -> WordBag {
         let project = self.project;
         let place = self.smells.words(test, Some(class));
         let mut bag = own_words(source, class, comments);
@@ -197,9 +231,18 @@ impl<'p> SourceReader<'p> {
             let texts = units.map(|unit| (unit.text.as_str(), Comments::from(unit.language)));
             bag.add(space, texts.flat_map(|(text, comments)| words::of_code(text, comments)));
         }
-        let smells = self.smells.numbers(test, Some(class));
-        let text = SmellReader::numbers_of_test(source, comments);
-        Reading { words: bag, smells, text, standing: self.standing(test, class) }
+        bag
+    }
+
+    /// How much each rule finds in a test.
+    fn findings(&self, test: Declared, class: &str) -> [f32; Rule::ALL.len()] {
+        let mut counts = [0.0; Rule::ALL.len()];
+        for found in rules::check(self.project, test, Some(class), &self.rules) {
+            if let Some(count) = counts.get_mut(found.rule as usize) {
+                *count += 1.0;
+            }
+        }
+        counts
     }
 
     /// Where a test stands; what others call this project is not known here.
@@ -224,9 +267,13 @@ impl Reading {
     /// What can be read of a test when its project is not at hand.
     #[must_use]
     pub fn of_text(source: &str, class: &str, comments: Comments) -> Self {
+        let mut smells = SmellReader::numbers_of_text(source, comments);
+        smells.extend(cues::numbers(source, comments));
+        // Rules follow data through a project.
+        smells.resize(smells.len() + Rule::ALL.len(), f32::NAN);
         Self {
             words: own_words(source, class, comments),
-            smells: SmellReader::numbers_of_text(source, comments),
+            smells,
             text: SmellReader::numbers_of_test(source, comments),
             standing: None,
         }

@@ -70,7 +70,7 @@ impl Space {
 }
 
 /// What the neighbours of a test say.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Opinion {
     /// The flaky share of their votes.
     pub flaky_share: f64,

@@ -411,7 +411,9 @@ impl<'a> Predicted<'a> {
         // What is known beats what is guessed: such a test is never told to look fine.
         let says = match (&prediction.known, prediction.flaky) {
             (Some(known), _) => {
-                format!("is on record as {known}; its source alone gives it a probability of {likely}")
+                format!(
+                    "is on record as {known}; its source alone gives it a probability of {likely}"
+                )
             }
             (None, true) => words::suspicion(prediction),
             (None, false) => {

@@ -179,6 +179,12 @@ impl Default for RuleSet {
 }
 
 impl RuleSet {
+    /// Every rule, also those that are off by default.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { on: Rule::ALL.to_vec() }
+    }
+
     /// Those that are selected, by default the ones that are on, without those that are ignored.
     ///
     /// A rule is meant by its id, its name, the beginning of its id (`FP04`) or `all`.

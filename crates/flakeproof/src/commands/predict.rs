@@ -59,7 +59,7 @@ impl PredictedTests {
         folder: &Path,
     ) -> Result<Self, Problem> {
         let rules = rule_check::chosen(&typed.rules, folder)?;
-        let mut found = source_tests::read(&typed.paths, folder)?;
+        let (mut found, project) = ProjectSource::read_with_tests(&typed.paths, folder)?;
         if found.tests.is_empty() {
             view::notices(&found.notices);
             return Err(source_tests::no_tests(&typed.paths));
@@ -68,7 +68,6 @@ impl PredictedTests {
             let changed = ChangedTests::since(base, folder)?;
             found.tests.retain(|test| changed.holds(test));
         }
-        let project = ProjectSource::read(&typed.paths, folder)?;
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
         let mut predictions = if typed.rules_only {
             let mut predictions = rule_check::without_model(&found.tests);
@@ -76,7 +75,7 @@ impl PredictedTests {
             predictions
         } else {
             let (model, threshold) = (source.open()?, typed.model.threshold);
-            let (detail, project) = (Detail::OfSuspects, || Ok(&project));
+            let (detail, project) = (detail_of(typed), || Ok(&project));
             predictor::predict(&source, &model, &found.tests, threshold, detail, project)?
         };
         if source.is_shipped() && !typed.rules_only {
@@ -99,6 +98,14 @@ impl PredictedTests {
         };
         view::predictions(&self.predictions, &shown);
     }
+}
+
+/// What is asked of tests that are no suspects: only documents with every test have a place for it.
+fn detail_of(typed: &PredictArguments) -> Detail {
+    let lists_all = |format: PredictionFormat| matches!(format, PredictionFormat::Json);
+    let is_listed = lists_all(typed.output_format)
+        || typed.reporter.iter().any(|reporter| lists_all(reporter.format));
+    if is_listed { Detail::OfSuspects } else { Detail::SuspectsAlone }
 }
 
 /// The predictions in a format for programs.
@@ -160,11 +167,10 @@ impl ExplainedTest {
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
         let model = source.open()?;
         let known = KnownTests::find(&typed.test, store, folder)?;
-        let found = source_tests::read(&typed.paths, folder)?;
+        let (found, project) = ProjectSource::read_with_tests(&typed.paths, folder)?;
         let written = match naming::the_one_written(&typed.test, &found.tests) {
             Ok(test) => {
                 let one = std::slice::from_ref(test);
-                let project = ProjectSource::read(&typed.paths, folder)?;
                 let (threshold, detail) = (typed.model.threshold, Detail::OfEveryTest);
                 let read = || Ok(&project);
                 let mut predictions =

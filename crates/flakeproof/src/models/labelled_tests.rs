@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{History, HistoryError, Notice};
-use flakeproof_learn::ensemble::{Reading, Readings, SourceReader};
+use flakeproof_learn::ensemble::{ReadWords, Reading, Readings, SourceReader};
 use flakeproof_learn::labelled::{self, LabelledTest};
 use flakeproof_learn::network::{Methods, PathCorpus, PathWriter};
 use flakeproof_store::Store;
@@ -397,7 +397,7 @@ impl Gathered {
 
     /// Read the tests of a project whose source is there.
     fn draw(&mut self, tests: &[LabelledTest], project: &ProjectIndex) {
-        let reader = SourceReader::new(project);
+        let reader = SourceReader::new(project, ReadWords::Yes);
         let mut writer = PathWriter::new(project);
         for tests in tests.chunks(TOGETHER) {
             let read: Vec<TestRead> =

@@ -2,12 +2,13 @@
 //! and what score that comes to.
 
 use std::borrow::Borrow;
+use std::sync::OnceLock;
 
 use flakeproof_core::{
     DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, Reason, SimilarTest,
 };
 use flakeproof_learn::ensemble::{
-    BaseModel, Basis, Ensemble, EnsembleScore, Reading, SourceReader,
+    BaseModel, Basis, Ensemble, EnsembleScore, ReadWords, Reading, SourceReader,
 };
 use flakeproof_learn::flast::{HoldOut, Level, Neighbourhood, Opinion, SharedTerm, TermField};
 use flakeproof_learn::knn::Neighbour;
@@ -34,7 +35,10 @@ const WORDS: usize = 12;
 /// Of which tests the flaky neighbours and shared words are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
-    /// Only of those called flaky: thousands of others would drown them.
+    /// Only of those called flaky, and of others no neighbour at all unless a member weighs them: what a
+    /// person reads of them is their number.
+    SuspectsAlone,
+    /// Only of those called flaky, thousands of others would drown them; of others the nearest tests.
     OfSuspects,
     /// Of all.
     OfEveryTest,
@@ -53,11 +57,20 @@ pub(crate) fn predict<Source: Borrow<ProjectSource>>(
     detail: Detail,
     project: impl FnOnce() -> Result<Source, Problem>,
 ) -> Result<Predictions, Problem> {
-    let known = model.neighbourhood();
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
-    let opinions = known.ask_tests(&texts);
     let threshold = Threshold::choose(model, choice);
-    let predictor = Predictor { model, known: &known, threshold: &threshold, detail };
+    let predictor = Predictor { model, known: OnceLock::new(), threshold: &threshold, detail };
+    let asks_all = match model {
+        Model::Flast(_) => true,
+        Model::Ensemble(ensemble) => {
+            detail != Detail::SuspectsAlone || ensemble.listens_to(BaseModel::Neighbours)
+        }
+    };
+    let mut opinions = if asks_all {
+        predictor.known().ask_tests(&texts)
+    } else {
+        vec![Opinion::default(); tests.len()]
+    };
     let mut notices: Vec<Notice> = Vec::new();
     let scored: Vec<ScoredTest> = match model {
         Model::Flast(_) => {
@@ -72,6 +85,16 @@ pub(crate) fn predict<Source: Borrow<ProjectSource>>(
             scored
         }
     };
+    if !asks_all {
+        // Nobody weighs what neighbours say: only who is told of in detail needs some.
+        let is_told = |at: &usize| predictor.is_told(scored[*at].score, scored[*at].basis);
+        let told: Vec<usize> = (0..tests.len()).filter(is_told).collect();
+        if !told.is_empty() {
+            let asked: Vec<_> = told.iter().map(|at| tests[*at].text()).collect();
+            let said = predictor.known().ask_tests(&asked);
+            told.iter().zip(said).for_each(|(at, opinion)| opinions[*at] = opinion);
+        }
+    }
     let predictions_of_texts = scored.iter().filter(|it| it.basis == Basis::Text).count();
     let asked = tests.iter().zip(&opinions).zip(scored);
     let predictions =
@@ -170,12 +193,17 @@ impl Threshold {
 
 struct Predictor<'q, 'm> {
     model: &'q Model<'m>,
-    known: &'q Neighbourhood<'q, 'm>,
+    /// Made when neighbours are first asked for.
+    known: OnceLock<Neighbourhood<'q, 'm>>,
     threshold: &'q Threshold,
     detail: Detail,
 }
 
-impl Predictor<'_, '_> {
+impl<'q, 'm> Predictor<'q, 'm> {
+    fn known(&self) -> &Neighbourhood<'q, 'm> {
+        self.known.get_or_init(|| self.model.neighbourhood())
+    }
+
     /// Whether a test with this score is told of in detail.
     fn is_told(&self, score: f64, basis: Basis) -> bool {
         let probability = self.model.probability(score, basis);
@@ -223,7 +251,7 @@ impl Predictor<'_, '_> {
     fn similar(&self, test: &SourceTest, neighbour: &Neighbour, with_words: bool) -> SimilarTest {
         let corpus = self.model.corpus();
         let shared = if with_words {
-            self.known.shared_terms(&test.text(), neighbour.row)
+            self.known().shared_terms(&test.text(), neighbour.row)
         } else {
             Vec::new()
         };
@@ -239,10 +267,10 @@ impl Predictor<'_, '_> {
 
     /// The category of its neighbours; where none has one, that of the nearest tests that do.
     fn category(&self, test: &SourceTest, opinion: &Opinion) -> Option<String> {
-        let near = self.known.category(opinion).map(|(category, _)| category.to_owned());
+        let near = self.known().category(opinion).map(|(category, _)| category.to_owned());
         near.or_else(|| {
-            let opinions = self.known.ask_categorised(&[test.text()]);
-            let category = self.known.category(opinions.first()?)?.0.to_owned();
+            let opinions = self.known().ask_categorised(&[test.text()]);
+            let category = self.known().category(opinions.first()?)?.0.to_owned();
             Some(category)
         })
     }
@@ -321,8 +349,12 @@ fn ensemble_scores(
     opinions: &[Opinion],
     deserves: &(dyn Fn(f64, Basis) -> bool + Sync),
 ) -> Vec<ScoredTest> {
-    let reader = SourceReader::new(&source.project);
-    let (names, cues) = (SmellReader::names(), SmellReader::names_of_test());
+    let words = match ensemble.listens_to(BaseModel::Words) {
+        true => ReadWords::Yes,
+        false => ReadWords::No,
+    };
+    let reader = SourceReader::new(&source.project, words);
+    let (names, cues) = (SourceReader::names(), SmellReader::names_of_test());
     let scorer = EnsembleScorer { ensemble, source, reader, names, cues, deserves };
     let chunks = tests.chunks(AT_ONCE).zip(opinions.chunks(AT_ONCE));
     chunks.flat_map(|(tests, opinions)| scorer.chunk(tests, opinions)).collect()

@@ -81,7 +81,9 @@ impl KnownTests {
             match verdicts().next() {
                 Some(_) if was_flaky && !is_mended(&test) => known.add(&test, "flaky", true),
                 // It failed, and was not to blame.
-                Some(verdict) if known.get(&test).is_none() => known.add(&test, verdict.word(), false),
+                Some(verdict) if known.get(&test).is_none() => {
+                    known.add(&test, verdict.word(), false)
+                }
                 Some(_) | None => {}
             }
         }

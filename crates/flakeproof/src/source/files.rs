@@ -174,8 +174,8 @@ pub(crate) enum Skipped {
 
 impl Skipped {
     /// What kept a file from being read whole, if anything did.
-    pub(crate) fn why(issues: &[SourceIssue]) -> Option<Self> {
-        issues.iter().find_map(|issue| match issue.kind {
+    pub(crate) fn why<'i>(issues: impl IntoIterator<Item = &'i SourceIssue>) -> Option<Self> {
+        issues.into_iter().find_map(|issue| match issue.kind {
             IssueKind::GaveUp => Some(Self::TakesTooLong),
             IssueKind::TooDeep => Some(Self::TooDeep),
             // Half-written code is everyday; what stands around it was read.

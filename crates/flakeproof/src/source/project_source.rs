@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::files::{
     self, FinderWithDeadline, Listing, Skipped, files_in, layout, relative, text_of,
 };
-use super::source_tests::without_parameters;
+use super::source_tests::{self, SourceTest, Sources, without_parameters};
 use crate::problem::Problem;
 
 /// More source than this is more than one project.
@@ -51,6 +51,23 @@ impl ProjectSource {
         paths: &[PathBuf],
         folder: &Path,
     ) -> Result<Self, Problem> {
+        Ok(Self::read_all(time_a_file, paths, folder, Wanted::Project)?.1)
+    }
+
+    /// The tests in these files and folders, and the project around them; each file is read and parsed once.
+    pub(crate) fn read_with_tests(
+        paths: &[PathBuf],
+        folder: &Path,
+    ) -> Result<(Sources, Self), Problem> {
+        Self::read_all(files::WHILE_SOMEBODY_WAITS, paths, folder, Wanted::TestsToo)
+    }
+
+    fn read_all(
+        time_a_file: Duration,
+        paths: &[PathBuf],
+        folder: &Path,
+        wanted: Wanted,
+    ) -> Result<(Sources, Self), Problem> {
         let tests = files_in(paths, folder)?;
         let roots: BTreeSet<PathBuf> = paths.iter().map(|path| root_of(path, folder)).collect();
         let roots: Vec<PathBuf> = roots.into_iter().collect();
@@ -60,24 +77,37 @@ impl ProjectSource {
         let everything = Listing { files, unreadable };
         let layout = layout(&everything.files, folder);
         let (chosen, left_out) = at_most(MOST, &tests, &everything);
-        let read: Vec<FileRead> = chosen
+        let searched: BTreeSet<&PathBuf> = match wanted {
+            Wanted::Project => BTreeSet::new(),
+            Wanted::TestsToo => tests.sources().collect(),
+        };
+        let read_from: Vec<&PathBuf> = chosen.union(&searched).copied().collect();
+        let read: Vec<FileRead> = read_from
             .par_iter()
             .map_init(
                 || FinderWithDeadline::giving_up_after(time_a_file),
-                |finder, path| FileRead::read(finder, path, folder, &layout),
+                |finder, path| {
+                    let uses =
+                        Uses { tests: searched.contains(*path), project: chosen.contains(*path) };
+                    FileRead::read(finder, path, folder, &layout, uses)
+                },
             )
             .collect();
-        let mut skipped = everything.closed(folder);
+        let (mut skipped, mut skipped_tests) = (everything.closed(folder), tests.closed(folder));
         let mut units = Vec::with_capacity(read.len());
-        for (path, file) in chosen.iter().zip(read) {
+        let mut found = Vec::new();
+        for (path, file) in read_from.iter().zip(read) {
             units.extend(file.unit);
+            found.extend(file.tests);
             let is_told = file.is_told_with_tests && tests.files.contains(*path);
-            let why = file.skipped.filter(|_| !is_told);
-            skipped.extend(why.map(|why| (why, relative(path, folder))));
+            let why = file.skipped.map(|why| (why, relative(path, folder)));
+            let told = if is_told { &mut skipped_tests } else { &mut skipped };
+            told.extend(why);
         }
         let mut notices = files::skipped_notices(&skipped);
         notices.extend(too_much(left_out, &roots));
-        Ok(Self { project: ProjectIndex::new(units), notices })
+        let sources = Sources { tests: found, notices: files::skipped_notices(&skipped_tests) };
+        Ok((sources, Self { project: ProjectIndex::new(units), notices }))
     }
 
     /// The function behind a test; all cases of a test have the same.
@@ -85,6 +115,22 @@ impl ProjectSource {
         let find = |id: &TestId| self.project.find_test(id);
         find(test).or_else(|| find(&TestId::from(without_parameters(test.as_str()))))
     }
+}
+
+/// What is asked of source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The project alone.
+    Project,
+    /// Also the tests that are meant.
+    TestsToo,
+}
+
+/// What a file is read for.
+#[derive(Debug, Clone, Copy)]
+struct Uses {
+    tests: bool,
+    project: bool,
 }
 
 /// An amount of source.
@@ -166,28 +212,51 @@ fn too_much(left_out: usize, roots: &[PathBuf]) -> Option<Notice> {
 /// One file, as far as it was read.
 struct FileRead {
     unit: Option<Unit>,
+    tests: Vec<SourceTest>,
     skipped: Option<Skipped>,
     /// Whether a search for tests says the same.
     is_told_with_tests: bool,
 }
 
 impl FileRead {
-    fn read(finder: &mut FinderWithDeadline, path: &Path, folder: &Path, layout: &Layout) -> Self {
+    fn read(
+        finder: &mut FinderWithDeadline,
+        path: &Path,
+        folder: &Path,
+        layout: &Layout,
+        uses: Uses,
+    ) -> Self {
         let name = relative(path, folder);
+        let mut read =
+            Self { unit: None, tests: Vec::new(), skipped: None, is_told_with_tests: true };
         let text = match text_of(path) {
             Ok(text) => text,
             Err(why) => {
-                return Self { unit: None, skipped: Some(why), is_told_with_tests: true };
+                read.skipped = Some(why);
+                return read;
             }
         };
+        read.is_told_with_tests =
+            Language::of_path(&name).is_some_and(|language| may_hold_tests(language, &name, &text));
         let file = SourceFile { path: &name, text: &text };
-        let lowered = finder.for_next_file().lower(&file, layout);
-        let language = lowered.unit.language;
-        Self {
-            skipped: Skipped::why(&lowered.issues),
-            is_told_with_tests: may_hold_tests(language, &name, &text),
-            unit: Some(lowered.unit),
+        let finder = finder.for_next_file();
+        let (found, lowered) = match (uses.tests && read.is_told_with_tests, uses.project) {
+            (true, true) => {
+                let (found, lowered) = finder.find_and_lower(&file, layout);
+                (Some(found), Some(lowered))
+            }
+            (true, false) => (Some(finder.find(&file, layout)), None),
+            (false, true) => (None, Some(finder.lower(&file, layout))),
+            (false, false) => (None, None),
+        };
+        let issues = lowered.iter().flat_map(|it| &it.issues);
+        let issues = issues.chain(found.iter().flat_map(|it| &it.issues));
+        read.skipped = Skipped::why(issues);
+        if let Some(found) = &found {
+            read.tests = source_tests::owned_all(found, &name);
         }
+        read.unit = lowered.map(|it| it.unit);
+        read
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{ExitCode, Notice, Suite, SuiteTest, TestId};
 use flakeproof_learn::flast::TestText;
 use flakeproof_syntax::metrics::{MeasuredTests, StaticFeatures};
-use flakeproof_syntax::{Language, Layout, SourceFile, TestSource, may_hold_tests};
+use flakeproof_syntax::{Found, Language, Layout, SourceFile, TestSource, may_hold_tests};
 use rayon::prelude::*;
 
 use super::files::{self, FinderWithDeadline, Skipped, files_in, layout, relative, text_of};
@@ -132,6 +132,11 @@ impl FileRead {
         read.tests = tests.map(|(test, features)| owned(test, &read.path, features)).collect();
         read
     }
+}
+
+/// The tests that were found in a file.
+pub(super) fn owned_all(found: &Found<'_>, file: &str) -> Vec<SourceTest> {
+    found.tests.iter().map(|test| owned(test, file, None)).collect()
 }
 
 fn owned(test: &TestSource<'_>, file: &str, features: Option<StaticFeatures>) -> SourceTest {

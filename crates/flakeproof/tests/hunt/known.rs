@@ -110,7 +110,10 @@ fn an_explanation_begins_with_what_the_hunt_found() {
     let ran = flakeproof(&project, &["explain", "test_total", "--output-format", "json"]);
     let json: Value = serde_json::from_slice(&ran.output.stdout).expect("is JSON");
     assert_eq!(json["hunted"][0]["kind"], "victim");
-    assert_eq!((&json["tests"][0]["known"], &json["tests"][0]["flaky"]), (&json!("victim"), &json!(true)));
+    assert_eq!(
+        (&json["tests"][0]["known"], &json["tests"][0]["flaky"]),
+        (&json!("victim"), &json!(true))
+    );
     let ran = flakeproof(&project, &["explain", "test_sound", "--output-format", "json"]);
     let json: Value = serde_json::from_slice(&ran.output.stdout).expect("is JSON");
     assert_eq!(json["hunted"], json!([]));
