@@ -82,7 +82,7 @@ impl KnownTests {
                 Some(_) if was_flaky && !is_mended(&test) => known.add(&test, "flaky", true),
                 // It failed, and was not to blame.
                 Some(verdict) if known.get(&test).is_none() => {
-                    known.add(&test, verdict.word(), false)
+                    known.add(&test, verdict.word(), false);
                 }
                 Some(_) | None => {}
             }
