@@ -24,7 +24,7 @@ const MOST: Amount = Amount { files: 100_000, bytes: 1 << 29 };
 pub(crate) struct ProjectSource {
     /// Its files, those of the tests among them.
     pub(crate) project: ProjectIndex,
-    /// What could not be read, unless [`source_tests::read`](super::source_tests::read) of the same
+    /// What could not be read, unless [`source_tests::read`] of the same
     /// paths says so.
     pub(crate) notices: Vec<Notice>,
 }
@@ -39,7 +39,7 @@ impl ProjectSource {
     /// Read the project whose tests are in these files and folders.
     ///
     /// The project is the folder; where a repository below it or outside of it holds the tests,
-    /// that one. Tests get the ids that [`source_tests::read`](super::source_tests::read) gives
+    /// that one. Tests get the ids that [`source_tests::read`] gives
     /// them.
     pub(crate) fn read(paths: &[PathBuf], folder: &Path) -> Result<Self, Problem> {
         Self::read_within(files::WHILE_SOMEBODY_WAITS, paths, folder)
