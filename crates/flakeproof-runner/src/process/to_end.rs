@@ -232,6 +232,8 @@ impl Followed {
             let mut piece = [0; PIECE];
             let Ok(size @ 1..) = retry_on_intr(|| rustix::io::read(&self.stream, &mut piece))
             else {
+                // Who is given a copy learns of the end by being dropped.
+                self.copy = None;
                 return Reached::End;
             };
             left = left.saturating_sub(size);
@@ -277,6 +279,29 @@ mod tests {
         tail.finish();
         assert_eq!(tail.text().len(), 100);
         assert!(tail.text().ends_with("the end"));
+    }
+
+    #[test]
+    fn a_copy_is_dropped_at_the_end_of_the_stream() {
+        struct Copy(
+            #[expect(dead_code, reason = "its end is what counts")] crossbeam_channel::Sender<()>,
+        );
+        impl Write for Copy {
+            fn write(&mut self, piece: &[u8]) -> std::io::Result<usize> {
+                Ok(piece.len())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
+            }
+        }
+        let (reader, mut writer) = std::io::pipe().expect("a pipe can be made");
+        let (sender, dropped) = bounded(0);
+        let tail = Tail::follow(reader, 100, Some(Box::new(Copy(sender))));
+        writer.write_all(b"the end").expect("it is read as it comes");
+        drop(writer);
+        assert!(dropped.recv().is_err(), "nothing is sent");
+        assert_eq!(tail.text(), "the end");
     }
 
     #[test]
