@@ -15,7 +15,7 @@ pub enum Verdict {
     /// change, or does not touch it.
     Flaky,
     /// It passed and failed on the same code under the same conditions, touches the change, and
-    /// never failed like this before.
+    /// never failed like this before, or not as often.
     NewlyFlaky,
     /// The change makes it fail, or it may not be rerun.
     Real,
@@ -94,6 +94,17 @@ impl fmt::Display for Kind {
             Self::StateDependent => "state-dependent",
         })
     }
+}
+
+/// Which runs from before the change a failure rate is held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedWith {
+    /// The base, in turns with the code as it is.
+    Base,
+    /// The runs on record.
+    Record,
 }
 
 /// One fact that a verdict rests on.
@@ -182,6 +193,21 @@ pub enum Evidence {
         passes: u32,
         /// Runs in which it failed like this and was shown to be flaky.
         failures: u32,
+    },
+    /// It fails more often than before the change, by more than chance would have it.
+    MoreOften {
+        /// The conditions under which both were counted.
+        conditions: Conditions,
+        /// What the change is compared with.
+        compared_with: ComparedWith,
+        /// How often it failed like this, on the code as it is.
+        failed: u32,
+        /// In how many runs.
+        runs: u32,
+        /// How often it failed like this before the change.
+        failed_before: u32,
+        /// In how many runs.
+        runs_before: u32,
     },
     /// What would decide, and why it was not done.
     Undecided {

@@ -49,7 +49,7 @@ pub use cause::{
 };
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
-pub use evidence::{Evidence, Kind, Verdict};
+pub use evidence::{ComparedWith, Evidence, Kind, Verdict};
 pub use execution::{
     Attempt, Conditions, Execution, Failure, Isolation, Location, Outcome, Phase, Stage,
 };

@@ -117,6 +117,38 @@ pub fn poisson_quantile(mean: f64, confidence: f64) -> u32 {
     if sum >= confidence { number } else { wide }
 }
 
+/// The chance that so many failures or more fall on the second of two samples, where nothing differs
+/// between them: Fisher's exact test of one side.
+///
+/// ```
+/// # use flakeproof_core::Tally;
+/// # use flakeproof_core::statistics::chance_of_as_many_more;
+/// let before = Tally { runs: 12, failures: 0 };
+/// let now = |failures| Tally { runs: 12, failures };
+/// assert!((chance_of_as_many_more(before, now(4)) - 0.047).abs() < 0.001);
+/// assert_eq!(chance_of_as_many_more(before, now(0)), 1.0);
+/// ```
+#[must_use]
+pub fn chance_of_as_many_more(before: Tally, now: Tally) -> f64 {
+    let ln_choices = |of: u32, taken: u32| {
+        ln_gamma(f64::from(of) + 1.0)
+            - ln_gamma(f64::from(taken) + 1.0)
+            - ln_gamma(f64::from(of - taken) + 1.0)
+    };
+    let failures = before.failures + now.failures;
+    let of_all = ln_choices(before.runs + now.runs, failures);
+    let so_many = |here: u32| {
+        let there = failures - here;
+        (ln_choices(now.runs, here) + ln_choices(before.runs, there) - of_all).exp()
+    };
+    // Never more than there are runs for on either side.
+    let least = failures.saturating_sub(before.runs);
+    if now.failures <= least {
+        return 1.0;
+    }
+    (now.failures..=failures.min(now.runs)).map(so_many).sum::<f64>().min(1.0)
+}
+
 /// Where a beta distribution has this much below it.
 fn beta_quantile(shape: (f64, f64), below: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -240,6 +272,20 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn more_failures_are_never_likelier(
+            (runs, failures) in (1_u32..60).prop_flat_map(|runs| (Just(runs), 0..=runs)),
+            (runs_now, failures_now) in (2_u32..60).prop_flat_map(|runs| (Just(runs), 1..=runs)),
+        ) {
+            let before = Tally { runs, failures };
+            let now = |failures| Tally { runs: runs_now, failures };
+            let (fewer, more) = (failures_now - 1, failures_now);
+            let chance = |failures| chance_of_as_many_more(before, now(failures));
+            prop_assert!((0.0..=1.0).contains(&chance(more)));
+            // Each is a test of its own, since all failures together are part of the condition.
+            prop_assert!(chance(more) <= chance(fewer) + 1e-9, "{} {}", chance(more), chance(fewer));
+        }
+
         #[test]
         fn the_clean_runs_are_enough_and_not_one_too_many(
             rate in 1e-5f64..1.0, confidence in 0.01f64..0.999,

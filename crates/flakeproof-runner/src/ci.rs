@@ -13,6 +13,9 @@ pub struct CiFacts {
     /// The revision that is checked out. For a pull request it may be a merge that is in no branch;
     /// it is what ran.
     pub revision: Option<String>,
+    /// What was there before what is tested: where the branch was before the push, or where a merge
+    /// request left its target.
+    pub before: Option<String>,
     /// The branch; of a pull request the one that it wants to merge.
     pub branch: Option<String>,
     /// The job.
@@ -43,6 +46,7 @@ impl CiFacts {
         Some(Self {
             system: system.name,
             revision: first(system.revision).filter(|text| is_revision(text)),
+            before: first(system.before).and_then(|text| before_range(&text)),
             branch: first(system.branch).map(|text| plain_branch(&text)),
             job: first(system.job),
             build: first(system.build),
@@ -67,6 +71,21 @@ fn first(variables: &BTreeMap<String, String>, names: &[&str]) -> Option<String>
     values.find(|value| !value.trim().is_empty()).map(|value| value.trim().to_owned())
 }
 
+/// The older end of a range, which some systems give, or the revision itself. Zeros stand for a branch that was
+/// not there.
+fn before_range(text: &str) -> Option<String> {
+    let older = text.split("..").next()?;
+    (is_revision(older) && older.bytes().any(|byte| byte != b'0')).then(|| older.to_owned())
+}
+
+/// What a push came on top of, as GitHub's event tells it: the only system that keeps it in a file, whose
+/// text this is.
+#[must_use]
+pub fn before_of_event(text: &str) -> Option<String> {
+    let event: serde_json::Value = serde_json::from_str(text).ok()?;
+    before_range(event["before"].as_str()?)
+}
+
 /// A name such as `HEAD` says nothing about what ran.
 fn is_revision(text: &str) -> bool {
     text.len() >= 7 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -84,6 +103,7 @@ struct System {
     /// A variable that only this system sets, and its value if others set it too.
     mark: (&'static str, Option<&'static str>),
     revision: &'static [&'static str],
+    before: &'static [&'static str],
     branch: &'static [&'static str],
     job: &'static [&'static str],
     build: &'static [&'static str],
@@ -99,6 +119,7 @@ const SYSTEMS: [System; 12] = [
         name: "GitHub Actions",
         mark: ("GITHUB_ACTIONS", Some("true")),
         revision: &["GITHUB_SHA"],
+        before: &[],
         branch: &["GITHUB_HEAD_REF", "GITHUB_REF_NAME"],
         job: &["GITHUB_JOB"],
         build: &["GITHUB_RUN_ID"],
@@ -111,6 +132,7 @@ const SYSTEMS: [System; 12] = [
         name: "Woodpecker",
         mark: ("CI", Some("woodpecker")),
         revision: &["CI_COMMIT_SHA"],
+        before: &["CI_PREV_COMMIT_SHA"],
         branch: &["CI_COMMIT_SOURCE_BRANCH", "CI_COMMIT_BRANCH"],
         job: &["CI_WORKFLOW_NAME", "CI_STEP_NAME"],
         build: &["CI_PIPELINE_NUMBER"],
@@ -123,6 +145,7 @@ const SYSTEMS: [System; 12] = [
         name: "GitLab CI",
         mark: ("GITLAB_CI", Some("true")),
         revision: &["CI_COMMIT_SHA"],
+        before: &["CI_MERGE_REQUEST_DIFF_BASE_SHA", "CI_COMMIT_BEFORE_SHA"],
         branch: &["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"],
         job: &["CI_JOB_NAME"],
         build: &["CI_PIPELINE_ID"],
@@ -135,6 +158,7 @@ const SYSTEMS: [System; 12] = [
         name: "Jenkins",
         mark: ("JENKINS_URL", None),
         revision: &["GIT_COMMIT"],
+        before: &["GIT_PREVIOUS_COMMIT"],
         branch: &["CHANGE_BRANCH", "BRANCH_NAME", "GIT_BRANCH"],
         job: &["JOB_NAME"],
         build: &["BUILD_NUMBER", "BUILD_ID"],
@@ -147,6 +171,7 @@ const SYSTEMS: [System; 12] = [
         name: "CircleCI",
         mark: ("CIRCLECI", Some("true")),
         revision: &["CIRCLE_SHA1"],
+        before: &[],
         branch: &["CIRCLE_BRANCH", "CIRCLE_TAG"],
         job: &["CIRCLE_JOB"],
         build: &["CIRCLE_WORKFLOW_ID"],
@@ -159,6 +184,7 @@ const SYSTEMS: [System; 12] = [
         name: "Azure Pipelines",
         mark: ("TF_BUILD", Some("true")),
         revision: &["BUILD_SOURCEVERSION"],
+        before: &[],
         branch: &["SYSTEM_PULLREQUEST_SOURCEBRANCH", "BUILD_SOURCEBRANCH"],
         job: &["AGENT_JOBNAME", "SYSTEM_JOBDISPLAYNAME"],
         build: &["BUILD_BUILDID"],
@@ -171,6 +197,7 @@ const SYSTEMS: [System; 12] = [
         name: "Buildkite",
         mark: ("BUILDKITE", Some("true")),
         revision: &["BUILDKITE_COMMIT"],
+        before: &[],
         branch: &["BUILDKITE_BRANCH"],
         job: &["BUILDKITE_LABEL", "BUILDKITE_STEP_KEY"],
         build: &["BUILDKITE_BUILD_ID"],
@@ -183,6 +210,7 @@ const SYSTEMS: [System; 12] = [
         name: "Bitbucket Pipelines",
         mark: ("BITBUCKET_BUILD_NUMBER", None),
         revision: &["BITBUCKET_COMMIT"],
+        before: &[],
         branch: &["BITBUCKET_BRANCH", "BITBUCKET_TAG"],
         job: &[],
         build: &["BITBUCKET_BUILD_NUMBER"],
@@ -195,6 +223,7 @@ const SYSTEMS: [System; 12] = [
         name: "TeamCity",
         mark: ("TEAMCITY_VERSION", None),
         revision: &["BUILD_VCS_NUMBER"],
+        before: &[],
         branch: &["TEAMCITY_BUILD_BRANCH", "BUILD_VCS_BRANCH"],
         job: &["TEAMCITY_BUILDCONF_NAME"],
         build: &["BUILD_NUMBER"],
@@ -207,6 +236,7 @@ const SYSTEMS: [System; 12] = [
         name: "Travis CI",
         mark: ("TRAVIS", Some("true")),
         revision: &["TRAVIS_COMMIT"],
+        before: &["TRAVIS_COMMIT_RANGE"],
         branch: &["TRAVIS_PULL_REQUEST_BRANCH", "TRAVIS_BRANCH"],
         job: &["TRAVIS_JOB_NAME"],
         build: &["TRAVIS_BUILD_ID"],
@@ -229,6 +259,7 @@ const SYSTEMS: [System; 12] = [
         name: "Drone",
         mark: ("DRONE", Some("true")),
         revision: &["DRONE_COMMIT_SHA"],
+        before: &["DRONE_COMMIT_BEFORE"],
         branch: &["DRONE_SOURCE_BRANCH", "DRONE_BRANCH"],
         job: &["DRONE_STAGE_NAME"],
         build: &["DRONE_BUILD_NUMBER"],
@@ -241,6 +272,7 @@ const SYSTEMS: [System; 12] = [
         name: "AppVeyor",
         mark: ("APPVEYOR", Some("true")),
         revision: &["APPVEYOR_REPO_COMMIT"],
+        before: &[],
         branch: &["APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH", "APPVEYOR_REPO_BRANCH"],
         job: &["APPVEYOR_JOB_NAME"],
         build: &["APPVEYOR_BUILD_ID"],
@@ -294,6 +326,21 @@ mod tests {
         assert_eq!(facts_of(&push), ["GitHub Actions", "main", "test", "77", "2", "", "Linux X64"]);
         let pull = [&push[..], &[("GITHUB_HEAD_REF", "mend")]].concat();
         assert_eq!(facts_of(&pull)[1], "mend");
+    }
+
+    #[test]
+    fn what_was_there_before_a_push_is_a_revision_or_the_older_end_of_a_range() {
+        let before = |variables: &[(&str, &str)]| facts(variables).unwrap().before;
+        let gitlab = |text| before(&[("GITLAB_CI", "true"), ("CI_COMMIT_BEFORE_SHA", text)]);
+        assert_eq!(gitlab(SHA).as_deref(), Some(SHA));
+        assert_eq!(gitlab(&"0".repeat(40)), None);
+        let range = format!("{SHA}...1234567");
+        let travis = before(&[("TRAVIS", "true"), ("TRAVIS_COMMIT_RANGE", &range)]);
+        assert_eq!(travis.as_deref(), Some(SHA));
+        assert_eq!(before_of_event(&format!("{{\"before\": \"{SHA}\"}}")).as_deref(), Some(SHA));
+        for other in ["", "{}", "[]", "{\"before\": 7}", "{\"before\": \"0000000000\"}"] {
+            assert_eq!(before_of_event(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use flakeproof_core::{Base, Dependencies, History, Signature, TestId, TreeState};
 use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
-use flakeproof_runner::git::{Checkout, Repository};
+use flakeproof_runner::git::{Checkout, NoBeginning, Repository};
 
 use super::servers;
 use crate::triage::{BaseProject, Record};
@@ -51,28 +51,28 @@ impl PartOfSuite<'_> {
 #[derive(Debug)]
 pub struct BeforeTheChange<'a> {
     repository: Result<&'a Repository, String>,
-    base: Option<Base>,
+    base: Result<Base, NoBeginning>,
     compare: &'a CompareBase,
     now: &'a TreeState,
 }
 
 impl<'a> BeforeTheChange<'a> {
-    /// What `--compare-base` or `--base` names, or where git says that the change began.
+    /// What `--compare-base` or `--base` names, or where the change began.
     pub fn new(
         repository: &'a Result<Repository, String>,
         named: Option<&str>,
         compare: &'a CompareBase,
         now: &'a TreeState,
+        beginning: &Result<Base, NoBeginning>,
     ) -> Self {
         let repository = repository.as_ref().map_err(Clone::clone);
         let named = match compare {
             CompareBase::Revision(revision) => Some(revision.as_str()),
             CompareBase::Auto | CompareBase::Off => named,
         };
-        let base = match (named, &repository) {
-            (Some(revision), _) => Some(Base::Named { revision: revision.to_owned() }),
-            (None, Ok(repository)) => repository.beginning_of_change(now),
-            (None, Err(_)) => None,
+        let base = match named {
+            Some(revision) => Ok(Base::Named { revision: revision.to_owned() }),
+            None => beginning.clone(),
         };
         Self { repository, base, compare, now }
     }
@@ -83,8 +83,14 @@ impl<'a> BeforeTheChange<'a> {
     /// Why there is none.
     pub fn base(&self) -> Result<(&'a Repository, Base), String> {
         let repository = self.repository.clone()?;
-        let base = self.base.clone().ok_or("there is no default branch to compare with")?;
+        let base = self.base.clone().map_err(|why| why.to_string())?;
         Ok((repository, base))
+    }
+
+    /// Why there is a change and nobody can see it, if that is so.
+    pub fn hidden(&self) -> Option<String> {
+        let why = self.base.as_ref().err().filter(|why| why.hides_the_change())?;
+        Some(self.repository.as_ref().err().cloned().unwrap_or_else(|| why.to_string()))
     }
 
     /// How a test fared before the change, as far as it failed like this.

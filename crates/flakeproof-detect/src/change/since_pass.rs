@@ -6,8 +6,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId, TreeState};
-use flakeproof_runner::git::Repository;
+use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId};
+use flakeproof_runner::git::{NoBeginning, Repository};
 
 use crate::intersect::Facts;
 
@@ -17,7 +17,7 @@ pub struct ChangeSince<'a> {
     repository: &'a Result<Repository, String>,
     named: Option<&'a str>,
     now: Surroundings,
-    tree: &'a TreeState,
+    beginning: &'a Result<Base, NoBeginning>,
     tracked: OnceCell<Result<HashSet<String>, String>>,
     /// The change since one revision, which is asked for again and again.
     since: RefCell<Option<(Base, Result<Facts, String>)>>,
@@ -31,11 +31,11 @@ impl<'a> ChangeSince<'a> {
         repository: &'a Result<Repository, String>,
         named: Option<&'a str>,
         now: Surroundings,
-        tree: &'a TreeState,
+        beginning: &'a Result<Base, NoBeginning>,
         begun: jiff::Timestamp,
     ) -> Self {
         let (tracked, since, begun) = (OnceCell::new(), RefCell::new(None), begun.as_nanosecond());
-        Self { repository, named, now, tree, tracked, since, begun }
+        Self { repository, named, now, beginning, tracked, since, begun }
     }
 
     /// What changed since this test passed.
@@ -61,11 +61,10 @@ impl<'a> ChangeSince<'a> {
                 Some(revision) => Base::PassOnRecord { revision: revision.clone() },
                 None => return Err("it passed before the first commit was made".to_owned()),
             },
-            (None, None) => repository.beginning_of_change(self.tree).ok_or_else(|| {
-                "no run on record has it passing, and there is no default branch to compare with \
-                 (name a revision with `--base`)"
-                    .to_owned()
-            })?,
+            (None, None) => self
+                .beginning
+                .clone()
+                .map_err(|why| format!("no run on record has it passing, and {why}"))?,
         };
         let then = pass.as_ref().map(|pass| &pass.tree);
         let change = repository.change_since(base, then).map_err(|error| error.to_string())?;

@@ -15,6 +15,7 @@ use flakeproof_runner::{Adapter, Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
 use super::in_order::{OrderStage, Walk};
+use super::rates::InTurns;
 use super::settings::BaseProject;
 use super::{Event, fresh};
 
@@ -45,6 +46,8 @@ pub(super) struct BaseTrials {
     pub(super) revision: String,
     pub(super) alone: Trials,
     pub(super) in_order: Trials,
+    /// How often it failed alone, here and there, in turns.
+    pub(super) in_turns: InTurns,
     /// Why what ran there may not have been the base's code.
     pub(super) doubt: Option<String>,
 }
@@ -156,7 +159,11 @@ impl BaseStage<'_> {
             Shown::Broken if trials.alone.only_passed() => self.try_alone(case, trials, sink),
             // On both sides: together with the others.
             Shown::Broken => Ok(()),
-            Shown::Flaky(_) => self.try_often(case, trials),
+            Shown::Flaky(Conditions::Alone) => {
+                self.try_in_turns(case, trials, sink)?;
+                self.try_often(case, trials)
+            }
+            Shown::Flaky(Conditions::InOrder) => self.try_often(case, trials),
             Shown::OrderDependent => self.until_it_passes(case, trials),
             Shown::PassesAlone | Shown::Nothing => Ok(()),
         }
@@ -218,7 +225,7 @@ impl BaseStage<'_> {
             if case.shows() != Shown::Broken || is_enough || self.is_over() {
                 break;
             }
-            run_here(self.head, case, sink)?;
+            run_here(self.head, case, Isolation::Spawn, sink)?;
             if case.shows() == Shown::Broken {
                 let there = Probe::attempt(turn + 1);
                 let again = self.alone(&case.test, Isolation::Spawn, there)?;
@@ -280,6 +287,33 @@ impl BaseStage<'_> {
         Ok(())
     }
 
+    /// As often here as there, to see whether it fails more often with the change.
+    fn try_in_turns(
+        &self,
+        case: &mut Case,
+        trials: &mut BaseTrials,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        let (here, there) = (self.head.adapter.can(), self.base.adapter.can());
+        let isolation = here.judging(there.judging(Isolation::Fork));
+        for turn in 0..InTurns::most(isolation) {
+            if self.is_over() || trials.in_turns.is_hopeless() {
+                break;
+            }
+            for is_here in InTurns::order(turn) {
+                if is_here {
+                    let ran = run_here(self.head, case, isolation, sink)?;
+                    trials.in_turns.now.count(case.fails_alike(&ran));
+                } else {
+                    let ran = self.alone(&case.test, isolation, Probe::attempt(turn + 2))?;
+                    trials.alone.count(case, &ran);
+                    trials.in_turns.before.count(case.fails_alike(&ran));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Until it fails there as it does here.
     fn try_often(&self, case: &Case, trials: &mut BaseTrials) -> Result<()> {
         let isolation = self.base.adapter.can().judging(Isolation::Fork);
@@ -287,7 +321,8 @@ impl BaseStage<'_> {
             Isolation::Fork => RUNS_FOR_A_RATE,
             Isolation::Spawn | Isolation::Same => RUNS_IN_NEW_PROCESSES,
         };
-        for number in 2..=most {
+        let ran = trials.alone.passed + trials.alone.failed_otherwise;
+        for number in ran + 1..=most {
             if trials.alone.failed > 0 || self.is_over() {
                 break;
             }
@@ -341,7 +376,7 @@ pub(super) fn until_they_pass(
                 if case.shows() != Shown::Broken || (head.clock)() >= deadline {
                     break;
                 }
-                run_here(head, case, sink)?;
+                run_here(head, case, Isolation::Spawn, sink)?;
             }
         }
         if (head.clock)() >= deadline {
@@ -396,14 +431,20 @@ fn is_dear(case: &Case) -> bool {
 }
 
 /// One more time alone, on the head.
-fn run_here(head: &OrderStage<'_>, case: &mut Case, sink: &mut dyn FnMut(Event)) -> Result<()> {
-    let (number, isolation) = (case.next_number(), Isolation::Spawn);
+fn run_here(
+    head: &OrderStage<'_>,
+    case: &mut Case,
+    isolation: Isolation,
+    sink: &mut dyn FnMut(Event),
+) -> Result<Execution> {
+    let number = case.next_number();
     let probe = Probe::attempt(number);
-    let (_, execution) = fresh::run_alone(head.adapter, &case.test, isolation, probe)?;
+    let (isolation, execution) = fresh::run_alone(head.adapter, &case.test, isolation, probe)?;
+    let ran = execution.clone();
     let attempt = Attempt { stage: Stage::Fresh, isolation, number, position: None, execution };
     sink(Event::Attempt(Box::new(attempt.clone())));
     case.add(attempt, &head.settings.rerun);
-    Ok(())
+    Ok(ran)
 }
 
 /// Whether what is left to learn about a case that ran on the base is how it fares there in order.

@@ -23,6 +23,7 @@ mod case;
 mod fresh;
 mod in_order;
 mod postponed;
+mod rates;
 mod settings;
 mod suite_run;
 mod technique;

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | it may not be rerun | | real |
 //! | passed and failed under the same conditions | does not touch the change, or failed like this before it | flaky |
-//! | passed and failed under the same conditions | touches the change, and never failed like this before | newly flaky |
+//! | passed and failed under the same conditions | touches the change, and never failed like this before, or not as often | newly flaky |
 //! | passed and failed under the same conditions | may touch the change, and nothing is known of before | unknown |
 //! | fails in order, passes alone | was order-dependent before, on record or on the base | flaky |
 //! | fails in order, passes alone | passes in order on the base | real |
@@ -35,6 +35,7 @@ use flakeproof_runner::Adapter;
 
 use super::base::{BaseTrials, Trials};
 use super::case::{Case, Shown};
+use super::rates;
 use super::settings::{Experiments, Record};
 use crate::intersect::{Contact, Facts, contact};
 
@@ -84,10 +85,14 @@ pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool
                 // in a way that is not seen.
                 Touch::Disjoint(..) | Touch::Silent(_) => true,
             },
-            Shown::Flaky(_) => match touch(case, experiments.since_base) {
+            // Also one that is on record: the change may make it fail more often.
+            Shown::Flaky(conditions) => match touch(case, experiments.since_base) {
                 Touch::Touches(..) | Touch::Silent(_) => {
-                    is_anything_changed(case, experiments)
-                        && record_of(case, experiments).failures() == 0
+                    let record = record_of(case, experiments);
+                    let is_as_before = conditions == Conditions::InOrder
+                        && record.failures() > 0
+                        && rates::more_often(case, &record).is_none();
+                    is_anything_changed(case, experiments) && !is_as_before
                 }
                 Touch::Disjoint(..) => false,
             },
@@ -136,12 +141,16 @@ fn judge_flaky(
     experiments: &Experiments<'_>,
     evidence: &mut Vec<Evidence>,
 ) -> Verdict {
+    if let Some(why) = &experiments.hidden_change {
+        evidence.push(Evidence::Undecided { reason: may_be_new(why) });
+        return Verdict::Unknown;
+    }
     let touch = touch(case, experiments.since_base);
     if matches!(touch, Touch::Disjoint(..)) || !is_anything_changed(case, experiments) {
         return Verdict::Flaky;
     }
-    let Record { passes, .. } = record_of(case, experiments);
-    let failures = record_of(case, experiments).failures();
+    let record = record_of(case, experiments);
+    let (passes, failures) = (record.passes, record.failures());
     if passes + failures > 0 {
         evidence.push(Evidence::OnRecord { passes, failures });
     }
@@ -151,7 +160,13 @@ fn judge_flaky(
     let passed_there = base.map_or(0, |base| base.alone.passed + base.in_order.passed);
     let is_doubted = base.is_some_and(|base| base.doubt.is_some());
     if failures > 0 || (failed_there > 0 && !is_doubted) {
-        return Verdict::Flaky;
+        let Some(more_often) = rates::more_often(case, &record) else { return Verdict::Flaky };
+        evidence.push(more_often);
+        evidence.extend(touch.evidence());
+        return match case.shows() {
+            Shown::Flaky(Conditions::InOrder) => Verdict::Unknown,
+            _ => Verdict::NewlyFlaky,
+        };
     }
     evidence.extend(touch.evidence());
     match touch {
@@ -159,12 +174,14 @@ fn judge_flaky(
         Touch::Touches(..) | Touch::Silent(_) | Touch::Disjoint(..) => {
             let doubt = base.and_then(|base| base.doubt.clone()).or_else(|| case.undecided.clone());
             let why = doubt.unwrap_or_else(|| "it never failed like this before".to_owned());
-            let reason =
-                format!("it is flaky, and whether this change made it so is not known: {why}");
-            evidence.push(Evidence::Undecided { reason });
+            evidence.push(Evidence::Undecided { reason: may_be_new(&why) });
             Verdict::Unknown
         }
     }
+}
+
+fn may_be_new(why: &str) -> String {
+    format!("it is flaky, and whether this change made it so is not known: {why}")
 }
 
 /// A test that the suite's order makes fail: did it before the change?

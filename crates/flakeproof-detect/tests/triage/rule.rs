@@ -1,7 +1,9 @@
 //! The one rule of evidence, row by row (`docs/concepts/verdicts.md`).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use flakeproof_core::Isolation::Spawn;
-use flakeproof_core::{Kind, Outcome, Verdict};
+use flakeproof_core::{Evidence, Kind, Outcome, Verdict};
 use flakeproof_detect::triage::Record;
 use flakeproof_testkit::scripted::{Scripted, suite};
 
@@ -84,6 +86,17 @@ fn outside_a_repository_flaky_is_what_passes_and_fails() {
 }
 
 #[test]
+fn a_change_that_cannot_be_seen_may_have_made_it_flaky() {
+    let hidden = Some("this clone lacks commits");
+    let before = Before { hidden, ..Before::default() };
+    for since in [Since::Unknown, TOUCHED, UNTOUCHED] {
+        let triaged = triaged_after(&chancy(), &since, &before);
+        assert_eq!(verdict(&triaged, "a"), Some(Verdict::Unknown), "{since:?}");
+        assert!(says(finding(&triaged, "a"), "this clone lacks commits"));
+    }
+}
+
+#[test]
 fn a_flaky_test_that_touches_the_change_and_never_failed_before_is_new() {
     let before = Before { base: Some(passing), ..Before::default() };
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
@@ -98,6 +111,82 @@ fn a_flaky_test_that_failed_like_this_before_the_change_is_just_flaky() {
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
     let before = Before { base: Some(chancy), ..Before::default() };
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+}
+
+/// A test that fails in so many of ten runs, spread over them.
+fn failing(tenths: u32) -> Scripted {
+    suite(["other", "a"])
+        .behaves("a", move |moment| {
+            match (moment.times * 3 + 3) % 10 < tenths || moment.times == 0 {
+                true => Outcome::Failed,
+                false => Outcome::Passed,
+            }
+        })
+        .depends_on("a", ["/r/a.py"])
+}
+
+#[test]
+fn a_flaky_test_that_the_change_makes_fail_more_often_is_new() {
+    let seldom_there = || Before { base: Some(|| failing(1)), ..Before::default() };
+    let triaged = triaged_after(&failing(7), &TOUCHED, &seldom_there());
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::NewlyFlaky));
+    let is_told = |evidence: &Evidence| matches!(evidence, Evidence::MoreOften { .. });
+    assert!(finding(&triaged, "a").evidence.iter().any(is_told));
+    // What is on record does not excuse it either.
+    let record = Record { passes: 3, flaky: vec![None] };
+    let before = Before { record, ..seldom_there() };
+    assert_eq!(after(&failing(7), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
+    // Where its dependencies cannot be measured, the runs themselves tell.
+    let unseen = failing(7).cannot_be_measured("a");
+    assert_eq!(after(&unseen, &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
+}
+
+#[test]
+fn a_flaky_test_that_fails_as_often_on_the_base_is_just_flaky() {
+    let bases: [(u32, fn() -> Scripted); 4] =
+        [(1, || failing(1)), (3, || failing(3)), (5, || failing(5)), (7, || failing(7))];
+    for (tenths, base) in bases {
+        let before = Before { base: Some(base), ..Before::default() };
+        let found = after(&failing(tenths), &TOUCHED, &before, "a");
+        assert_eq!(found, Some(Verdict::Flaky), "{tenths} of ten");
+    }
+}
+
+#[test]
+fn a_base_that_may_run_the_change_does_not_tell_how_often_it_fails() {
+    let record = Record { passes: 9, flaky: vec![None] };
+    let (base, foreign) = (Some((|| failing(1)) as fn() -> Scripted), Some("an installed copy"));
+    let before = Before { record, base, foreign, ..Before::default() };
+    assert_eq!(after(&failing(7), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+}
+
+/// A test that passes alone, and fares in the suite's order as each letter says, one run after the other.
+fn in_order(letters: &'static str) -> Scripted {
+    let runs = AtomicUsize::new(0);
+    suite(["other", "a"])
+        .behaves("a", move |moment| {
+            let is_in_order = moment.before.len() == 1;
+            let run = || runs.fetch_add(1, Ordering::Relaxed);
+            match is_in_order && letters.chars().cycle().nth(run()) == Some('F') {
+                true => Outcome::Failed,
+                false => Outcome::Passed,
+            }
+        })
+        .depends_on("a", ["/r/a.py"])
+}
+
+#[test]
+fn a_test_that_fails_in_order_more_often_than_on_record_is_unknown() {
+    let record = |passes| Record { passes, flaky: vec![None, None] };
+    let before = Before { record: record(100), base: Some(passing), ..Before::default() };
+    assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
+    assert_eq!(after(&in_order("FPPP"), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+    let before = Before { record: record(2), ..Before::default() };
+    assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+    // What comes and goes strikes both sides.
+    let base: fn() -> Scripted = || in_order("F");
+    let before = Before { record: record(100), base: Some(base), ..Before::default() };
+    assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
 }
 
 #[test]

@@ -68,6 +68,7 @@ fn triage_by(
         since_pass: &|_, _| since.facts(),
         // Without a change to judge, what is tried is what the technique itself asks for.
         since_base: &|_, _| since.facts().map(without_files),
+        hidden_change: None,
         record: &|_, _| Record::default(),
         base: &|| Err("there is no base".into()),
         clock,
@@ -100,6 +101,8 @@ pub(crate) struct Before {
     pub(crate) record: Record,
     /// Runs it, where it can be had.
     pub(crate) base: Option<fn() -> Scripted>,
+    /// Why the change cannot be seen.
+    pub(crate) hidden: Option<&'static str>,
     /// Code of the head that is used there all the same.
     pub(crate) foreign: Option<&'static str>,
 }
@@ -111,6 +114,7 @@ pub(crate) fn triaged_after(scripted: &Scripted, since: &Since, before: &Before)
     let experiments = Experiments {
         since_pass: &|_, _| since.facts(),
         since_base: &|_, _| since.facts(),
+        hidden_change: before.hidden.map(str::to_owned),
         record: &|_, _| before.record.clone(),
         base: &|| {
             let base = before.base.ok_or("there is no base")?;

@@ -3,8 +3,8 @@
 
 use flakeproof_core::foreign_text::on_one_line;
 use flakeproof_core::{
-    Attempt, Evidence, Group, GroupCause, Hold, Isolation, Kind, Outcome, QuarantineEntry,
-    Quarantined, Stage, Verdict,
+    Attempt, ComparedWith, Evidence, Group, GroupCause, Hold, Isolation, Kind, Outcome,
+    QuarantineEntry, Quarantined, Stage, Verdict,
 };
 
 /// A list of files longer than this is cut and counted.
@@ -74,6 +74,23 @@ pub fn evidence(evidence: &Evidence) -> String {
             format!(
                 "was flaky before the change too: failed like this in {failures} of {} on record",
                 counted((passes + failures) as usize, "run")
+            )
+        }
+        Evidence::MoreOften {
+            conditions,
+            compared_with,
+            failed,
+            runs,
+            failed_before,
+            runs_before,
+        } => {
+            let before = match compared_with {
+                ComparedWith::Base => "in turns with the code before it",
+                ComparedWith::Record => "than on record",
+            };
+            format!(
+                "fails more often with this change, {before}: {failed} of {runs} times {conditions}, \
+                 {failed_before} of {runs_before} before"
             )
         }
         Evidence::Undecided { reason } => reason.clone(),

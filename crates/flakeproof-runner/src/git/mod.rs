@@ -9,6 +9,7 @@
 //! [`Repository::check_out`] puts another revision beside it. [`Tidying`] removes
 //! what tests leave on disk, by what git says.
 
+mod beginning;
 mod branch;
 mod change;
 mod checkout;
@@ -24,6 +25,7 @@ mod sandbox;
 mod state;
 mod tidy;
 
+pub use beginning::{Asker, NoBeginning};
 pub use branch::BranchError;
 pub use change::NoChange;
 pub use checkout::{Checkout, NoCheckout};

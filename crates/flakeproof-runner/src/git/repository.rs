@@ -1,11 +1,10 @@
-//! A work tree of git's, and where its branch left the default branch.
+//! A work tree of git's, and its commits.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{Base, TreeState};
-
+use super::beginning::NoBeginning;
 use super::program::{Failure, ask};
 
 /// A repository with a work tree.
@@ -29,6 +28,20 @@ pub enum NoRepository {
         /// What git says, with its advice; several lines.
         message: String,
     },
+}
+
+impl NoRepository {
+    /// Why the beginning of the work in a folder is not known then.
+    #[must_use]
+    pub fn no_beginning(&self, folder: &Path) -> NoBeginning {
+        match self {
+            Self::Refused { .. } => NoBeginning::Unreadable,
+            Self::GitMissing if folder.ancestors().any(|it| it.join(".git").exists()) => {
+                NoBeginning::Unreadable
+            }
+            Self::GitMissing | Self::NotARepository => NoBeginning::NoCommit,
+        }
+    }
 }
 
 impl Repository {
@@ -84,34 +97,6 @@ impl Repository {
         ask(&self.root, &asked).is_ok_and(|told| told.starts_with(b"true"))
     }
 
-    /// Where HEAD left the default branch; HEAD itself if it is on that branch.
-    ///
-    /// The default branch is the one `origin/HEAD` points to, else the first that exists of
-    /// `origin/main`, `origin/master`, `main` and `master`. `None` if there is none, if there is
-    /// no commit, or if a shallow clone does not reach back that far.
-    #[must_use]
-    pub fn merge_base(&self) -> Option<Base> {
-        let reference = self.default_branch()?;
-        let printed = ask(&self.root, &["merge-base", "HEAD", &reference]).ok()?;
-        let revision = as_hash(without_newline(&printed))?;
-        let short = ["refs/remotes/", "refs/heads/"];
-        let branch = short.into_iter().find_map(|prefix| reference.strip_prefix(prefix));
-        Some(Base::MergeBase { revision, branch: branch.unwrap_or(&reference).to_owned() })
-    }
-
-    /// Where the change began that is to be judged: where the branch left the default branch; on that
-    /// branch itself the commit before, unless something is edited on top of the one checked out.
-    #[must_use]
-    pub fn beginning_of_change(&self, now: &TreeState) -> Option<Base> {
-        let merge_base = self.merge_base()?;
-        let is_at_head = now.revision.as_deref() == Some(merge_base.full_revision());
-        if !is_at_head || !now.edited.is_empty() || !now.is_complete {
-            return Some(merge_base);
-        }
-        let parent = self.commit("HEAD^1").ok().flatten();
-        Some(parent.map_or(merge_base, |revision| Base::Parent { revision }))
-    }
-
     /// Whether a name is that of a revision.
     #[must_use]
     pub fn names(&self, name: &str, revision: Option<&str>) -> bool {
@@ -149,25 +134,6 @@ impl Repository {
             Err(failure) => Err(failure),
         }
     }
-
-    fn default_branch(&self) -> Option<String> {
-        let candidates = [
-            "refs/remotes/origin/HEAD",
-            "refs/remotes/origin/main",
-            "refs/remotes/origin/master",
-            "refs/heads/main",
-            "refs/heads/master",
-        ];
-        let format = ["for-each-ref", "--format=%(refname) %(symref)"];
-        let printed = ask(&self.root, &[&format[..], &candidates].concat()).ok()?;
-        let printed = String::from_utf8_lossy(&printed);
-        let existing: Vec<(&str, &str)> =
-            printed.lines().filter_map(|line| line.split_once(' ')).collect();
-        candidates.into_iter().find_map(|candidate| {
-            let (name, target) = existing.iter().find(|(name, _)| *name == candidate)?;
-            Some(if target.is_empty() { *name } else { *target }.to_owned())
-        })
-    }
 }
 
 fn why_not(failure: Failure) -> NoRepository {
@@ -185,11 +151,11 @@ fn why_not(failure: Failure) -> NoRepository {
     }
 }
 
-fn without_newline(printed: &[u8]) -> &[u8] {
+pub(super) fn without_newline(printed: &[u8]) -> &[u8] {
     printed.strip_suffix(b"\n").unwrap_or(printed)
 }
 
-fn as_hash(printed: &[u8]) -> Option<String> {
+pub(super) fn as_hash(printed: &[u8]) -> Option<String> {
     let is_hash = printed.len() >= 40 && printed.iter().all(u8::is_ascii_hexdigit);
     is_hash.then(|| String::from_utf8_lossy(printed).into_owned())
 }
@@ -198,10 +164,6 @@ fn as_hash(printed: &[u8]) -> Option<String> {
 mod tests {
     use super::super::sandbox::Sandbox;
     use super::*;
-
-    fn merge_base(revision: String, branch: &str) -> Option<Base> {
-        Some(Base::MergeBase { revision, branch: branch.to_owned() })
-    }
 
     #[test]
     fn a_subfolder_and_a_worktree_have_the_root_they_are_in() {
@@ -238,54 +200,11 @@ mod tests {
         let reason = why_not(Failure::Refused { code: output.status.code(), stderr });
         let NoRepository::Refused { message } = reason else { panic!("{reason:?}") };
         assert!(message.contains("safe.directory"), "{message}");
-    }
-
-    #[test]
-    fn the_merge_base_is_where_the_branch_left_main() {
-        let sandbox = Sandbox::with([("a.py", "1\n")]);
-        let left_at = sandbox.head();
-        sandbox.git(&["checkout", "-q", "-b", "topic"]);
-        sandbox.commit([("a.py", "2\n")]);
-        assert_eq!(sandbox.repository().merge_base(), merge_base(left_at, "main"));
-    }
-
-    #[test]
-    fn on_the_default_branch_the_merge_base_is_head() {
-        let sandbox = Sandbox::with([("a.py", "1\n")]);
-        assert_eq!(sandbox.repository().merge_base(), merge_base(sandbox.head(), "main"));
-    }
-
-    #[test]
-    fn the_branch_that_origin_calls_its_head_comes_first() {
-        let sandbox = Sandbox::with([("a.py", "1\n")]);
-        let first = sandbox.head();
-        sandbox.git(&["update-ref", "refs/remotes/origin/develop", "HEAD"]);
-        let head = "refs/remotes/origin/HEAD";
-        sandbox.git(&["symbolic-ref", head, "refs/remotes/origin/develop"]);
-        sandbox.commit([("a.py", "2\n")]);
-        sandbox.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
-        assert_eq!(sandbox.repository().merge_base(), merge_base(first, "origin/develop"));
-        sandbox.git(&["symbolic-ref", head, "refs/remotes/origin/gone"]);
-        assert_eq!(sandbox.repository().merge_base(), merge_base(sandbox.head(), "origin/main"));
-    }
-
-    #[test]
-    fn without_a_commit_or_a_default_branch_there_is_no_merge_base() {
-        assert_eq!(Sandbox::empty().repository().merge_base(), None);
-        let sandbox = Sandbox::with([("a.py", "1\n")]);
-        sandbox.git(&["branch", "-m", "main", "trunk"]);
-        assert_eq!(sandbox.repository().merge_base(), None);
-    }
-
-    #[test]
-    fn a_shallow_clone_that_does_not_reach_the_merge_base_has_none() {
-        let origin = Sandbox::with([("a.py", "1\n")]);
-        origin.git(&["checkout", "-q", "-b", "topic"]);
-        origin.commit([("a.py", "2\n")]);
-        origin.git(&["checkout", "-q", "main"]);
-        origin.commit([("b.py", "1\n")]);
-        let clone = origin.cloned(&["--depth=1", "--no-single-branch", "--branch=topic"]);
-        assert_eq!(clone.repository().merge_base(), None);
+        let refused = NoRepository::Refused { message };
+        assert_eq!(refused.no_beginning(&sandbox.path("")), NoBeginning::Unreadable);
+        let missing = NoRepository::GitMissing;
+        assert_eq!(missing.no_beginning(&sandbox.path("src")), NoBeginning::Unreadable);
+        assert_eq!(missing.no_beginning(Path::new("/")), NoBeginning::NoCommit);
     }
 
     #[test]

@@ -73,14 +73,17 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
     triage_settings.durations = recorder.durations();
     triage_settings.jobs = jobs;
     let named = settings.base.as_deref();
-    let change = ChangeSince::new(&code.repository, named, surroundings, &code.tree, start.at);
-    let before = BeforeTheChange::new(&code.repository, named, &settings.compare_base, &code.tree);
+    let change = ChangeSince::new(&code.repository, named, surroundings, &code.beginning, start.at);
+    let compare = &settings.compare_base;
+    let before =
+        BeforeTheChange::new(&code.repository, named, compare, &code.tree, &code.beginning);
 
     let triaged = {
         let history = recorder.shared();
         let request = request(&settings, &id, seed, &cancel);
         let experiments = Experiments {
             since_pass: &|test, touched| change.facts(&**history.borrow(), test, touched),
+            hidden_change: before.hidden(),
             since_base: &|_, _| change.facts_since(before.base()?.1),
             record: &|test, signature| before.record(&**history.borrow(), test, signature),
             base: &|| {

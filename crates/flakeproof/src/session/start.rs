@@ -1,11 +1,13 @@
 //! What every command that runs tests starts with: the folder, a time and a chance of its own, the
 //! code under test as git knows it, and an ear for Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use flakeproof_core::{Seed, TreeState};
-use flakeproof_runner::git::Repository;
+use flakeproof_core::{Base, Seed, TreeState};
+use flakeproof_runner::ci::{CiFacts, before_of_event};
+use flakeproof_runner::git::{Asker, NoBeginning, Repository};
 use flakeproof_runner::{Cancel, Waiting, process};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -43,11 +45,14 @@ impl Start {
 pub(crate) struct Code {
     pub(crate) repository: Result<Repository, String>,
     pub(crate) tree: TreeState,
+    /// Where the work began that is to be judged.
+    pub(crate) beginning: Result<Base, NoBeginning>,
 }
 
 impl Code {
-    fn unknown(why: String) -> Self {
-        Self { repository: Err(why), tree: TreeState::default() }
+    fn unknown(why: String, no_beginning: NoBeginning) -> Self {
+        let (tree, beginning) = (TreeState::default(), Err(no_beginning));
+        Self { repository: Err(why), tree, beginning }
     }
 }
 
@@ -57,7 +62,8 @@ pub(crate) struct CodeSoon(JoinHandle<Code>);
 impl CodeSoon {
     /// Wait for the answer.
     pub(crate) fn wait(self) -> Code {
-        self.0.join().unwrap_or_else(|_| Code::unknown("git could not be asked".to_owned()))
+        let failed = "git could not be asked".to_owned();
+        self.0.join().unwrap_or_else(|_| Code::unknown(failed, NoBeginning::Unreadable))
     }
 }
 
@@ -67,10 +73,24 @@ pub(crate) fn code_in(folder: &Path) -> CodeSoon {
     CodeSoon(std::thread::spawn(move || match Repository::containing(&folder) {
         Ok(repository) => {
             let tree = repository.tree_state();
-            Code { repository: Ok(repository), tree }
+            let beginning = repository.beginning_of_change(&tree, &asker());
+            Code { repository: Ok(repository), tree, beginning }
         }
-        Err(why) => Code::unknown(why.to_string()),
+        Err(why) => Code::unknown(why.to_string(), why.no_beginning(&folder)),
     }))
+}
+
+/// Who asks, by the environment.
+fn asker() -> Asker {
+    let variables: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let Some(facts) = CiFacts::read(&variables) else { return Asker::Developer };
+    let event = || {
+        let text = std::fs::read_to_string(variables.get("GITHUB_EVENT_PATH")?).ok()?;
+        before_of_event(&text)
+    };
+    Asker::Ci { before: facts.before.or_else(event) }
 }
 
 /// Listen for interrupts until the program ends, and say then what was being waited for.

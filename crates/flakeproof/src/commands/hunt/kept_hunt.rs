@@ -251,7 +251,8 @@ mod tests {
     fn fingerprint(edited: &[(&str, &str)], tests: &[&str], packages: &str) -> Fingerprint {
         let pairs = edited.iter().map(|(path, digest)| ((*path).to_owned(), (*digest).to_owned()));
         let tree = TreeState { edited: pairs.collect::<BTreeMap<_, _>>(), ..TreeState::default() };
-        let code = Code { repository: Err("no git".into()), tree };
+        let beginning = Err(flakeproof_runner::git::NoBeginning::NoCommit);
+        let code = Code { repository: Err("no git".into()), tree, beginning };
         let test = |id: &&str| SuiteTest { id: (*id).into(), location: None };
         let suite = Suite { tests: tests.iter().map(test).collect(), problems: Vec::new() };
         let surroundings = Surroundings { packages: packages.into(), ..Surroundings::default() };
