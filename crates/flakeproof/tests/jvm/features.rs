@@ -43,20 +43,33 @@ public class Product {
 
 const USES: &str = r#"
     static byte[] kept;
+    static java.util.concurrent.CountDownLatch threadsMayEnd = new java.util.concurrent.CountDownLatch(1);
     @Test public void one() { Assert.assertEquals("one", Product.kind(1)); }
     @Test public void many() { Assert.assertEquals("many", Product.kind(7)); }
     @Test public void fails() { Assert.fail(Product.kind(0)); }
     @Ignore @Test public void ignored() { }
     @Test public void threads() throws Exception {
-        java.util.concurrent.Exchanger<String> other = new java.util.concurrent.Exchanger<>();
-        Runnable half = () -> {
+        // In turns: who waits for a monitor sleeps, where an exchanger may spin. What a thread did is known
+        // for sure only while there is one.
+        int[] turn = {0};
+        java.util.concurrent.CountDownLatch both = new java.util.concurrent.CountDownLatch(2);
+        java.util.function.IntFunction<Runnable> half = me -> () -> {
             try {
-                for (int i = 0; i < 50; i++) { other.exchange(Product.kind(1)); }
+                for (int i = 0; i < 50; i++) {
+                    synchronized (turn) {
+                        while (turn[0] != me) { turn.wait(); }
+                        Product.kind(1);
+                        turn[0] = 1 - me;
+                        turn.notify();
+                    }
+                }
+                both.countDown();
+                threadsMayEnd.await();
             } catch (InterruptedException never) { throw new AssertionError(never); }
         };
-        Thread first = new Thread(half), second = new Thread(half);
-        first.start(); second.start();
-        first.join(); second.join();
+        new Thread(half.apply(0)).start();
+        new Thread(half.apply(1)).start();
+        both.await();
     }
     @Test public void process() throws Exception {
         Process process = new ProcessBuilder("cat").start();
@@ -64,7 +77,7 @@ const USES: &str = r#"
         Assert.assertEquals(0, process.waitFor());
     }
     @Test public void memory() { kept = new byte[90_000_000]; java.util.Arrays.fill(kept, (byte) 1); }
-    @Test public void after() { kept = null; }
+    @Test public void after() { kept = null; threadsMayEnd.countDown(); }
 "#;
 
 fn measured(scene: &Scene, endings: &[&str]) -> Vec<Execution> {
