@@ -62,14 +62,16 @@ pub(super) fn more_often(case: &Case, record: &Record) -> Option<Evidence> {
             (chance_of_as_many_more(before, now) < CHANCE_IN_TURNS)
                 .then(|| evidence(Conditions::Alone, ComparedWith::Base, before, now))
         }
-        Shown::Flaky(Conditions::InOrder) => more_often_than_on_record(case, record),
-        Shown::OrderDependent | Shown::PassesAlone | Shown::Broken | Shown::Nothing => None,
+        Shown::Flaky(Conditions::InOrder) | Shown::OrderDependent => {
+            more_often_than_on_record(case, record)
+        }
+        Shown::PassesAlone | Shown::Broken | Shown::Nothing => None,
     }
 }
 
-/// The same for a test that was seen to fail in the suite's order only, if it does not fail there on the
-/// base either, at the same time.
-pub(super) fn more_often_than_on_record(case: &Case, record: &Record) -> Option<Evidence> {
+/// The same for a test that was seen to fail in the suite's order only, unless it fails there on the base,
+/// too, at the same time.
+fn more_often_than_on_record(case: &Case, record: &Record) -> Option<Evidence> {
     let fails_there = case.base.as_ref().is_some_and(|base| base.in_order.failed > 0);
     let mut now = Tally::default();
     let again = case.attempts.iter().filter(|attempt| attempt.stage == Stage::Order);

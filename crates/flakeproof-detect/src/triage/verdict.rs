@@ -78,7 +78,10 @@ pub(super) fn find(
 pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool {
     case.is_open()
         && match case.shows() {
-            Shown::OrderDependent => !record_of(case, experiments).is_order_dependent(),
+            Shown::OrderDependent => {
+                let record = record_of(case, experiments);
+                !record.is_order_dependent() || rates::more_often(case, &record).is_some()
+            }
             Shown::Broken => match touch(case, experiments.since_pass) {
                 Touch::Touches(..) => false,
                 // Also where nothing it uses has changed: it may be chance after all, or the change
@@ -194,7 +197,10 @@ fn judge_order(
     if record.is_order_dependent() {
         let (passes, failures) = (record.passes, record.failures());
         evidence.push(Evidence::OnRecord { passes, failures });
-        return Verdict::Flaky;
+        match rates::more_often(case, &record) {
+            None => return Verdict::Flaky,
+            Some(more_often) => evidence.push(more_often),
+        }
     }
     let Some(base) = &case.base else {
         let why = case.undecided.clone().unwrap_or_else(|| "the base was not run".to_owned());

@@ -190,6 +190,21 @@ fn a_test_that_fails_in_order_more_often_than_on_record_is_unknown() {
 }
 
 #[test]
+fn an_order_that_makes_a_test_fail_each_time_and_seldom_did_is_not_excused() {
+    let flaky = vec![Some(Kind::StateDependent)];
+    let before = |passes, base| Before {
+        record: Record { passes, flaky: flaky.clone() },
+        base,
+        ..Before::default()
+    };
+    let verdict = |before: &Before| after(&leaking(), &TOUCHED, before, "victim");
+    assert_eq!(verdict(&before(1, Some(sound))), Some(Verdict::Flaky));
+    assert_eq!(verdict(&before(200, Some(sound))), Some(Verdict::Real));
+    assert_eq!(verdict(&before(200, Some(leaking))), Some(Verdict::Flaky));
+    assert_eq!(verdict(&before(200, None)), Some(Verdict::Unknown));
+}
+
+#[test]
 fn a_flaky_test_that_touches_the_change_is_unknown_where_nothing_is_known_of_before() {
     let triaged = triaged_after(&chancy(), &TOUCHED, &Before::default());
     assert_eq!(verdict(&triaged, "a"), Some(Verdict::Unknown));
