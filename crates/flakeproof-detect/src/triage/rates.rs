@@ -43,7 +43,7 @@ impl InTurns {
     /// Whether to run here, and whether then: in the order of Thue and Morse, which no period of the test's
     /// own can follow, so that neither side always comes at the same time of it.
     pub(super) fn order(turn: u32) -> [bool; 2] {
-        let is_here_first = turn.count_ones() % 2 == 0;
+        let is_here_first = turn.count_ones().is_multiple_of(2);
         [is_here_first, !is_here_first]
     }
 
