@@ -11,7 +11,7 @@ use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{Checkout, NoBeginning, Repository};
 
-use super::servers;
+use super::{ChangeSince, servers};
 use crate::triage::{BaseProject, Record};
 
 /// A base must be collected, and built where that is needed, within this time or twice the suite's.
@@ -87,10 +87,15 @@ impl<'a> BeforeTheChange<'a> {
         Ok((repository, base))
     }
 
-    /// Why there is a change and nobody can see it, if that is so.
-    pub fn hidden(&self) -> Option<String> {
-        let why = self.base.as_ref().err().filter(|why| why.hides_the_change())?;
-        Some(self.repository.as_ref().err().cloned().unwrap_or_else(|| why.to_string()))
+    /// Why there is a change and nobody can see it, if that is so: its beginning is not known, or git does
+    /// not tell what came after it.
+    pub fn hidden(&self, since: &ChangeSince<'_>) -> Option<String> {
+        match (&self.base, &self.repository) {
+            (Err(why), _) if !why.hides_the_change() => None,
+            (Err(_), Err(why)) => Some(why.clone()),
+            (Err(why), Ok(_)) => Some(why.to_string()),
+            (Ok(base), _) => since.facts_since(base.clone()).err(),
+        }
     }
 
     /// How a test fared before the change, as far as it failed like this.

@@ -431,7 +431,7 @@ fn is_dear(case: &Case) -> bool {
 }
 
 /// One more time alone, on the head.
-fn run_here(
+pub(super) fn run_here(
     head: &OrderStage<'_>,
     case: &mut Case,
     isolation: Isolation,

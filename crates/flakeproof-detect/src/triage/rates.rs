@@ -2,13 +2,20 @@
 //! fails in two of three now is the change's failure, however flaky the test was.
 //!
 //! The strongest answer are runs alone here and on the base, in turns: the same minute, the same machine.
-//! Of a test that fails in the suite's order only, the runs on record tell, which were in that order too.
+//! Of a test that fails in the suite's order only, the runs on record tell, which were in that order too, and
+//! of any test where the base cannot be had, or may not have run its own code.
 //! The failure that began it all never counts: without it, nobody would ask.
+
+use std::time::Duration;
 
 use flakeproof_core::statistics::chance_of_as_many_more;
 use flakeproof_core::{ComparedWith, Conditions, Evidence, Isolation, Stage, Tally};
+use flakeproof_runner::{Error, Result};
 
+use super::Event;
+use super::base::{BaseTrials, run_here};
 use super::case::{Case, Shown};
+use super::in_order::OrderStage;
 use super::settings::Record;
 
 /// How unlikely it must be that as many runs fail where nothing differs. To ask a person once too often
@@ -17,12 +24,18 @@ const CHANCE_IN_TURNS: f64 = 0.05;
 /// The same for the record, which is of other days, and maybe of other machines.
 const CHANCE_BESIDE_THE_RECORD: f64 = 0.01;
 
+/// Below this, the record alone does not excuse a test: the base is asked, or it is run again.
+const CHANCE_WORTH_A_LOOK: f64 = 0.1;
+
 /// So many turns tell a test that fails four times in twelve from one that never does.
 const TURNS_IN_NEW_PROCESSES: u32 = 12;
 /// The same where copies of a process are cheap.
 const TURNS_IN_COPIES: u32 = 24;
 /// After so many passes in a row it does not fail often enough to be told apart in the turns that are left.
 const PASSES_THAT_END_IT: u32 = 6;
+
+/// So often the suite's order is run again for what is excused by few failures on record.
+const ORDERS_MORE: u32 = 3;
 
 /// How a test fared alone, here and on the base, in turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,50 +64,147 @@ impl InTurns {
     pub(super) fn is_hopeless(self) -> bool {
         self.now.failures == 0 && self.now.runs >= PASSES_THAT_END_IT
     }
+
+    /// Whether time was left for as many as tell something.
+    fn is_enough(self) -> bool {
+        self.is_hopeless() || self.now.runs.min(self.before.runs) >= TURNS_IN_NEW_PROCESSES
+    }
+}
+
+/// How often a test fails now, and how often it did before the change.
+struct Comparison {
+    conditions: Conditions,
+    with: ComparedWith,
+    before: Tally,
+    now: Tally,
+}
+
+impl Comparison {
+    /// With the runs on record, which were in the suite's order, and maybe on another day and machine.
+    fn with_record(conditions: Conditions, now: Tally, record: &Record) -> Self {
+        let failures = record.failures();
+        let before = Tally { runs: record.passes + failures, failures };
+        Self { conditions, with: ComparedWith::Record, before, now }
+    }
+
+    fn chance(&self) -> f64 {
+        chance_of_as_many_more(self.before, self.now)
+    }
+
+    fn shows_more(&self) -> bool {
+        self.chance()
+            < match self.with {
+                ComparedWith::Base => CHANCE_IN_TURNS,
+                ComparedWith::Record => CHANCE_BESIDE_THE_RECORD,
+            }
+    }
+
+    fn into_evidence(self) -> Evidence {
+        Evidence::MoreOften {
+            conditions: self.conditions,
+            compared_with: self.with,
+            failed: self.now.failures,
+            runs: self.now.runs,
+            failed_before: self.before.failures,
+            runs_before: self.before.runs,
+        }
+    }
 }
 
 /// What shows that a flaky test fails more often than before the change, if anything does.
 pub(super) fn more_often(case: &Case, record: &Record) -> Option<Evidence> {
-    match case.shows() {
+    let in_turns = in_turns(case).filter(Comparison::shows_more);
+    let on_record = || beside_the_record(case, record).filter(Comparison::shows_more);
+    in_turns.or_else(on_record).map(Comparison::into_evidence)
+}
+
+/// Whether a few runs more may show that a test fails more often than on record.
+pub(super) fn may_be_more_often(case: &Case, record: &Record) -> bool {
+    beside_the_record(case, record).is_some_and(|it| it.chance() < CHANCE_WORTH_A_LOOK)
+}
+
+/// A test that fails alone, here and on the base.
+fn in_turns(case: &Case) -> Option<Comparison> {
+    let InTurns { before, now } = sound_base(case)?.in_turns;
+    let conditions = Conditions::Alone;
+    (case.shows() == Shown::Flaky(conditions)).then_some(Comparison {
+        conditions,
+        with: ComparedWith::Base,
+        before,
+        now,
+    })
+}
+
+/// The record tells where the base does not: of a test that fails in the suite's order only, unless it
+/// fails in that of the base, too, and of one that fails alone, unless there were turns enough.
+fn beside_the_record(case: &Case, record: &Record) -> Option<Comparison> {
+    let base = sound_base(case);
+    let (conditions, is_told_by_base) = match case.shows() {
         Shown::Flaky(Conditions::Alone) => {
-            let base = case.base.as_ref().filter(|base| base.doubt.is_none())?;
-            let InTurns { before, now } = base.in_turns;
-            (chance_of_as_many_more(before, now) < CHANCE_IN_TURNS)
-                .then(|| evidence(Conditions::Alone, ComparedWith::Base, before, now))
+            (Conditions::Alone, base.is_some_and(|base| base.in_turns.is_enough()))
         }
         Shown::Flaky(Conditions::InOrder) | Shown::OrderDependent => {
-            more_often_than_on_record(case, record)
+            (Conditions::InOrder, base.is_some_and(|base| base.in_order.failed > 0))
         }
-        Shown::PassesAlone | Shown::Broken | Shown::Nothing => None,
-    }
+        Shown::PassesAlone | Shown::Broken | Shown::Nothing => return None,
+    };
+    let now = || Comparison::with_record(conditions, runs_under(case, conditions), record);
+    (!is_told_by_base).then(now)
 }
 
-/// The same for a test that was seen to fail in the suite's order only, unless it fails there on the base,
-/// too, at the same time.
-fn more_often_than_on_record(case: &Case, record: &Record) -> Option<Evidence> {
-    let fails_there = case.base.as_ref().is_some_and(|base| base.in_order.failed > 0);
-    let mut now = Tally::default();
-    let again = case.attempts.iter().filter(|attempt| attempt.stage == Stage::Order);
-    again.for_each(|attempt| now.count(case.fails_alike(&attempt.execution)));
-    let failures = record.failures();
-    let before = Tally { runs: record.passes + failures, failures };
-    let is_chance = chance_of_as_many_more(before, now) >= CHANCE_BESIDE_THE_RECORD;
-    (!fails_there && !is_chance)
-        .then(|| evidence(Conditions::InOrder, ComparedWith::Record, before, now))
+/// How it fared on the base, if what ran there was the base's code.
+fn sound_base(case: &Case) -> Option<&BaseTrials> {
+    case.base.as_ref().filter(|base| base.doubt.is_none())
 }
 
-fn evidence(
-    conditions: Conditions,
-    compared_with: ComparedWith,
-    before: Tally,
-    now: Tally,
-) -> Evidence {
-    Evidence::MoreOften {
-        conditions,
-        compared_with,
-        failed: now.failures,
-        runs: now.runs,
-        failed_before: before.failures,
-        runs_before: before.runs,
+/// How a case fared in new processes, under some conditions.
+fn runs_under(case: &Case, conditions: Conditions) -> Tally {
+    let stage = match conditions {
+        Conditions::Alone => Stage::Fresh,
+        Conditions::InOrder => Stage::Order,
+    };
+    let mut runs = Tally::default();
+    let attempts = case.attempts.iter().filter(|attempt| attempt.stage == stage);
+    attempts.for_each(|attempt| runs.count(case.fails_alike(&attempt.execution)));
+    runs
+}
+
+/// Run what a record would excuse more often here, where the base does not tell how often it failed:
+/// until it is told apart from the record, or as often as a comparison in turns would.
+pub(super) fn look_again(
+    head: &OrderStage<'_>,
+    cases: &mut [&mut Case],
+    record: &dyn Fn(&Case) -> Record,
+    deadline: Duration,
+    sink: &mut dyn FnMut(Event),
+) -> Result<()> {
+    for _ in 0..ORDERS_MORE {
+        let may_be = |case: &&mut &mut Case| {
+            let (conditions, record) = (runs_under(case, Conditions::InOrder), record(case));
+            let is_asked = case.shows() != Shown::Flaky(Conditions::Alone) && conditions.runs > 0;
+            let is_open = is_asked && record.failures() > 0 && may_be_more_often(case, &record);
+            is_open && more_often(case, &record).is_none()
+        };
+        let open: Vec<&mut Case> =
+            cases.iter_mut().filter(may_be).map(|case| &mut **case).collect();
+        if open.is_empty() || (head.clock)() >= deadline {
+            break;
+        }
+        head.rerun_once(open, sink)?;
     }
+    for case in cases.iter_mut() {
+        let record = record(case);
+        while case.shows() == Shown::Flaky(Conditions::Alone)
+            && record.failures() > 0
+            && beside_the_record(case, &record).is_some_and(|it| !it.shows_more())
+            && runs_under(case, Conditions::Alone).runs < TURNS_IN_NEW_PROCESSES
+            && (head.clock)() < deadline
+        {
+            if head.cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            run_here(head, case, Isolation::Spawn, sink)?;
+        }
+    }
+    Ok(())
 }

@@ -201,7 +201,7 @@ pub struct Experiments<'a> {
     /// What changed since the work that is to be judged began.
     pub since_base: &'a ChangeLookup<'a>,
     /// Why that is not known, where there is such work all the same: a clone that lacks commits.
-    pub hidden_change: Option<String>,
+    pub hidden_change: &'a dyn Fn() -> Option<String>,
     /// How a test fared before that work began, as far as it failed like this.
     pub record: &'a dyn Fn(&TestId, Option<&Signature>) -> Record,
     /// The code from before that work, checked out beside the project; or why it cannot be had.

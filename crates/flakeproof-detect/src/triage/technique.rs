@@ -13,6 +13,7 @@ use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 use super::base::{self, BaseStage};
 use super::case::{Case, Shown};
 use super::in_order::OrderStage;
+use super::rates;
 use super::settings::Experiments;
 use super::suite_run::{self, SuiteRun};
 use super::{TriageSettings, fresh, postponed, verdict};
@@ -197,15 +198,21 @@ fn compare_with_base(
     let deadline = now + head.settings.evidence.base(head.suite_took);
     let lasting = now + head.settings.evidence.lasting(head.suite_took);
     match base {
-        Ok(base) => BaseStage { head, base: &base, deadline, lasting }.compare(open, sink),
+        Ok(base) => {
+            let reborrowed = open.iter_mut().map(|case| &mut **case).collect();
+            BaseStage { head, base: &base, deadline, lasting }.compare(reborrowed, sink)?;
+        }
         Err(why) => {
             for case in &mut open {
                 case.undecided.get_or_insert_with(|| why.clone());
             }
-            open.retain(|case| verdict::would_be_chance(case, experiments));
-            base::until_they_pass(head, open, lasting, sink)
+            let may_be_chance = |case: &&mut &mut Case| verdict::would_be_chance(case, experiments);
+            let hopeful = open.iter_mut().filter(may_be_chance).map(|case| &mut **case).collect();
+            base::until_they_pass(head, hopeful, lasting, sink)?;
         }
     }
+    let record = |case: &Case| verdict::record_of(case, experiments);
+    rates::look_again(head, &mut open, &record, deadline, sink)
 }
 
 /// Whether a stage ended because the user wanted it to.

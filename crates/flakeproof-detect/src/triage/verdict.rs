@@ -28,8 +28,8 @@ use std::collections::{HashMap, HashSet};
 
 use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
-    Attempt, Conditions, Dependencies, Evidence, Execution, Group, GroupCause, Kind, Outcome,
-    Signature, Stage, Suite, TestFinding, TestId, Verdict,
+    Attempt, ComparedWith, Conditions, Dependencies, Evidence, Execution, Group, GroupCause, Kind,
+    Outcome, Signature, Stage, Suite, TestFinding, TestId, Verdict,
 };
 use flakeproof_runner::Adapter;
 
@@ -80,7 +80,7 @@ pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool
         && match case.shows() {
             Shown::OrderDependent => {
                 let record = record_of(case, experiments);
-                !record.is_order_dependent() || rates::more_often(case, &record).is_some()
+                !record.is_order_dependent() || rates::may_be_more_often(case, &record)
             }
             Shown::Broken => match touch(case, experiments.since_pass) {
                 Touch::Touches(..) => false,
@@ -94,7 +94,7 @@ pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool
                     let record = record_of(case, experiments);
                     let is_as_before = conditions == Conditions::InOrder
                         && record.failures() > 0
-                        && rates::more_often(case, &record).is_none();
+                        && !rates::may_be_more_often(case, &record);
                     is_anything_changed(case, experiments) && !is_as_before
                 }
                 Touch::Disjoint(..) => false,
@@ -144,8 +144,8 @@ fn judge_flaky(
     experiments: &Experiments<'_>,
     evidence: &mut Vec<Evidence>,
 ) -> Verdict {
-    if let Some(why) = &experiments.hidden_change {
-        evidence.push(Evidence::Undecided { reason: may_be_new(why) });
+    if let Some(why) = (experiments.hidden_change)() {
+        evidence.push(Evidence::Undecided { reason: may_be_new(&why) });
         return Verdict::Unknown;
     }
     let touch = touch(case, experiments.since_base);
@@ -164,12 +164,11 @@ fn judge_flaky(
     let is_doubted = base.is_some_and(|base| base.doubt.is_some());
     if failures > 0 || (failed_there > 0 && !is_doubted) {
         let Some(more_often) = rates::more_often(case, &record) else { return Verdict::Flaky };
+        let is_told_by_record =
+            matches!(more_often, Evidence::MoreOften { compared_with: ComparedWith::Record, .. });
         evidence.push(more_often);
         evidence.extend(touch.evidence());
-        return match case.shows() {
-            Shown::Flaky(Conditions::InOrder) => Verdict::Unknown,
-            _ => Verdict::NewlyFlaky,
-        };
+        return if is_told_by_record { Verdict::Unknown } else { Verdict::NewlyFlaky };
     }
     evidence.extend(touch.evidence());
     match touch {
@@ -372,7 +371,8 @@ fn facts(case: &Case, change: &super::ChangeLookup<'_>) -> Result<Facts, String>
     change(&case.test, dependencies.unwrap_or(&nothing))
 }
 
-fn record_of(case: &Case, experiments: &Experiments<'_>) -> Record {
+/// How it fared before the change.
+pub(super) fn record_of(case: &Case, experiments: &Experiments<'_>) -> Record {
     (experiments.record)(&case.test, case.signature())
 }
 

@@ -153,11 +153,29 @@ fn a_flaky_test_that_fails_as_often_on_the_base_is_just_flaky() {
 }
 
 #[test]
-fn a_base_that_may_run_the_change_does_not_tell_how_often_it_fails() {
-    let record = Record { passes: 9, flaky: vec![None] };
+fn the_record_tells_how_often_a_test_failed_where_the_base_does_not() {
     let (base, foreign) = (Some((|| failing(1)) as fn() -> Scripted), Some("an installed copy"));
-    let before = Before { record, base, foreign, ..Before::default() };
-    assert_eq!(after(&failing(7), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+    let record = |passes| Record { passes, flaky: vec![None] };
+    let may_run_the_change =
+        |passes| Before { record: record(passes), base, foreign, ..Before::default() };
+    let cannot_be_had = |passes| Before { record: record(passes), ..Before::default() };
+    for (passes, expected) in [(1, Verdict::Flaky), (100, Verdict::Unknown)] {
+        for before in [may_run_the_change(passes), cannot_be_had(passes)] {
+            let triaged = triaged_after(&failing(7), &TOUCHED, &before);
+            assert_eq!(verdict(&triaged, "a"), Some(expected), "{passes} passes on record");
+        }
+    }
+    // As seldom as ever.
+    assert_eq!(after(&failing(1), &TOUCHED, &cannot_be_had(30), "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn a_base_that_fails_in_order_and_may_run_the_change_excuses_nothing() {
+    let base: fn() -> Scripted = || in_order("F");
+    let record = Record { passes: 100, flaky: vec![None] };
+    let before =
+        Before { record, base: Some(base), foreign: Some("an installed copy"), hidden: None };
+    assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
 }
 
 /// A test that passes alone, and fares in the suite's order as each letter says, one run after the other.
@@ -202,6 +220,9 @@ fn an_order_that_makes_a_test_fail_each_time_and_seldom_did_is_not_excused() {
     assert_eq!(verdict(&before(200, Some(sound))), Some(Verdict::Real));
     assert_eq!(verdict(&before(200, Some(leaking))), Some(Verdict::Flaky));
     assert_eq!(verdict(&before(200, None)), Some(Verdict::Unknown));
+    // One failure in a hundred runs does not excuse an order that always fails now.
+    assert_eq!(verdict(&before(99, Some(sound))), Some(Verdict::Real));
+    assert_eq!(verdict(&before(99, None)), Some(Verdict::Unknown));
 }
 
 #[test]

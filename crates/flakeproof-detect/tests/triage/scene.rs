@@ -68,7 +68,7 @@ fn triage_by(
         since_pass: &|_, _| since.facts(),
         // Without a change to judge, what is tried is what the technique itself asks for.
         since_base: &|_, _| since.facts().map(without_files),
-        hidden_change: None,
+        hidden_change: &|| None,
         record: &|_, _| Record::default(),
         base: &|| Err("there is no base".into()),
         clock,
@@ -114,7 +114,7 @@ pub(crate) fn triaged_after(scripted: &Scripted, since: &Since, before: &Before)
     let experiments = Experiments {
         since_pass: &|_, _| since.facts(),
         since_base: &|_, _| since.facts(),
-        hidden_change: before.hidden.map(str::to_owned),
+        hidden_change: &|| before.hidden.map(str::to_owned),
         record: &|_, _| before.record.clone(),
         base: &|| {
             let base = before.base.ok_or("there is no base")?;

@@ -83,7 +83,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         let request = request(&settings, &id, seed, &cancel);
         let experiments = Experiments {
             since_pass: &|test, touched| change.facts(&**history.borrow(), test, touched),
-            hidden_change: before.hidden(),
+            hidden_change: &|| before.hidden(&change),
             since_base: &|_, _| change.facts_since(before.base()?.1),
             record: &|test, signature| before.record(&**history.borrow(), test, signature),
             base: &|| {
