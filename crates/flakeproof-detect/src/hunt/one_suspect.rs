@@ -83,11 +83,11 @@ impl Hunt<'_, '_> {
         self.suspicious().iter().map(pairs).sum::<f64>() * SAVED_BY_AN_ORDER > order
     }
 
-    /// So many pairs explain a suspect at most, if it depends on one other test.
+    /// So many pairs explain a suspect at most, if it depends on one other test. Without candidates it depends
+    /// on several, or others came in between that undid what one of them did.
     fn pairs_of(&self, test: u32) -> usize {
         match self.fewest_candidates(test).len() {
-            // Then it needs several others, or a cleaner came in between.
-            0 => usize::MAX,
+            0 => self.orders.tests(),
             pairs => pairs,
         }
     }
@@ -118,13 +118,13 @@ impl Hunt<'_, '_> {
         let past = self.past_orders(test, fails_alone);
         let mut candidates = self.candidates(test, fails_alone);
         candidates.sort_by_key(|other| past.iter().filter(|it| !it.agrees_with(&[*other])).count());
-        let seconds = match candidates.is_empty() {
-            // Several tests together, or an order that a cleaner came into: that is looked for in whole orders.
-            true => ORDERS_OF_A_SEARCH * self.seconds_of_an_order(),
-            false => candidates.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum(),
-        };
+        let mut undone = always_close_before(&past);
+        undone.retain(|other| !candidates.contains(other));
+        let some = if candidates.is_empty() { &undone } else { &candidates };
+        let pairs: f64 = some.iter().map(|other| self.seconds_of_a_pair(*other, test)).sum();
+        let seconds = pairs.min(ORDERS_OF_A_SEARCH * self.seconds_of_an_order());
         let is_shown_anew = self.scheduler.isolation() != Isolation::Spawn;
-        Suspect { test, fails_alone, candidates, past, is_shown_anew, seconds }
+        Suspect { test, fails_alone, candidates, undone, past, is_shown_anew, seconds }
     }
 
     /// The orders that ran in one environment up to a test, and whether it did in them what it does alone.
@@ -133,7 +133,7 @@ impl Hunt<'_, '_> {
         let past = |before: Vec<u32>, has_failed: bool| {
             let mut places = vec![None; self.orders.tests()];
             (0..).zip(&before).for_each(|(at, other)| places[*other as usize] = Some(at));
-            PastOrder { places, has_changed: has_failed != fails_alone }
+            PastOrder { length: before.len(), places, has_changed: has_failed != fails_alone }
         };
         let others = self.ledger.whole_orders(test).into_iter();
         let mut all: Vec<PastOrder> = others
@@ -187,9 +187,8 @@ impl Hunt<'_, '_> {
         let kind = if fails_alone { FlakyKind::Brittle } else { FlakyKind::Victim };
         let mut tests_of: BTreeMap<&Vec<u32>, usize> = BTreeMap::new();
         // Who ran before it without any effect explains nothing, unless all of them did: then somebody heals.
-        let ran = self.ran_before(test, fails_alone);
         let may_explain = |other: &u32| match suspect.candidates.is_empty() {
-            true => ran[*other as usize],
+            true => suspect.undone.contains(other),
             false => suspect.candidates.contains(other),
         };
         for (other, set) in &self.first_influence {
@@ -212,23 +211,25 @@ impl Hunt<'_, '_> {
         Ok(None)
     }
 
-    /// One of the candidates, as far as they cost less than a search for several; else such a search.
+    /// One of the candidates, or of those whose work was undone, as far as they cost less than a search for
+    /// several; else such a search.
     fn new_influence(&mut self, suspect: &Suspect) -> Result<Option<Vec<u32>>, Stop> {
         let Suspect { test, fails_alone, .. } = *suspect;
         let search = ORDERS_OF_A_SEARCH * self.seconds_of_an_order();
-        let mut seconds = 0.0;
-        let is_cheap = |first: &&u32| {
-            seconds += self.seconds_of_a_pair(**first, test);
-            seconds < search
-        };
-        let candidates: Vec<u32> =
-            suspect.candidates.iter().take_while(is_cheap).copied().collect();
-        let needs_no_more = |first: u32| suspect.is_borne_out(&[first]);
-        let scheduler = &mut self.scheduler;
-        let first =
-            polluters::first_influence(scheduler, &candidates, test, fails_alone, &needs_no_more)?;
-        if let Some(first) = first {
-            return Ok(Some(vec![first]));
+        for likely in [&suspect.candidates, &suspect.undone] {
+            let mut seconds = 0.0;
+            let is_cheap = |first: &&u32| {
+                seconds += self.seconds_of_a_pair(**first, test);
+                seconds < search
+            };
+            let likely: Vec<u32> = likely.iter().take_while(is_cheap).copied().collect();
+            let needs_no_more = |first: u32| suspect.is_borne_out(&[first]);
+            let scheduler = &mut self.scheduler;
+            let first =
+                polluters::first_influence(scheduler, &likely, test, fails_alone, &needs_no_more)?;
+            if let Some(first) = first {
+                return Ok(Some(vec![first]));
+            }
         }
         if !self.scheduler.fits(search) {
             return Ok(None);
@@ -268,6 +269,9 @@ struct Suspect {
     /// Tests that ran before it when its outcome changed, and never when it did not; those that explain
     /// most orders first.
     candidates: Vec<u32>,
+    /// Tests that always ran before it when its outcome changed, and others may have undone what they did when
+    /// it did not; those first that were always close.
+    undone: Vec<u32>,
     /// The orders that say something of it.
     past: Vec<PastOrder>,
     /// Whether new processes are asked about what is found.
@@ -288,8 +292,30 @@ impl Suspect {
     }
 }
 
+/// The tests that ran before a suspect in all orders that changed its outcome, those first that were close to it
+/// where they were farthest: whoever undid their work in other orders did not come in between in these.
+fn always_close_before(past: &[PastOrder]) -> Vec<u32> {
+    let changed: Vec<&PastOrder> = past.iter().filter(|order| order.has_changed).collect();
+    let Some(some) = changed.first() else { return Vec::new() };
+    let farthest = |test: u32| {
+        changed
+            .iter()
+            .map(|order| order.distance(test))
+            .collect::<Option<Vec<usize>>>()?
+            .into_iter()
+            .max()
+    };
+    let tests = (0..).zip(&some.places).map(|(test, _)| test);
+    let mut close: Vec<(usize, u32)> =
+        tests.filter_map(|test| Some((farthest(test)?, test))).collect();
+    close.sort_unstable();
+    close.into_iter().map(|(_, test)| test).collect()
+}
+
 /// An order that ran in one environment up to a suspect.
 struct PastOrder {
+    /// So many tests ran before the suspect.
+    length: usize,
     /// Where each test stood that ran before the suspect.
     places: Vec<Option<u32>>,
     /// Whether the suspect did something else than alone.
@@ -297,6 +323,12 @@ struct PastOrder {
 }
 
 impl PastOrder {
+    /// So many places before the suspect a test ran.
+    fn distance(&self, test: u32) -> Option<usize> {
+        let place = self.places[test as usize]?;
+        self.length.checked_sub(place as usize)
+    }
+
     /// Whether its outcome is what it is to be if these tests, in their order, are why it changes.
     fn agrees_with(&self, set: &[u32]) -> bool {
         let places: Option<Vec<u32>> = set.iter().map(|it| self.places[*it as usize]).collect();

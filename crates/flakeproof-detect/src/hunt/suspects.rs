@@ -58,7 +58,11 @@ impl Hunt<'_, '_> {
         // A cleaner in between makes the guilty look innocent; nobody who ran before is, then.
         suspects.retain(|(test, _)| !self.first_influence.contains_key(test));
         let before = suspects.iter().map(|(test, fails)| (*test, self.ran_before(*test, *fails)));
-        let before = before.collect();
+        let before: BTreeMap<u32, Vec<bool>> = before.collect();
+        let ran_before = |first: u32, second: u32| before[&second][first as usize];
+        if !self.can_afford(&all, &suspects, &ran_before) {
+            return self.explain_in_turn();
+        }
         self.try_marked(&suspects, &before)?;
         self.try_known_polluters()?;
         self.confirm_in_time()

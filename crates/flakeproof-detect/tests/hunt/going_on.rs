@@ -159,6 +159,29 @@ fn suspects_that_cannot_all_run_alone_are_explained_a_few_at_a_time() {
 }
 
 #[test]
+fn setters_whose_work_many_other_tests_undo_are_found_under_a_budget() {
+    let names: Vec<String> = (0..100).map(|number| format!("t{number:02}")).collect();
+    let suite = suite(names.iter().map(String::as_str)).cannot_fork("it has threads");
+    // What one test fills, some empty, so that few orders show what it does for another.
+    let undoes = |test: &TestId| ["7", "8", "9"].iter().any(|end| test.as_str().ends_with(end));
+    let suite = (0..10).fold(suite, |suite, ten| {
+        let setter = format!("t{ten}4");
+        suite.fails_if(&format!("t{ten}5"), move |moment| {
+            let mut last = moment.before.iter().rev();
+            last.find(|it| undoes(it) || it.as_str() == setter).is_none_or(undoes)
+        })
+    });
+    let settings = HuntSettings { strategy: forecast(100, 0.0), ..settings() };
+    let (hunted, _) = within(&suite, 3_000, &settings);
+    let explained = (0..10).filter(|ten| {
+        let found = of(&hunted, &format!("t{ten}5"));
+        found.setters == [[TestId::from(format!("t{ten}4").as_str())]]
+    });
+    let explained = explained.count();
+    assert!(explained >= 8, "{explained} of 10 explained");
+}
+
+#[test]
 fn another_order_is_run_where_it_saves_more_pairs_than_it_costs() {
     // The orders that run before the first pair.
     let orders = |victims: u32| {
