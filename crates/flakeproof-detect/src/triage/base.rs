@@ -225,7 +225,7 @@ impl BaseStage<'_> {
             if case.shows() != Shown::Broken || is_enough || self.is_over() {
                 break;
             }
-            run_here(self.head, case, Isolation::Spawn, sink)?;
+            run_here(self.head, case, Isolation::Spawn, next(case), sink)?;
             if case.shows() == Shown::Broken {
                 let there = Probe::attempt(turn + 1);
                 let again = self.alone(&case.test, Isolation::Spawn, there)?;
@@ -302,7 +302,7 @@ impl BaseStage<'_> {
             }
             for is_here in InTurns::order(turn) {
                 if is_here {
-                    let ran = run_here(self.head, case, isolation, sink)?;
+                    let ran = run_here(self.head, case, isolation, next(case), sink)?;
                     trials.in_turns.now.count(case.fails_alike(&ran));
                 } else {
                     let ran = self.alone(&case.test, isolation, Probe::attempt(turn + 2))?;
@@ -376,7 +376,7 @@ pub(super) fn until_they_pass(
                 if case.shows() != Shown::Broken || (head.clock)() >= deadline {
                     break;
                 }
-                run_here(head, case, Isolation::Spawn, sink)?;
+                run_here(head, case, Isolation::Spawn, next(case), sink)?;
             }
         }
         if (head.clock)() >= deadline {
@@ -430,15 +430,20 @@ fn is_dear(case: &Case) -> bool {
     case.outcome() == Outcome::TimedOut
 }
 
+/// The next time of a case, not measured.
+pub(super) fn next(case: &Case) -> Probe {
+    Probe::attempt(case.next_number())
+}
+
 /// One more time alone, on the head.
 pub(super) fn run_here(
     head: &OrderStage<'_>,
     case: &mut Case,
     isolation: Isolation,
+    probe: Probe,
     sink: &mut dyn FnMut(Event),
 ) -> Result<Execution> {
     let number = case.next_number();
-    let probe = Probe::attempt(number);
     let (isolation, execution) = fresh::run_alone(head.adapter, &case.test, isolation, probe)?;
     let ran = execution.clone();
     let attempt = Attempt { stage: Stage::Fresh, isolation, number, position: None, execution };

@@ -204,9 +204,22 @@ impl Case {
         self.alone().find(|it| it.outcome.is_failure() && it.dependencies.is_some())
     }
 
-    /// What the process touched in which the test ran last in the suite's order.
-    pub(super) fn measured_in_order(&self) -> Option<&Dependencies> {
-        self.in_order().filter_map(|it| it.dependencies.as_ref()).last()
+    /// What the processes touched in which the test ran in the suite's order.
+    pub(super) fn measured_in_order(&self) -> impl Iterator<Item = &Dependencies> {
+        self.in_order().filter_map(|it| it.dependencies.as_ref())
+    }
+
+    /// What the test touched each time it was measured alone.
+    pub(super) fn measured_alone(&self) -> impl Iterator<Item = &Dependencies> {
+        self.alone().filter_map(|it| it.dependencies.as_ref())
+    }
+
+    /// Whether what it touches is known of an execution that failed as in the suite. Among others, what
+    /// the process touched is not the test's alone.
+    pub(super) fn has_measured_failure(&self) -> bool {
+        let is_one = |it: &Execution| it.dependencies.is_some() && self.fails_alike(it);
+        let fails_among_others_only = self.shows() == Shown::Flaky(Conditions::InOrder);
+        self.alone().any(is_one) || (fails_among_others_only && self.in_order().any(is_one))
     }
 
     /// The first execution whose dependencies were measured from the start of its process.

@@ -20,6 +20,7 @@
 
 mod base;
 mod case;
+mod failing_path;
 mod fresh;
 mod in_order;
 mod postponed;

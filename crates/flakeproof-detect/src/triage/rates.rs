@@ -13,7 +13,7 @@ use flakeproof_core::{ComparedWith, Conditions, Evidence, Isolation, Stage, Tall
 use flakeproof_runner::{Error, Result};
 
 use super::Event;
-use super::base::{BaseTrials, run_here};
+use super::base::{self, BaseTrials, run_here};
 use super::case::{Case, Shown};
 use super::in_order::OrderStage;
 use super::settings::Record;
@@ -203,7 +203,11 @@ pub(super) fn look_again(
             if head.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            run_here(head, case, Isolation::Spawn, sink)?;
+            match run_here(head, case, Isolation::Spawn, base::next(case), sink) {
+                Ok(_) => {}
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(_) => break,
+            }
         }
     }
     Ok(())

@@ -16,7 +16,7 @@ use super::in_order::OrderStage;
 use super::rates;
 use super::settings::Experiments;
 use super::suite_run::{self, SuiteRun};
-use super::{TriageSettings, fresh, postponed, verdict};
+use super::{TriageSettings, failing_path, fresh, postponed, verdict};
 use crate::side_by_side;
 
 /// Where more tests fail than are rerun, so many of them stand for all.
@@ -152,6 +152,10 @@ pub fn triage(
                 }
             }
             head.rerun(&mut cases, sink)?;
+            let rests_on_a_pass = |case: &&mut Case| verdict::rests_on_a_pass(case, experiments);
+            let mut resting: Vec<&mut Case> = cases.iter_mut().filter(rests_on_a_pass).collect();
+            let deadline = clock() + settings.evidence.lasting(suite_took);
+            failing_path::look_for(&head, &mut resting, deadline, sink)?;
             let open = cases.iter_mut().filter(|case| needs_the_base(case)).collect();
             compare_with_base(&head, open, experiments, sink)
         };

@@ -103,6 +103,13 @@ pub(super) fn needs_the_base(case: &Case, experiments: &Experiments<'_>) -> bool
         }
 }
 
+/// Whether a case is flaky only because a run of it that passed does not touch the change.
+pub(super) fn rests_on_a_pass(case: &Case, experiments: &Experiments<'_>) -> bool {
+    matches!(case.shows(), Shown::Flaky(_))
+        && !case.has_measured_failure()
+        && would_be_chance(case, experiments)
+}
+
 /// Whether a case would be flaky if it passed: something has changed, and nothing that it uses.
 pub(super) fn would_be_chance(case: &Case, experiments: &Experiments<'_>) -> bool {
     is_anything_changed(case, experiments)
@@ -312,37 +319,62 @@ impl Touch {
 }
 
 /// INTERSECT: how a test and a change meet.
-///
-/// Of a test that fails each time, only a failure says what it touches: a pass may have taken another
-/// path. Of one that was seen to fail among others only, what any of them touches counts as well, where
-/// that is known: each may disturb it.
 fn touch(case: &Case, change: &super::ChangeLookup<'_>) -> Touch {
-    let is_broken = case.shows() == Shown::Broken;
-    let is_seen_among_others_only = case.shows() == Shown::Flaky(Conditions::InOrder);
-    if let Some(process) = case.measured_in_order().filter(|_| is_seen_among_others_only) {
-        // What cannot be seen of others is no reason to say nothing of this one.
-        let seen = Dependencies { blind_spots: Vec::new(), ..process.clone() };
-        match meeting(case, &seen, change) {
-            Touch::Disjoint(..) => {}
-            touch @ (Touch::Touches(..) | Touch::Silent(_)) => return touch,
-        }
+    match case.shows() {
+        Shown::Broken => touch_of_a_failure(case, change),
+        shown => touch_of_any_run(case, shown, change),
     }
-    let measured = if is_broken { case.measured_failure() } else { case.measured() };
+}
+
+/// Of a test that fails each time, only a failure says what it touches: a pass may have taken another path.
+fn touch_of_a_failure(case: &Case, change: &super::ChangeLookup<'_>) -> Touch {
+    let measured = case.measured_failure();
     let Some((execution, dependencies)) =
         measured.and_then(|it| Some((it, it.dependencies.as_ref()?)))
     else {
-        let is_gone = case.fresh().any(|attempt| attempt.execution.outcome.ends_environment());
-        return Touch::Silent(match is_gone {
-            true => "the process was gone before it could say what it touched".into(),
-            false => "what it touches was not measured".into(),
-        });
+        return Touch::Silent(why_not_measured(case));
     };
     match meeting(case, dependencies, change) {
         // What is not the suite's failure says nothing about it: that one may touch the change.
-        Touch::Disjoint(..) if is_broken && !case.fails_alike(execution) => {
+        Touch::Disjoint(..) if !case.fails_alike(execution) => {
             Touch::Silent("it fails in another way in a fresh environment than in the suite".into())
         }
         touch => touch,
+    }
+}
+
+/// Of any other test, every run that was measured counts: each may have taken another path. Of one that was
+/// seen to fail among others only, what any of them touches counts as well, where that is known: each may
+/// disturb it.
+fn touch_of_any_run(case: &Case, shown: Shown, change: &super::ChangeLookup<'_>) -> Touch {
+    let mut found = None;
+    let among_others = case.measured_in_order().map(|process| {
+        // What cannot be seen of others is no reason to say nothing of this one.
+        Dependencies { blind_spots: Vec::new(), ..process.clone() }
+    });
+    let among_others = among_others.filter(|_| shown == Shown::Flaky(Conditions::InOrder));
+    for process in among_others {
+        match meeting(case, &process, change) {
+            Touch::Disjoint(..) => {}
+            touch @ Touch::Touches(..) => return touch,
+            touch @ Touch::Silent(_) => found = found.or(Some(touch)),
+        }
+    }
+    let mut disjoint = None;
+    for dependencies in case.measured_alone() {
+        match meeting(case, dependencies, change) {
+            touch @ Touch::Disjoint(..) => disjoint = disjoint.or(Some(touch)),
+            touch @ Touch::Touches(..) => return touch,
+            touch @ Touch::Silent(_) => found = found.or(Some(touch)),
+        }
+    }
+    found.or(disjoint).unwrap_or_else(|| Touch::Silent(why_not_measured(case)))
+}
+
+fn why_not_measured(case: &Case) -> String {
+    match case.fresh().any(|attempt| attempt.execution.outcome.ends_environment()) {
+        true => "the process was gone before it could say what it touched".into(),
+        false => "what it touches was not measured".into(),
     }
 }
 

@@ -178,6 +178,30 @@ fn a_base_that_fails_in_order_and_may_run_the_change_excuses_nothing() {
     assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
 }
 
+/// A test that fails in every third run, and comes to the change only then.
+fn touching_when_it_fails() -> Scripted {
+    suite(["other", "a"])
+        .behaves("a", |moment| match moment.times % 3 {
+            0 => Outcome::Failed,
+            _ => Outcome::Passed,
+        })
+        .depends_on("a", ["/r/elsewhere.py"])
+        .runs_when_it_fails("a", "/r/a.py")
+}
+
+#[test]
+fn a_pass_that_does_not_touch_the_change_says_nothing_of_a_failure() {
+    let before = Before { base: Some(passing), ..Before::default() };
+    let triaged = triaged_after(&touching_when_it_fails(), &TOUCHED, &before);
+    assert_eq!(verdict(&triaged, "a"), Some(Verdict::NewlyFlaky));
+    let before = Before { base: Some(touching_when_it_fails), ..Before::default() };
+    assert_eq!(after(&touching_when_it_fails(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+    let nothing = Before::default();
+    assert_eq!(after(&touching_when_it_fails(), &TOUCHED, &nothing, "a"), Some(Verdict::Unknown));
+    // A failure that does not touch it either is nobody's.
+    assert_eq!(after(&touching_when_it_fails(), &UNTOUCHED, &nothing, "a"), Some(Verdict::Flaky));
+}
+
 /// A test that passes alone, and fares in the suite's order as each letter says, one run after the other.
 fn in_order(letters: &'static str) -> Scripted {
     let runs = AtomicUsize::new(0);
@@ -336,7 +360,7 @@ fn a_failure_alone_that_is_not_the_suites_does_not_make_that_one_flaky() {
 fn a_suite_of_one_test_has_no_order_that_matters() {
     let scripted = suite(["a"]).fails_times("a", 1);
     assert_eq!(after(&scripted, &UNTOUCHED, &Before::default(), "a"), Some(Verdict::Flaky));
-    assert_eq!(scripted.runs_of("a").len(), 3, "at once, and alone");
+    assert_eq!(scripted.runs_of("a").len(), 9, "at once, alone, and to measure a failure");
 }
 
 #[test]

@@ -212,11 +212,15 @@ impl ScriptedEnvironment {
     /// What the process of this environment has touched up to this test.
     fn touched(&self, test: &TestId) -> Dependencies {
         let ran = self.before.iter().chain(std::iter::once(test));
-        let scripts = ran.filter_map(|test| self.scripts.get(test)?.dependencies.clone());
-        scripts.fold(Dependencies::default(), |mut touched, later| {
-            touched.add(later);
-            touched
-        })
+        let mut touched = Dependencies::default();
+        for test in ran {
+            let Some(script) = self.scripts.get(test) else { continue };
+            script.dependencies.iter().cloned().for_each(|code| touched.add(code));
+            if self.failed.contains(test) {
+                touched.code.extend(script.code_of_failures.iter().cloned());
+            }
+        }
+        touched
     }
 
     fn failure(&self, test: &TestId, outcome: Outcome, script: &Script) -> Option<Failure> {

@@ -1,6 +1,6 @@
 //! What the tests of a scripted suite do, and what was asked of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use flakeproof_core::{Dependencies, Isolation, LeftKind, Outcome, Seed, Shuffle, TestId};
@@ -80,6 +80,7 @@ pub(super) struct Script {
     pub(super) output_in: HashMap<Isolation, String>,
     pub(super) has_no_failure_text: bool,
     pub(super) dependencies: Option<Dependencies>,
+    pub(super) code_of_failures: BTreeSet<String>,
     pub(super) is_unmeasured: bool,
     /// Calls that get a shuffled order while it runs.
     pub(super) shuffled_calls: Vec<String>,
@@ -324,6 +325,13 @@ impl Scripted {
     pub fn depends_on<const N: usize>(mut self, test: &str, code: [&str; N]) -> Self {
         let code = code.into_iter().map(str::to_owned).collect();
         self.script(test).dependencies = Some(Dependencies { code, ..Dependencies::default() });
+        self
+    }
+
+    /// When the test fails, it has run the code of this file, too.
+    #[must_use]
+    pub fn runs_when_it_fails(mut self, test: &str, code: &str) -> Self {
+        self.script(test).code_of_failures.insert(code.to_owned());
         self
     }
 
