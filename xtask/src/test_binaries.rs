@@ -37,13 +37,14 @@ const LONGEST: [&str; 13] = [
 
 /// Those whose tests take turns over so many days, because each starts real runners for minutes;
 /// `FLAKEPROOF_WHOLE_CAMPAIGNS=1` runs all of them.
-const CAMPAIGNS: [(&str, usize); 8] = [
+const CAMPAIGNS: [(&str, usize); 9] = [
     ("any_runner", 4),
     ("cause", 4),
-    ("conformance", 2),
+    ("conformance", 3),
     ("fleet", 3),
-    ("hunt", 3),
+    ("hunt", 5),
     ("jvm", 3),
+    ("pytest_dependencies", 2),
     ("pytest_matrix", 3),
     ("pytest_orders", 2),
 ];
