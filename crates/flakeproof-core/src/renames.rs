@@ -3,7 +3,7 @@
 //! This is for looking only: what a history holds stays under the ids it was recorded with, and no
 //! verdict rests on the past of another id, because the code around a test changed with its name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::{KnownFlaky, TestId, Timeline};
 
@@ -27,7 +27,8 @@ pub struct Renames {
 
 impl Renames {
     /// The renames that hold in a history: those of a test whose last run under the old id comes before
-    /// its first under the new one. An id that is claimed twice, before or since, is not renamed.
+    /// its first under the new one. A test that became two at once is not renamed, nor are two that became
+    /// one.
     #[must_use]
     pub fn new(found: &[Rename], timeline: &Timeline) -> Self {
         let ends: HashMap<&TestId, (u32, u32)> = timeline
@@ -38,20 +39,24 @@ impl Renames {
                 Some((&test.test, (first.run, last.run)))
             })
             .collect();
-        let is_once = |rename: &&Rename| {
-            let twice = found.iter().filter(|it| it.from == rename.from || it.to == rename.to);
-            twice.count() == 1
-        };
-        let is_after = |rename: &&Rename| match (ends.get(&rename.from), ends.get(&rename.to)) {
-            (Some((_, last)), Some((first, _))) => last < first,
-            _ => false,
-        };
-        let next: HashMap<&TestId, &TestId> = found
-            .iter()
-            .filter(is_once)
-            .filter(is_after)
-            .map(|rename| (&rename.from, &rename.to))
-            .collect();
+        // What a test became first counts: later names of it are what that one became.
+        let mut became: BTreeMap<&TestId, BTreeSet<(u32, &TestId)>> = BTreeMap::new();
+        for Rename { from, to, .. } in found {
+            if let (Some((_, last)), Some((first, _))) = (ends.get(from), ends.get(to))
+                && last < first
+            {
+                became.entry(from).or_default().insert((*first, to));
+            }
+        }
+        let mut next: HashMap<&TestId, &TestId> = HashMap::new();
+        let mut claims: HashMap<&TestId, u32> = HashMap::new();
+        for (from, names) in became {
+            if let Some(to) = the_first(names) {
+                next.insert(from, to);
+                *claims.entry(to).or_default() += 1;
+            }
+        }
+        next.retain(|_, to| claims.get(*to) == Some(&1));
         let mut renames = Self::default();
         for from in next.keys() {
             let mut latest = *from;
@@ -154,6 +159,13 @@ impl Renames {
     }
 }
 
+/// The name that a test had first, if it had no other at the same time.
+fn the_first(names: BTreeSet<(u32, &TestId)>) -> Option<&TestId> {
+    let mut names = names.into_iter();
+    let ((first, to), next) = (names.next()?, names.next());
+    next.is_none_or(|(other, _)| first < other).then_some(to)
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -180,7 +192,9 @@ mod tests {
     #[test]
     fn a_test_that_was_renamed_twice_has_all_of_its_runs() {
         let timeline = timeline(&[("a", &[0, 1]), ("b", &[2, 3]), ("c", &[4, 5]), ("d", &[0, 5])]);
-        let renames = Renames::new(&[rename("a", "b"), rename("b", "c")], &timeline);
+        // Between the first and the last revision, it looks renamed at once.
+        let found = [rename("a", "b"), rename("a", "c"), rename("b", "c")];
+        let renames = Renames::new(&found, &timeline);
         assert_eq!(renames.formerly(&"c".into()), ["b".into(), "a".into()]);
         let timeline = renames.in_timeline(timeline);
         let scores = Scores::from_timeline(&timeline);

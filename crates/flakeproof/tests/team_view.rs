@@ -101,6 +101,7 @@ fn tests_that_fail_together_are_shown_as_one_with_what_they_share() {
     let listed = finish(&mut project.flakeproof(&["list"]));
     let says = [
         "2 tests fail together in 4 of the 4 runs in which any does",
+        "15 times as often as by chance",
         "all in tests/db/",
         "owned by @shop/data and @ana",
         "each with \"db refused\"",

@@ -143,7 +143,7 @@ mod tests {
         let since = shown[0].since.as_deref().unwrap_or_default();
         assert!(since.starts_with("fails since ") && since.ends_with("4 of 4 runs"), "{since}");
         assert_eq!(shown[0].message.as_deref(), Some("ConnectionError: search:9200 refused"));
-        assert_eq!((&shown[0].owner, &shown[0].rate), (&None, &None));
+        assert_eq!((shown[0].owner.as_deref(), &shown[0].rate), (Some("@shop/search @ana"), &None));
     }
 
     #[test]

@@ -16,7 +16,9 @@ pub struct ClusterDocument<'a> {
     together: u32,
     /// Runs in which at least one of them failed.
     any: u32,
-    /// In how many runs at least two would have failed, on average, did each fail by itself.
+    /// How often two of them failed in the same run, over all pairs.
+    coincidences: u64,
+    /// How often two of them would have, on average, did each fail by itself.
     expected: f64,
     /// The false discovery rate at which even the weakest pair of them is found.
     chance: f64,
@@ -48,6 +50,7 @@ impl<'a> ClusterDocument<'a> {
             tests: &cluster.tests,
             together: cluster.together,
             any: cluster.any,
+            coincidences: cluster.coincidences,
             expected: to_the_millionth(cluster.expected),
             chance: in_short(cluster.chance),
             shared: SharedDocument {

@@ -182,6 +182,8 @@ struct TestRow<'a> {
     since: Option<&'a Streak>,
     /// The message of its latest failure; `null` if none was kept.
     last_message: Option<&'a str>,
+    /// When it was first shown to pass and fail on the same code; `null` if it never was.
+    flaky_since: Option<&'a str>,
     /// How often its outcome differs from that of the run before, from 0 to 1.
     flip_rate: Option<f64>,
     /// How unpredictable its outcome is on code on which it passes, in bits.
@@ -225,6 +227,7 @@ impl<'a> TestRow<'a> {
             rated_by_hunt: score.and_then(|it| it.hunted),
             since: score.and_then(|it| it.since.as_ref()),
             last_message: view.last_failure().map(|it| it.message.as_str()),
+            flaky_since: score.and_then(|it| it.flaky_since.as_deref()),
             flip_rate: score.map(|it| to_the_millionth(it.flip_rate)),
             entropy: score.map(|it| to_the_millionth(it.entropy)),
             first_seen: score.map(|it| it.first_seen.as_str()),

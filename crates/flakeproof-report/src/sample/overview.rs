@@ -63,6 +63,7 @@ fn cluster() -> Cluster {
         tests: vec![WORST.into(), "tests/test_checkout.py::test_receipt".into()],
         together: 2,
         any: 6,
+        coincidences: 2,
         expected: 0.4783,
         chance: 0.0312,
         runs: vec![1, 16],

@@ -4,20 +4,20 @@ use flakeproof_core::Cluster;
 
 use super::findings::{counted, excerpt};
 
-/// How often the tests of a cluster fail together, how often chance alone would make them, and what
+/// How often the tests of a cluster fail together, how much oftener than chance would make them, and what
 /// they have in common.
 #[must_use]
 pub fn cluster(cluster: &Cluster) -> String {
     let tests = counted(cluster.tests.len(), "test");
     let any = counted(cluster.any as usize, "run");
-    let expected = match cluster.expected {
-        expected if expected < 0.01 => "less than 0.01".to_owned(),
-        expected if expected < 10.0 => format!("{expected:.2}"),
-        expected => format!("{expected:.0}"),
+    let times = match cluster.times_chance() {
+        times if times < 9.5 => format!("{times:.1}"),
+        times if times < 999.5 => format!("{times:.0}"),
+        _ => "more than 1000".to_owned(),
     };
     let mut sentence = format!(
-        "{tests} fail together in {} of the {any} in which any does, where chance alone makes \
-         {expected}: probably one cause",
+        "{tests} fail together in {} of the {any} in which any does, and two of them share a failure \
+         {times} times as often as by chance: probably one cause",
         cluster.together
     );
     let shared = shared(cluster);
@@ -51,13 +51,14 @@ mod tests {
             tests: vec!["a".into(), "b".into(), "c".into()],
             together: 14,
             any: 16,
-            expected: 0.314,
+            coincidences: 30,
+            expected: 1.4,
             ..Cluster::default()
         };
         assert_eq!(
             cluster(&known),
-            "3 tests fail together in 14 of the 16 runs in which any does, where chance alone makes \
-             0.31: probably one cause"
+            "3 tests fail together in 14 of the 16 runs in which any does, and two of them share a \
+             failure 21 times as often as by chance: probably one cause"
         );
         known.shared = Shared {
             owners: vec!["@data".into(), "@ops".into()],
@@ -65,8 +66,8 @@ mod tests {
             failure: Some("db refused".into()),
             job: Some("nightly".into()),
         };
-        known.expected = 0.0001;
-        let ending = "less than 0.01: probably one cause; all in tests/db/, owned by @data and @ops, \
+        known.expected = 4.0;
+        let ending = "7.5 times as often as by chance: probably one cause; all in tests/db/, owned by @data and @ops, \
                       only in the job nightly, each with \"db refused\"";
         assert!(cluster(&known).ends_with(ending), "{}", cluster(&known));
     }

@@ -368,7 +368,8 @@ fn of_tls(trouble: &rustls::Error) -> String {
         Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
             "the certificate of the server does not hold yet; is the clock of this machine right?".to_owned()
         }
-        Bad::UnknownIssuer => {
+        // Another signer of the same name signs otherwise.
+        Bad::UnknownIssuer | Bad::BadSignature => {
             "the certificate of the server is signed by nobody who is trusted here; name the file of who \
              signed it with `sslrootcert=FILE`"
                 .to_owned()

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use flakeproof_core::{
-    Cause, Cluster, History, HistoryError, KnownFlaky, PastFailure, Renames, Scores, Standing,
-    TestId, Traits,
+    Cause, Cluster, History, HistoryError, KnownFlaky, PastFailure, Renames, Scores, Signature,
+    Standing, TestId, Traits,
 };
-
 use flakeproof_report::words;
 
 use super::ownership::{Owned, Ownership};
@@ -99,7 +98,7 @@ pub(crate) fn find_shared(
 fn traits_of(test: &TestId, owned: Option<&Owned>, failures: Option<&Vec<PastFailure>>) -> Traits {
     let failure = |it: &PastFailure| {
         let place = format!(" @ {test}");
-        let kept = it.signature.as_ref().map(|signature| signature.as_str());
+        let kept = it.signature.as_ref().map(Signature::as_str);
         let signature = kept
             .map_or(it.message.as_str(), |kept| kept.strip_suffix(place.as_str()).unwrap_or(kept));
         (signature.to_owned(), it.message.lines().next().unwrap_or_default().to_owned())

@@ -520,6 +520,7 @@ mod tests {
             tests: vec!["a.py::test_a".into(), "b".into()],
             together: 9,
             any: 11,
+            coincidences: 9,
             expected: 0.24,
             chance: 1e-7,
             ..Cluster::default()

@@ -218,7 +218,7 @@ function alike(row) {
 }
 
 /** The tests that fail in the same runs as this one. */
-function together(row) {
+function cluster(row) {
   const number = tests.cluster[row];
   if (number === null) return null;
   const [says, { items, more }] = data.together[number];
@@ -266,7 +266,7 @@ function describe(row) {
       : make('p', { class: `since ${STANDINGS[tests.standing[row]]}` }, said(tests.since[row])),
     sentence(data.standings[tests.standing[row]]),
     alike(row),
-    together(row),
+    cluster(row),
     section(
       'How often it fails',
       rate(row),
