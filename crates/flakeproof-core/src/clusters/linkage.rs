@@ -76,8 +76,9 @@ fn divided(group: &[usize], pairs: &Pairs) -> Vec<Vec<usize>> {
     {
         let moved = std::mem::take(&mut groups[from]);
         groups[into].extend(moved);
-        for other in 0..many {
-            let linkage = between[from][other];
+        let gone = std::mem::take(&mut between[from]);
+        let kept = |(other, _): &(usize, &Linkage)| *other != from;
+        for (other, linkage) in gone.iter().enumerate().filter(kept) {
             between[into][other].links += linkage.links;
             between[into][other].alike += linkage.alike;
             between[other][into] = between[into][other];
