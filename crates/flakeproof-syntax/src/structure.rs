@@ -44,7 +44,7 @@ fn written(root: Node<'_>, text: &str, span: &Range<usize>, name: &str) -> Strin
         let is_within = span.start <= node.start_byte() && node.end_byte() <= span.end;
         let is_beside = node.end_byte() <= span.start || span.end <= node.start_byte();
         let is_comment = node.is_extra() && node.kind().contains("comment");
-        let is_read = !is_comment && !(is_beside && !is_within);
+        let is_read = !is_comment && (is_within || !is_beside);
         if is_read && is_within {
             written.push('(');
             written.push_str(node.kind());
