@@ -97,6 +97,12 @@ impl<'a> JudgedMarks<'a> {
         score
     }
 
+    /// The runs in which it could show that it is flaky, and whether it failed.
+    pub(crate) fn proven(&self) -> impl Iterator<Item = (u32, bool)> + use<'a> {
+        let counted = self.without_repeats().into_iter();
+        counted.filter(|(_, can_pass)| *can_pass).map(|(mark, _)| (mark.run, mark.has_failed()))
+    }
+
     /// Its failures, and whether each is flaky.
     pub(crate) fn failures(&self) -> impl Iterator<Item = (&'a Mark, bool)> {
         self.telling().filter(|(mark, _)| mark.has_failed())
@@ -167,8 +173,27 @@ impl<'a> JudgedMarks<'a> {
         score.rate = rate(proven, open);
         score.flip_rate = self.flip_rate();
         score.entropy = entropy(proven);
+        let flaky_since = self.flaky_since().and_then(|run| self.runs.get(run as usize));
+        score.flaky_since = flaky_since.map(|run| run.started.clone());
         (score.standing, score.since) = self.standing(proven, score.unexplained);
         (score.cost, score.failed_builds) = self.cost(shares);
+    }
+
+    /// The first run by which it was shown to pass and fail on the same code.
+    fn flaky_since(&self) -> Option<u32> {
+        let exact = |mark: &Mark| self.run(mark).and_then(|run| run.code);
+        let mut passed: BTreeMap<u32, u32> = BTreeMap::new();
+        for mark in self.test.marks.iter().filter(|mark| mark.has_passed()) {
+            if let Some(code) = exact(mark) {
+                passed.entry(code).or_insert(mark.run);
+            }
+        }
+        let shown_by = |(mark, is_flaky): (&Mark, bool)| {
+            let is_shown = mark.has_passed() || mark.verdict.is_some_and(Verdict::is_shown_flaky);
+            let pass = || exact(mark).and_then(|code| passed.get(&code).copied());
+            is_flaky.then(|| if is_shown { Some(mark.run) } else { Some(pass()?.max(mark.run)) })?
+        };
+        self.failures().filter_map(shown_by).min()
     }
 
     /// What the test is, and since when where that is one streak of runs. Broken comes first, whatever

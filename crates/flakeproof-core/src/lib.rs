@@ -12,6 +12,7 @@
 
 mod cause;
 mod change;
+mod clusters;
 mod dependencies;
 mod evidence;
 mod execution;
@@ -25,12 +26,15 @@ mod id_rules;
 mod judged_marks;
 mod lever_runs;
 mod measured;
+mod news;
 mod open_orders;
 mod orders;
 mod overview;
+mod owners;
 mod patch;
 mod prediction;
 mod quarantine;
+mod renames;
 mod scores;
 mod sequential;
 mod shards;
@@ -48,6 +52,7 @@ pub use cause::{
     Cause, CauseAnswer, CauseEnd, CauseFindings, LeverName, LeverValue, NotTried, TriedLever,
 };
 pub use change::{Base, Change, ChangeStatus, ChangedFile, LineRange, TreeState};
+pub use clusters::{Cluster, FALSE_DISCOVERIES, Shared, Traits};
 pub use dependencies::{BlindSpot, Dependencies, FunctionUse};
 pub use evidence::{ComparedWith, Evidence, Kind, Verdict};
 pub use execution::{
@@ -72,17 +77,20 @@ pub use hunt::{
 pub use id_rules::{IdRule, IdRules};
 pub use lever_runs::{CauseProgress, CauseRecord, FailureTrace, RunPair, RunPairs};
 pub use measured::{Covered, Lines, Measured};
+pub use news::{News, NewsKind};
 pub use open_orders::{ImplementationDependence, Shuffle};
 pub use orders::{OrderBlocks, OrderKind, Seed, SuiteOrders};
 pub use overview::{
     FrontPoint, HuntOverview, HuntSummary, Overview, PastFailure, PastFinding, TestDetail,
 };
+pub use owners::{CODEOWNERS_PLACES, Forge, Owners};
 pub use patch::{Applied, FaultNoticed, PatchFindings, PatchProof, ProvenPatch, TriedPatch};
 pub use prediction::{
     DataPath, DataStep, ModelFacts, Prediction, Predictions, Reason, RuleFacts, RuleFinding,
     SimilarTest,
 };
 pub use quarantine::{Hold, Quarantine, QuarantineEntry, Quarantined};
+pub use renames::{Rename, Renames};
 pub use scores::{Outage, Scores, TestScore};
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use shards::{NoSuchShard, Part, Piece, Shard, Shards};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Cause, Evidence, HuntCost, HuntEnd, HuntedTest, Kind, Notice, Prediction, QuarantineEntry,
-    Reason, Scores, Signature, Tally, TestId, Timeline, Verdict,
+    Cause, Cluster, Evidence, HuntCost, HuntEnd, HuntedTest, Kind, Notice, Prediction,
+    QuarantineEntry, Reason, Scores, Signature, Tally, TestId, Timeline, Verdict,
 };
 
 /// All that is known about a project's tests.
@@ -22,6 +22,12 @@ pub struct Overview {
     pub timeline: Timeline,
     /// What that comes to.
     pub scores: Scores,
+    /// Who owns each test, for those that somebody owns.
+    pub owners: BTreeMap<TestId, Vec<String>>,
+    /// What tests were called before, the latest first, for those that were renamed or moved.
+    pub formerly: BTreeMap<TestId, Vec<TestId>>,
+    /// Tests that fail together beyond chance.
+    pub clusters: Vec<Cluster>,
     /// What else is known, for the tests of which something is.
     pub details: BTreeMap<TestId, TestDetail>,
     /// The latest hunt.

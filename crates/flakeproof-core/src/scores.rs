@@ -67,6 +67,10 @@ pub struct TestScore {
     /// Since when it fails, if it is broken; since when it passes, if it is mended.
     #[serde(default)]
     pub since: Option<Streak>,
+    /// When it was first shown to be flaky, as an RFC 3339 time stamp: the start of the first run, or of
+    /// the latest hunt, by which it had passed and failed on the same code.
+    #[serde(default)]
+    pub flaky_since: Option<String>,
     /// How often its outcome differs from that of the run before, from 0 to 1.
     pub flip_rate: f64,
     /// How unpredictable its outcome is on code on which it passes, in bits.
@@ -131,7 +135,7 @@ impl Scores {
     fn add_hunted(&mut self, known: &[KnownFlaky]) {
         for KnownFlaky { hunt, test } in known {
             match self.tests.binary_search_by(|score| score.test.cmp(&test.id)) {
-                Ok(at) => self.tests[at].add_hunted(test),
+                Ok(at) => self.tests[at].add_hunted(hunt, test),
                 Err(at) => self.tests.insert(at, TestScore::hunted_only(hunt, test)),
             }
         }
@@ -170,11 +174,12 @@ impl TestScore {
 
     /// Count what a hunt found. It rates the test where it executed it more often than runs did on
     /// good code, or where these have shown no failure.
-    fn add_hunted(&mut self, test: &HuntedTest) {
+    fn add_hunted(&mut self, hunt: &HuntRecord, test: &HuntedTest) {
         if self.standing == Standing::Broken {
             return;
         }
         (self.standing, self.since) = (Standing::Flaky, None);
+        self.flaky_since.get_or_insert_with(|| hunt.started.clone());
         let (hunted, proven) = (test.telling(), self.proven);
         let knows_more = proven.failures == 0 || hunted.runs > proven.runs;
         if hunted.failures > 0 && knows_more {
@@ -190,6 +195,7 @@ impl TestScore {
             first_seen: hunt.started.clone(),
             last_seen: hunt.started.clone(),
             last_failed: Some(hunt.started.clone()),
+            flaky_since: Some(hunt.started.clone()),
             ..Self::new(&test.id, Standing::Flaky, test.telling())
         }
     }
@@ -207,6 +213,7 @@ impl TestScore {
             rate: failure_rate(tally),
             hunted: None,
             since: None,
+            flaky_since: None,
             flip_rate: 0.0,
             entropy: entropy(tally),
             first_seen: String::new(),
@@ -328,6 +335,22 @@ mod tests {
     #[test]
     fn code_that_nobody_knows_proves_nothing() {
         assert_eq!(score("??", ".F").standing, Standing::Unexplained);
+    }
+
+    #[test]
+    fn a_test_is_flaky_since_the_run_that_shows_both_outcomes() {
+        let since = |codes: &str, letters: &str| {
+            let mut timeline = timeline(codes, &[letters]);
+            for (day, run) in (10..).zip(&mut timeline.runs) {
+                run.started = format!("2026-11-{day}T00:00:00Z");
+            }
+            let score = Scores::from_timeline(&timeline).tests.remove(0);
+            score.flaky_since.map(|since| since[8..10].to_owned())
+        };
+        assert_eq!(since("1112", ".F.."), Some("11".to_owned()));
+        assert_eq!(since("1231", "F..."), Some("13".to_owned()), "the pass came later");
+        assert_eq!(since("????", ".r.r"), Some("11".to_owned()));
+        assert_eq!(since("1234", "..F."), None);
     }
 
     #[test]

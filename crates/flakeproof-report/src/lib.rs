@@ -14,12 +14,13 @@
 //! An [`Overview`](flakeproof_core::Overview), all that is known about a project's tests, is one
 //! self-contained [`page`], [`Json`] (and a [`TestDocument`] for one test), a comment on a pull
 //! request ([`OverviewMarkdown`]), a [`GithubSummary`], and for GitLab a [`GitlabNote`] and
-//! [`GitlabCodeQuality`].
+//! [`GitlabCodeQuality`]. What is new in it is a feed ([`JsonFeed`], [`AtomFeed`]).
 //!
 //! This crate does no I/O and reads no clock and no environment variables: the same subject gives
 //! the same bytes, whether it comes from a run or from the history.
 
 mod failure_groups;
+mod feed;
 mod github;
 mod gitlab;
 pub mod graph;
@@ -35,13 +36,14 @@ mod sarif;
 pub mod svg;
 pub mod words;
 
+pub use feed::{AtomFeed, JsonFeed, NewsFacts, NewsItem, news_items};
 pub use github::{GithubAnnotations, GithubSummary};
 pub use gitlab::{GitlabCodeQuality, GitlabNote};
 pub use html::{CONTENT_SECURITY_POLICY, Html, page};
 pub use json::{
-    Json, OverviewDocument, TestDocument, cause_schema, fix_schema, graph_schema, hunt_schema,
-    json_schema, overview_document, overview_schema, prediction_schema, test_document, test_schema,
-    verify_schema,
+    ClusterDocument, Json, OverviewDocument, TestDocument, cause_schema, fix_schema, graph_schema,
+    hunt_schema, json_schema, overview_document, overview_schema, prediction_schema, test_document,
+    test_schema, verify_schema,
 };
 pub use junit::JunitXml;
 pub use markdown::OverviewMarkdown;

@@ -7,7 +7,7 @@
 //! A test's id and its messages may hold any character. In a cell they must stay on one line, end
 //! no cell, and mean nothing to Markdown or HTML.
 
-use flakeproof_core::{Notice, Overview, Standing, foreign_text};
+use flakeproof_core::{Cluster, Notice, Overview, Standing, foreign_text};
 
 use crate::overview::{TestView, Totals, views, worst};
 use crate::{Error, Renderer, words};
@@ -23,6 +23,10 @@ const NEW: usize = 20;
 
 /// Broken tests listed.
 const BROKEN: usize = 10;
+
+/// Groups of tests that fail together listed, and tests of each.
+const CLUSTERS: usize = 5;
+const TOGETHER: usize = 5;
 
 /// Characters of an id that are shown: far below what a comment may hold, all rows together.
 const LONGEST: usize = 300;
@@ -71,6 +75,7 @@ pub(crate) fn comment(overview: &Overview, flavour: Flavour) -> String {
     let mut parts = vec![format!("{MARKER}\n{}", heading(overview, &totals, flavour))];
     parts.extend(table("New and flaky", &new, NEW));
     parts.extend(table("Worst flaky tests", &worst, WORST));
+    parts.extend(together(overview));
     if !broken.is_empty() {
         let listed = broken.iter().take(BROKEN).map(|view| format!("- {}\n", name(view)));
         let list: String = listed.chain(more(broken.len(), BROKEN)).collect();
@@ -119,12 +124,17 @@ pub(crate) fn row(view: &TestView<'_>) -> String {
 
 /// A test's id as code, cut in the middle where it is too long to be read.
 pub(crate) fn name(view: &TestView<'_>) -> String {
-    let characters: Vec<char> = view.id.as_str().chars().collect();
+    code(&cut(view.id.as_str()))
+}
+
+/// An id without its middle, where it is too long.
+fn cut(id: &str) -> String {
+    let characters: Vec<char> = id.chars().collect();
     if characters.len() <= LONGEST {
-        return code(view.id.as_str());
+        return id.to_owned();
     }
     let (start, end) = (&characters[..LONGEST / 2], &characters[characters.len() - LONGEST / 2..]);
-    code(&start.iter().chain(&['…']).chain(end).collect::<String>())
+    start.iter().chain(&['…']).chain(end).collect()
 }
 
 /// What to do where nothing is flaky.
@@ -144,6 +154,21 @@ fn table(title: &str, tests: &[&TestView<'_>], at_most: usize) -> Option<String>
     let rows: String = tests.iter().take(at_most).map(|view| row(view)).collect();
     let more: String = more(tests.len(), at_most).map(|more| format!("\n{more}")).collect();
     Some(format!("**{title}**\n\n{HEAD}{rows}{more}"))
+}
+
+/// Tests that fail together, as a list.
+fn together(overview: &Overview) -> Option<String> {
+    let clusters = &overview.clusters;
+    let item = |cluster: &Cluster| {
+        let named: Vec<String> =
+            cluster.tests.iter().take(TOGETHER).map(|test| code(&cut(test.as_str()))).collect();
+        let more = cluster.tests.len().saturating_sub(TOGETHER);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("- {}: {}{more}\n", text(&words::cluster(cluster)), named.join(", "))
+    };
+    let listed = clusters.iter().take(CLUSTERS).map(item);
+    let list: String = listed.chain(more(clusters.len(), CLUSTERS)).collect();
+    (!clusters.is_empty()).then(|| format!("**Fail together**\n\n{list}"))
 }
 
 fn more(all: usize, shown: usize) -> impl Iterator<Item = String> {

@@ -26,6 +26,10 @@ pub(crate) struct TestView<'a> {
     pub(crate) marks: &'a [Mark],
     /// What else is known.
     pub(crate) detail: Option<&'a TestDetail>,
+    /// Who owns it.
+    pub(crate) owners: &'a [String],
+    /// What it was called before.
+    pub(crate) formerly: &'a [TestId],
 }
 
 impl<'a> TestView<'a> {
@@ -141,6 +145,8 @@ pub(crate) struct Totals {
     pub(crate) executions: u64,
     /// Runs in which many tests failed together.
     pub(crate) outages: usize,
+    /// Groups of flaky tests that fail together beyond chance.
+    pub(crate) clusters: usize,
     /// Time of CI burnt by flaky failures.
     pub(crate) cost_seconds: f64,
     /// When the first run started; `null` if there is none.
@@ -169,6 +175,7 @@ impl Totals {
             runs: runs.len(),
             executions: overview.scores.executions,
             outages: overview.scores.outages.len(),
+            clusters: overview.clusters.len(),
             cost_seconds: crate::json::seconds(cost),
             from: runs.first().map(|run| run.started.clone()),
             until: runs.last().map(|run| run.started.clone()),
@@ -195,6 +202,10 @@ pub(crate) fn views(overview: &Overview) -> Vec<TestView<'_>> {
             view.marks = &test.marks;
         }
     }
+    for (id, view) in &mut by_id {
+        view.owners = overview.owners.get(*id).map_or(&[], Vec::as_slice);
+        view.formerly = overview.formerly.get(*id).map_or(&[], Vec::as_slice);
+    }
     by_id.into_values().filter(TestView::is_worth_a_row).collect()
 }
 
@@ -209,6 +220,8 @@ pub(crate) fn find<'a>(overview: &'a Overview, id: &TestId) -> Option<TestView<'
         score,
         marks: marks.map_or(&[], |test| &test.marks),
         detail: detail.map(|(_, detail)| detail),
+        owners: overview.owners.get(id).map_or(&[], Vec::as_slice),
+        formerly: overview.formerly.get(id).map_or(&[], Vec::as_slice),
     })
 }
 
@@ -224,7 +237,7 @@ pub(crate) fn worst<'v, 'a>(views: &'v [TestView<'a>]) -> Vec<&'v TestView<'a>> 
 }
 
 fn nothing(id: &TestId) -> TestView<'_> {
-    TestView { id, score: None, marks: &[], detail: None }
+    TestView { id, score: None, marks: &[], detail: None, owners: &[], formerly: &[] }
 }
 
 #[cfg(test)]

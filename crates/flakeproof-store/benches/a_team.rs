@@ -1,7 +1,8 @@
 //! How much does a team's history in PostgreSQL take, and how long do jobs wait that finish together?
 //!
 //! `cargo bench -p flakeproof-store --bench a_team` asks it of 1,000,000 executions (100 runs of 10,000
-//! tests) and of 100 processes; without `--bench` both are much fewer.
+//! tests) and of 100 processes; without `--bench` both are much fewer. `FLAKEPROOF_TEAM_RUNS` names another
+//! number of runs, such as 1,000 for ten million executions.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -10,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    Attempt, Execution, ExitCode, Failure, Findings, History, HistoryError, Isolation, Origin,
-    Outcome, Phase, RunFacts, RunRecord, Scores, Seed, Signature, Stage, SuiteCounts, Surroundings,
-    TreeState,
+    Attempt, Cluster, Execution, ExitCode, Failure, Findings, History, HistoryError, Isolation,
+    Origin, Outcome, Phase, RunFacts, RunRecord, Scores, Seed, Signature, Stage, SuiteCounts,
+    Surroundings, TreeState,
 };
 use flakeproof_store::{PostgresAddress, PostgresHistory, StoreUrl};
 use flakeproof_testkit::postgres::{Server, database_of};
@@ -37,7 +38,8 @@ fn main() -> Result<(), Failed> {
             return Ok(());
         }
     };
-    long(&server, if is_bench { (100, 10_000) } else { (3, 100) })?;
+    let runs = std::env::var("FLAKEPROOF_TEAM_RUNS").ok().map(|runs| runs.parse()).transpose()?;
+    long(&server, if is_bench { (runs.unwrap_or(100), 10_000) } else { (3, 100) })?;
     together(&server, if is_bench { (100, 1000) } else { (3, 100) })
 }
 
@@ -60,8 +62,23 @@ fn long(server: &Server, (runs, tests): (usize, usize)) -> Result<(), Failed> {
     let history = open(&url)?;
     measure("list", 5, || {
         let hunted = history.known_flaky()?;
-        drop(Scores::new(&history.timeline()?, &hunted));
+        let timeline = history.timeline()?;
+        let scores = Scores::new(&timeline, &hunted);
+        if !Cluster::all(&timeline, &scores).is_empty() {
+            history.past_failures()?;
+        }
         history.causes().map(drop)
+    })?;
+    measure("timeline alone", 3, || history.timeline().map(drop))?;
+    let timeline = history.timeline()?;
+    let scores = Scores::from_timeline(&timeline);
+    measure("scores alone", 3, || {
+        drop(Scores::from_timeline(&timeline));
+        Ok(())
+    })?;
+    measure("clusters alone", 3, || {
+        drop(Cluster::all(&timeline, &scores));
+        Ok(())
     })?;
     measure("failures and findings", 5, || {
         history.past_findings()?;

@@ -10,7 +10,8 @@ use flakeproof_core::{
 use flakeproof_store::{
     PostgresAddress, PostgresHistory, Store, StoreLocation, StoreUrl, Synced, TeamHistory, sync,
 };
-use flakeproof_testkit::postgres::{self, Server, database_of};
+use flakeproof_testkit::postgres::{self, Certificate, Server, database_of};
+use flakeproof_testkit::skipped;
 
 fn server(test: &str) -> Option<&'static Server> {
     postgres::shared(&format!("a history in PostgreSQL: {test}"))
@@ -159,6 +160,82 @@ fn tls_is_not_given_up_where_it_is_asked_for() {
     let Some(server) = server("TLS where there is none") else { return };
     let url = format!("{}?sslmode=require", server.fresh_database());
     assert_unreachable(open(&url), "TLS", "correct");
+}
+
+#[test]
+fn a_certificate_that_is_not_to_be_trusted_is_refused_with_what_is_wrong_with_it() {
+    let Ok(server) = Server::start() else {
+        self::server("certificates");
+        return;
+    };
+    let url = server.fresh_database();
+    let verified = |certificate: &Certificate| {
+        open(&format!("{url}?sslmode=verify-full&sslrootcert={}", certificate.signer.display()))
+    };
+    let folder = || tempfile::tempdir().expect("a folder");
+    let (good, old, other, unknown) = (folder(), folder(), folder(), folder());
+    let good = Certificate::new(good.path(), "IP:127.0.0.1", 2);
+    server.speak_tls(&good);
+    keep(&mut verified(&good).expect("a good one is taken"), "1", &["a"]);
+    let unknown = Certificate::new(unknown.path(), "IP:127.0.0.1", 2);
+    assert_unreachable(verified(&unknown), "signed by nobody who is trusted here", "correct");
+    let expired = Certificate::new(old.path(), "IP:127.0.0.1", -1);
+    server.speak_tls(&expired);
+    assert_unreachable(verified(&expired), "has expired", "correct");
+    // Who does not ask who it is, is not told; the line is encrypted all the same.
+    open(&format!("{url}?sslmode=require")).expect("is taken");
+    let other = Certificate::new(other.path(), "DNS:db.example", 2);
+    server.speak_tls(&other);
+    assert_unreachable(verified(&other), "is for another name", "correct");
+    assert_eq!(counts(&server, &url), "1|1|1");
+}
+
+#[test]
+fn what_a_full_database_does_not_take_is_kept_here_and_sent_later_and_once() {
+    let Ok(server) = Server::start() else {
+        self::server("a full database");
+        return;
+    };
+    let (url, _disk) = match server.small_database(24) {
+        Ok(small) => small,
+        Err(why) => return skipped::note("a history in PostgreSQL: a full database", &why),
+    };
+    drop(open(&url).expect("there is room for the tables"));
+    server.sql("small", "CREATE TABLE filler (text text) WITH (autovacuum_enabled = off)");
+    let fill = "DO $$ BEGIN LOOP INSERT INTO filler SELECT repeat('x', 1000) FROM \
+                generate_series(1, 50); END LOOP; EXCEPTION WHEN disk_full THEN NULL; END $$";
+    server.sql("small", fill);
+    let error = open(&url).and_then(|mut history| {
+        history.begin(&run("full"))?;
+        history.record(&passed("a"))
+    });
+    let error = error.expect_err("there is no room");
+    assert!(matches!(error, HistoryError::Unwritable { .. }), "{error:?}");
+    assert!(error.to_string().contains("No space left"), "{error}");
+    let project = tempfile::tempdir().expect("a folder");
+    let own = StoreLocation::Project(project.path().to_path_buf());
+    let boxed = |store| match store {
+        Store::Sqlite(history) => history as Box<dyn History>,
+        Store::Postgres(history) => history,
+        Store::Objects(history) => history,
+    };
+    let place = StoreLocation::Postgres(Box::new(address(&url)));
+    let team = Store::open(&place).map(boxed);
+    let mut history = TeamHistory::new(Store::open(&own).map(boxed), team).expect("opens");
+    keep(&mut history, "1", &["a", "b"]);
+    let trouble = history.unsent().trouble();
+    assert!(matches!(trouble, Some(HistoryError::Unwritable { .. })), "{trouble:?}");
+    assert!(history.unsent().is_kept());
+    drop(history);
+    server.sql("small", "DROP TABLE filler");
+    let own = Store::open(&own).expect("opens");
+    let mut team = Store::open(&place).expect("opens");
+    sync(&own, &mut team).expect("is sent");
+    let again = sync(&own, &mut team).expect("is sent");
+    assert_eq!(again, Synced { known: 1, ..Synced::default() });
+    let ended = "SELECT count(*) FROM flakeproof.execution JOIN flakeproof.run ON run.number = run \
+                 WHERE run.id = '1'";
+    assert_eq!(server.sql("small", ended), "2");
 }
 
 #[test]

@@ -17,9 +17,11 @@ pub mod project;
 pub mod rules;
 pub mod smells;
 mod source;
+mod structure;
 mod tree;
 pub mod words;
 
 pub use finder::{Effort, Finder, Lowered};
 pub use language::{Language, may_hold_tests};
 pub use source::{Found, Helper, IssueKind, Layout, SourceFile, SourceIssue, TestSource};
+pub use structure::TestStructure;

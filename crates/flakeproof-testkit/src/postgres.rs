@@ -3,6 +3,7 @@
 //! One server serves all tests of a test program; each has a database of its own. The server ends with
 //! the process, however that ends: a guard beside it waits for a pipe to close.
 
+use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -82,6 +83,35 @@ impl Server {
         run(start.arg("-l").arg(log).arg("-o").arg(options));
     }
 
+    /// Let the server speak TLS with this certificate and its key.
+    pub fn speak_tls(&self, certificate: &Certificate) {
+        let data = self.folder.join("data");
+        for (name, content) in
+            [("server.crt", &certificate.chain), ("server.key", &certificate.key)]
+        {
+            let path = data.join(name);
+            // As its owner, and for nobody else to read: the server insists on it.
+            let script = "umask 077; rm -f \"$1\"; cat > \"$1\"";
+            let mut write = as_owner(Path::new("sh"));
+            write.args(["-c", script, "write"]).arg(&path).stdin(Stdio::piped());
+            let mut writing = write.spawn().expect("a shell starts");
+            let mut input = writing.stdin.take().expect("its input");
+            input.write_all(content.as_bytes()).expect("is written");
+            drop(input);
+            assert!(writing.wait().expect("it ends").success());
+        }
+        self.down();
+        self.set("ssl = on");
+        self.up();
+    }
+
+    /// Add a line to the settings of a server that is down.
+    fn set(&self, line: &str) {
+        let mut append = as_owner(Path::new("sh"));
+        append.args(["-c", "echo \"$2\" >> \"$1\"/data/postgresql.conf", "append"]);
+        run(append.arg(&self.folder).arg(line));
+    }
+
     /// Stop the server; all connections are cut.
     pub fn down(&self) {
         run(self.control("stop").args(["-m", "fast"]));
@@ -107,6 +137,18 @@ impl Server {
         format!("postgres://{user}:{password}@127.0.0.1:{}/{database}", self.port)
     }
 
+    /// The URL of a new, empty database that has room for so many MiB, as a disk that fills up, and that
+    /// disk. `Err` says why there can be none here.
+    ///
+    /// # Errors
+    /// When this process may not mount one.
+    pub fn small_database(&self, mebibytes: u32) -> Result<(String, SmallDisk), String> {
+        let disk = SmallDisk::mount(&self.folder, mebibytes)?;
+        self.sql(ADMIN, &format!("CREATE TABLESPACE small LOCATION '{}'", disk.0.display()));
+        self.sql(ADMIN, "CREATE DATABASE small TABLESPACE small");
+        Ok((self.url(ADMIN, &PASSWORD.replace(' ', "%20"), "small"), disk))
+    }
+
     /// What the server answers to statements of the administrator, a line for each row.
     pub fn sql(&self, database: &str, statements: &str) -> String {
         let mut psql = Command::new(self.programs.join("psql"));
@@ -115,6 +157,76 @@ impl Server {
             .arg(&self.folder)
             .args(["-p", &self.port.to_string(), "-c", statements]);
         String::from_utf8(run(&mut psql).stdout).expect("text").trim().to_owned()
+    }
+}
+
+/// A disk that is small, which goes with this.
+#[derive(Debug)]
+pub struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(below: &Path, mebibytes: u32) -> Result<Self, String> {
+        let folder = below.join("small");
+        run(as_owner(Path::new("mkdir")).arg(&folder));
+        let options = format!("size={mebibytes}m");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &options, "small"]).arg(&folder);
+        let mounted = mount.output().map_err(|error| error.to_string())?;
+        if !mounted.status.success() {
+            let said = String::from_utf8_lossy(&mounted.stderr);
+            return Err(format!("a small disk cannot be mounted: {}", said.trim()));
+        }
+        let disk = Self(folder);
+        run(Command::new("chown").arg(format!("{ADMIN}:{ADMIN}")).arg(&disk.0));
+        run(Command::new("chmod").arg("700").arg(&disk.0));
+        Ok(disk)
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // The server may still have files open in it; they go with the server.
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}
+
+/// A certificate of a server, and what signed it.
+#[derive(Debug, Clone)]
+pub struct Certificate {
+    chain: String,
+    key: String,
+    /// The file of who signed it.
+    pub signer: PathBuf,
+}
+
+impl Certificate {
+    /// A certificate for a name (`IP:127.0.0.1`, `DNS:db.example`) that holds for so many days from now
+    /// on, made in this folder by `openssl`; fewer than none make one that has expired.
+    #[must_use]
+    pub fn new(folder: &Path, name: &str, days: i32) -> Self {
+        let openssl = |arguments: &[&str]| {
+            run(Command::new("openssl").args(arguments).current_dir(folder));
+        };
+        let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+        let signer = [
+            &["req", "-x509"][..],
+            &key,
+            &["-keyout", "ca.key", "-out", "ca.pem", "-days", "30", "-subj", "/CN=signer"],
+            &["-addext", "basicConstraints=critical,CA:TRUE"],
+        ];
+        openssl(&signer.concat());
+        let asked = ["-keyout", "server.key", "-out", "server.csr", "-subj", "/CN=server"];
+        openssl(&[&["req"][..], &key, &asked].concat());
+        let extensions = format!("subjectAltName={name}\nbasicConstraints=CA:FALSE\n");
+        std::fs::write(folder.join("extensions"), extensions).expect("is written");
+        let days = days.to_string();
+        let signed = [
+            &["x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key"][..],
+            &["-CAcreateserial", "-out", "server.crt", "-days", &days, "-extfile", "extensions"],
+        ];
+        openssl(&signed.concat());
+        let read = |name| std::fs::read_to_string(folder.join(name)).expect("openssl wrote it");
+        Self { chain: read("server.crt"), key: read("server.key"), signer: folder.join("ca.pem") }
     }
 }
 

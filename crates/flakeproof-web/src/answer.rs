@@ -15,6 +15,7 @@ use hyper::{Response, StatusCode};
 use serde_json::json;
 
 use crate::request;
+use crate::route::{ATOM_FEED, JSON_FEED};
 use crate::source::SourceError;
 
 /// Below this, packing saves no packet.
@@ -104,6 +105,10 @@ pub(crate) enum BodyKind {
     Page,
     /// JSON.
     Json,
+    /// A JSON Feed.
+    JsonFeed,
+    /// An Atom feed.
+    AtomFeed,
     /// Trouble, as RFC 9457 has it.
     Problem,
 }
@@ -114,6 +119,8 @@ impl BodyKind {
         match self {
             Self::Page => "text/html; charset=utf-8",
             Self::Json => "application/json",
+            Self::JsonFeed => JSON_FEED,
+            Self::AtomFeed => ATOM_FEED,
             Self::Problem => "application/problem+json",
         }
     }
@@ -122,7 +129,7 @@ impl BodyKind {
     fn policy(self) -> String {
         let policy = match self {
             Self::Page => flakeproof_report::CONTENT_SECURITY_POLICY,
-            Self::Json | Self::Problem => "default-src 'none'",
+            Self::Json | Self::JsonFeed | Self::AtomFeed | Self::Problem => "default-src 'none'",
         };
         // A page cannot say this about itself.
         format!("{policy}; frame-ancestors 'none'")

@@ -5,6 +5,8 @@
 //! address it answers only to loopback names; bound elsewhere it refuses to start without a
 //! [`Token`].
 //!
+//! A [`Webhook`] is the other direction: what is new, sent to an address of the user's, signed.
+//!
 //! Beside that for coding agents this is the only room that speaks HTTP, and has asynchronous code, which
 //! stays behind [`Server::serve`]. Routes are a closed set ([`Route`]), so they are an enum and not a framework's
 //! table: the description of the API cannot miss one.
@@ -18,9 +20,11 @@ mod route;
 mod server;
 mod source;
 mod token;
+mod webhook;
 
 pub use open_api::open_api;
 pub use route::Route;
 pub use server::{Error, Limits, Server, Settings, Shutdown, Stopper, shutdown};
 pub use source::{Source, SourceError, Stamp};
 pub use token::{Token, TokenError};
+pub use webhook::{Delivery, Secret, Tries, Webhook, WebhookError};

@@ -21,6 +21,8 @@ pub(crate) struct Choice {
     standings: Vec<Standing>,
     /// Words that an id must have, in small letters.
     words: Vec<String>,
+    /// Who must own it, in small letters.
+    owner: Option<String>,
     sort: Sort,
     limit: Option<usize>,
     /// The last test of the page before.
@@ -143,6 +145,7 @@ impl Choice {
         match name {
             "standing" => self.standings = standings(value)?,
             "q" => self.words = value.split_whitespace().map(str::to_lowercase).collect(),
+            "owner" => self.owner = Some(value.to_lowercase()),
             "sort" => self.sort = known(name, value, &Sort::ALL, Sort::word)?,
             "limit" => {
                 let limit = value.parse().ok().filter(|limit| (1..=MOST).contains(limit));
@@ -184,7 +187,13 @@ impl Choice {
         let standing = row["standing"].as_str();
         let is_standing = self.standings.is_empty()
             || self.standings.iter().any(|it| standing == Some(it.word()));
-        is_standing && (self.words.is_empty() || has_all(&id(row).to_lowercase(), &self.words))
+        let is_owned = self.owner.as_ref().is_none_or(|owner| {
+            let owners = row["owners"].as_array().into_iter().flatten();
+            owners.filter_map(Value::as_str).any(|it| it.to_lowercase() == *owner)
+        });
+        is_standing
+            && is_owned
+            && (self.words.is_empty() || has_all(&id(row).to_lowercase(), &self.words))
     }
 
     fn query_after(&self, after: &str) -> String {
@@ -195,6 +204,9 @@ impl Choice {
         }
         if !self.words.is_empty() {
             parts.push(format!("q={}", request::encoded(&self.words.join(" "))));
+        }
+        if let Some(owner) = &self.owner {
+            parts.push(format!("owner={}", request::encoded(owner)));
         }
         parts.push(format!("sort={}", self.sort.word()));
         parts.push(format!("limit={}", self.limit.unwrap_or(LIMIT)));
@@ -268,6 +280,18 @@ mod tests {
         assert_eq!(ids("standing=flaky,broken"), ["a::Slow[x y]", "c::fast", "d"]);
         assert_eq!(ids("q=SLOW"), ["a::Slow[x y]", "b::slow"]);
         assert_eq!(ids("q=y+slow&standing=flaky"), ["a::Slow[x y]"]);
+    }
+
+    #[test]
+    fn tests_are_chosen_by_their_owner_on_every_page() {
+        let mut owned = rows();
+        owned[0]["owners"] = json!(["@Shop/pay", "@ana"]);
+        owned[3]["owners"] = json!(["@shop/pay"]);
+        let choice = Choice::parse("owner=@shop/PAY&limit=1").unwrap();
+        let (page, next) = choice.page_of(&owned).unwrap();
+        assert_eq!((&page["total"], &page["tests"][0]["id"]), (&json!(2), &json!("a::Slow[x y]")));
+        let (page, _) = Choice::parse(&next.unwrap()).unwrap().page_of(&owned).unwrap();
+        assert_eq!((&page["total"], &page["tests"][0]["id"]), (&json!(2), &json!("d")));
     }
 
     #[test]

@@ -81,6 +81,11 @@ fn responses(reply: Reply) -> Value {
             "200": { "description": "A page", "content": { "text/html": {} } },
             "default": problem,
         }),
+        Reply::Feed(media_type) => json!({
+            "200": { "description": "A feed", "content": { media_type: {} } },
+            "304": { "description": "The client has it already" },
+            "default": problem,
+        }),
         Reply::Elsewhere => json!({
             "303": { "description": "Where it is on the page" },
             "default": problem,
@@ -105,6 +110,7 @@ fn schemas() -> Map<String, Value> {
     let member = |name: &str| overview["properties"][name].clone();
     all.insert("RunList".into(), list_of("runs", &member("runs")));
     all.insert("OutageList".into(), list_of("outages", &member("outages")));
+    all.insert("ClusterList".into(), list_of("clusters", &member("clusters")));
     all.insert("TestList".into(), test_list(&member("tests")));
     all.insert("Overview".into(), overview);
     all.insert("Test".into(), test);
@@ -208,7 +214,7 @@ fn section(page: &mut String, route: Route, open_api: &Value) {
             let _ =
                 writeln!(page, "<details><summary>Schema</summary><pre>{schema}</pre></details>");
         }
-        Reply::Page | Reply::Elsewhere => {}
+        Reply::Page | Reply::Feed(_) | Reply::Elsewhere => {}
     }
     page.push_str("</section>\n");
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use flakeproof_report::{AtomFeed, JsonFeed};
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderName};
 use hyper::http::request::Parts;
@@ -15,6 +16,7 @@ use crate::answer::{Answer, Body, BodyKind, Problem};
 use crate::gate::Gate;
 use crate::listing::Choice;
 use crate::open_api::api_page;
+use crate::route::{ATOM_FEED, JSON_FEED};
 use crate::source::{Live, Snapshot, json_body};
 use crate::{Route, Source, open_api};
 
@@ -64,11 +66,18 @@ impl<S: Source> Responder<S> {
             Route::ApiPage => Answer::found(Arc::clone(&self.api_page)),
             Route::OpenApi => Answer::found(Arc::clone(&self.open_api)),
             Route::TestLink => Answer::elsewhere(format!("/#test={}", encoded(&id))),
-            Route::Page => Answer::found(self.live.latest()?.page()?),
+            Route::Page => Answer::found(self.live.latest()?.page()?).with(header::LINK, feeds()),
+            Route::JsonFeed => {
+                Answer::found(self.live.latest()?.feed(&JsonFeed, BodyKind::JsonFeed)?)
+            }
+            Route::AtomFeed => {
+                Answer::found(self.live.latest()?.feed(&AtomFeed, BodyKind::AtomFeed)?)
+            }
             Route::Overview => Answer::found(self.live.latest()?.whole()),
             Route::Tests => tests(&*self.live.latest()?, request.uri.query().unwrap_or_default())?,
             Route::Test => Answer::found(self.live.latest()?.test(&id).ok_or_else(no_such_test)?),
             Route::Runs => list(&*self.live.latest()?, "runs"),
+            Route::Clusters => list(&*self.live.latest()?, "clusters"),
             Route::Outages => list(&*self.live.latest()?, "outages"),
             Route::Health => {
                 self.live.latest()?;
@@ -76,6 +85,13 @@ impl<S: Source> Responder<S> {
             }
         })
     }
+}
+
+/// Where a reader finds the feeds of the page.
+fn feeds() -> String {
+    let feed =
+        |route: Route, kind| format!("<{}>; rel=\"alternate\"; type=\"{kind}\"", route.path());
+    [feed(Route::JsonFeed, JSON_FEED), feed(Route::AtomFeed, ATOM_FEED)].join(", ")
 }
 
 fn no_such_test() -> Problem {

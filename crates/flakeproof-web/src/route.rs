@@ -15,6 +15,10 @@ pub(crate) const ID: &str = "id";
 pub enum Route {
     /// The report as a page.
     Page,
+    /// What is new, as a JSON Feed.
+    JsonFeed,
+    /// What is new, as an Atom feed.
+    AtomFeed,
     /// A test, as a link into the page.
     TestLink,
     /// The API's description as a page.
@@ -31,14 +35,18 @@ pub enum Route {
     Runs,
     /// Runs in which many tests failed together.
     Outages,
+    /// Tests that fail together.
+    Clusters,
     /// Whether the history can be read.
     Health,
 }
 
 impl Route {
     /// Every address.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Page,
+        Self::JsonFeed,
+        Self::AtomFeed,
         Self::TestLink,
         Self::ApiPage,
         Self::OpenApi,
@@ -47,6 +55,7 @@ impl Route {
         Self::Test,
         Self::Runs,
         Self::Outages,
+        Self::Clusters,
         Self::Health,
     ];
 
@@ -55,6 +64,8 @@ impl Route {
     pub fn path(self) -> &'static str {
         match self {
             Self::Page => "/",
+            Self::JsonFeed => "/feed.json",
+            Self::AtomFeed => "/feed.atom",
             Self::TestLink => "/tests/{id}",
             Self::ApiPage => "/api",
             Self::OpenApi => "/api/openapi.json",
@@ -63,6 +74,7 @@ impl Route {
             Self::Test => "/api/v1/tests/{id}",
             Self::Runs => "/api/v1/runs",
             Self::Outages => "/api/v1/outages",
+            Self::Clusters => "/api/v1/clusters",
             Self::Health => "/health",
         }
     }
@@ -109,15 +121,24 @@ pub(crate) enum Reply {
     Page,
     /// A hint to look elsewhere.
     Elsewhere,
+    /// A feed of this media type.
+    Feed(&'static str),
     /// A document with this schema.
     Document(&'static str),
 }
+
+/// The media type of a JSON Feed.
+pub(crate) const JSON_FEED: &str = "application/feed+json";
+/// The media type of an Atom feed.
+pub(crate) const ATOM_FEED: &str = "application/atom+xml";
 
 impl Description {
     /// What an address is for.
     pub(crate) fn new(route: Route) -> Self {
         let (summary, reply) = match route {
             Route::Page => ("The report as a page", Reply::Page),
+            Route::JsonFeed => ("What is new, as a JSON Feed", Reply::Feed(JSON_FEED)),
+            Route::AtomFeed => ("What is new, as an Atom feed", Reply::Feed(ATOM_FEED)),
             Route::TestLink => ("A link to one test on the page", Reply::Elsewhere),
             Route::ApiPage => ("This page", Reply::Page),
             Route::OpenApi => ("This description for programs", Reply::Document("OpenApi")),
@@ -130,17 +151,23 @@ impl Description {
             Route::Outages => {
                 ("Runs in which many tests failed together", Reply::Document("OutageList"))
             }
+            Route::Clusters => {
+                ("Tests that fail together beyond chance", Reply::Document("ClusterList"))
+            }
             Route::Health => ("Whether the history can be read", Reply::Document("Health")),
         };
         let parameters = match route {
             Route::TestLink | Route::Test => vec![id_parameter()],
             Route::Tests => choice_parameters(),
             Route::Page
+            | Route::JsonFeed
+            | Route::AtomFeed
             | Route::ApiPage
             | Route::OpenApi
             | Route::Overview
             | Route::Runs
             | Route::Outages
+            | Route::Clusters
             | Route::Health => Vec::new(),
         };
         Self { summary, parameters, reply }
@@ -164,6 +191,11 @@ fn choice_parameters() -> Vec<Parameter> {
         Parameter {
             name: "q",
             what: "Only tests whose id has all these words, in capital or small letters",
+            schema: json!({ "type": "string" }),
+        },
+        Parameter {
+            name: "owner",
+            what: "Only tests that this user or team owns",
             schema: json!({ "type": "string" }),
         },
         Parameter {

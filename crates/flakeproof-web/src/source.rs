@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flakeproof_core::{Overview, TestId};
+use flakeproof_report::Renderer;
 use serde_json::Value;
 
 use crate::answer::{Body, BodyKind, Problem};
@@ -92,6 +93,17 @@ impl Snapshot {
             Err(error) => Err(Problem::broken(format!("the page cannot be written: {error}"))),
         };
         self.page.get_or_init(draw).clone()
+    }
+
+    /// What is new, as a feed. Few ask for it, and seldom.
+    pub(crate) fn feed(
+        &self,
+        feed: &impl Renderer<Overview>,
+        kind: BodyKind,
+    ) -> Result<Body, Problem> {
+        let rendered = feed.render(&self.overview);
+        let cannot = |error| Problem::broken(format!("the feed cannot be written: {error}"));
+        rendered.map(|bytes| Body::new(kind, bytes)).map_err(cannot)
     }
 
     /// The whole document.

@@ -31,6 +31,8 @@ fn main() -> ExitCode {
         cli::Command::Report(arguments) => commands::report::run(&arguments),
         #[cfg(feature = "serve")]
         cli::Command::Serve(arguments) => commands::serve::run(&arguments),
+        #[cfg(feature = "serve")]
+        cli::Command::Notify(arguments) => commands::notify::run(&arguments),
         #[cfg(feature = "mcp")]
         cli::Command::Mcp(arguments) => commands::mcp::run(&arguments),
         cli::Command::Store(arguments) => commands::store::run(&arguments),

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
 use flakeproof_testkit::postgres::{self, Server, database_of};
-use flakeproof_testkit::{Project, assert_says, finish};
+use flakeproof_testkit::{Project, assert_says, finish, s3};
 
 /// Fails the first time and every third, by what it finds in a folder outside of the project.
 const FLAKY: &str = "
@@ -144,6 +144,46 @@ fn a_run_whose_store_is_away_ends_as_ever_and_is_sent_later() {
 }
 
 #[test]
+fn a_run_whose_object_store_is_away_ends_as_ever_and_is_sent_later() {
+    let (project, other) = (project(), project());
+    for copy in [&project, &other] {
+        copy.0.git(&["remote", "add", "origin", "https://git.example/shop/basket.git"]);
+    }
+    let caches = tempfile::tempdir().expect("a folder");
+    let store = "s3://team/history";
+    // Nobody listens at this port.
+    let away = [
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:1".to_owned()),
+        ("AWS_REGION", "us-east-1".to_owned()),
+        ("AWS_ACCESS_KEY_ID", "id".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "hunter2".to_owned()),
+    ];
+    let cache = ("FLAKEPROOF_CACHE", caches.path().display().to_string());
+    let with = |mut command: Command, variables: &[(&str, String)]| {
+        finish(command.envs(variables.iter().cloned()).envs([cache.clone()]))
+    };
+    let ran = with(run_pytest(&project, store), &away);
+    assert_says(
+        &ran,
+        0,
+        &["flaky", "s3://team/history", "cannot be reached", "flakeproof store sync"],
+    );
+    assert!(!ran.text().contains("hunter2"), "{}", ran.text());
+    let asked = with(flakeproof(&project, store, &["list"]), &away);
+    assert_says(&asked, 2, &["cannot be reached", ".flakeproof/history.db"]);
+    let still = with(flakeproof(&project, store, &["store", "sync"]), &away);
+    assert_says(&still, 6, &["s3://team/history"]);
+    let Some(server) = s3::Server::start("a run whose object store is away") else { return };
+    let there = server.variables("reader");
+    let sent = with(flakeproof(&project, store, &["store", "sync"]), &there);
+    assert_says(&sent, 0, &["1 run"]);
+    let again = with(flakeproof(&project, store, &["store", "sync"]), &there);
+    assert_says(&again, 0, &["nothing new"]);
+    let listed = with(flakeproof(&other, store, &["list"]), &there);
+    assert_says(&listed, 0, &["test_a.py::test_flaky"]);
+}
+
+#[test]
 fn reports_that_are_read_twice_count_once() {
     let Some(server) = server("ingest") else { return };
     let url = server.fresh_database();
@@ -167,5 +207,7 @@ fn a_url_of_another_kind_is_refused_with_what_is_possible() {
     let project = project();
     let asked = finish(&mut flakeproof(&project, "mysql://ci:hunter2@db/team", &["list"]));
     assert_says(&asked, 2, &["`mysql://`"]);
+    let asked = finish(&mut flakeproof(&project, "s4://bucket/path", &["list"]));
+    assert_says(&asked, 2, &["`s4://`", "`s3://bucket/path`", "`file:///folder`", "postgres://"]);
     assert!(!asked.text().contains("hunter2"), "{}", asked.text());
 }

@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use flakeproof_core::{
-    Cause, HuntedTest, Overview, PastFinding, PastRun, Prediction, QuarantineEntry, Reason,
-    SimilarTest, Standing, Tally, TestId, TestScore,
+    Cause, Cluster, HuntedTest, Overview, PastFinding, PastRun, Prediction, QuarantineEntry,
+    Reason, SimilarTest, Standing, Tally, TestId, TestScore,
 };
 use serde::Serialize;
 
@@ -51,6 +51,8 @@ struct PageData<'a> {
     tests: TestColumns<'a>,
     /// How many tests fail alike, by the number of their group.
     groups: Vec<usize>,
+    /// Tests that fail together: what is said about them, and the rows of the first of them.
+    together: Vec<(String, Shown<usize>)>,
     /// By the test's row.
     details: BTreeMap<usize, Detail<'a>>,
 }
@@ -68,11 +70,27 @@ pub(super) fn embedded(
         standings: STANDINGS.map(words::standing),
         runs: RunColumns::new(&overview.timeline.runs),
         outages: overview.scores.outages.iter().map(|outage| outage.run).collect(),
-        tests: TestColumns::new(views, &overview.timeline.runs, groups),
+        tests: TestColumns::new(views, overview, groups),
+        together: together(overview, views),
         groups: groups.iter().map(|group| group.tests.len()).collect(),
         details: views.iter().enumerate().filter_map(detail).collect(),
     };
     Ok(harmless(&serde_json::to_string(&data)?))
+}
+
+/// Tests that fail together, by their rows.
+fn together(overview: &Overview, views: &[TestView<'_>]) -> Vec<(String, Shown<usize>)> {
+    if overview.clusters.is_empty() {
+        return Vec::new();
+    }
+    let rows: HashMap<&TestId, usize> =
+        views.iter().enumerate().map(|(row, view)| (view.id, row)).collect();
+    let of_cluster = |cluster: &Cluster| {
+        let known: Vec<usize> =
+            cluster.tests.iter().filter_map(|test| rows.get(test).copied()).collect();
+        (words::cluster(cluster), Shown::new(&known, |row| *row))
+    };
+    overview.clusters.iter().map(of_cluster).collect()
 }
 
 /// In JSON these characters only ever stand inside strings, where they can be written otherwise.
@@ -116,12 +134,16 @@ struct TestColumns<'a> {
     track: Vec<String>,
     /// The group of those that fail alike.
     group: Vec<Option<usize>>,
+    /// Those that fail together with it, as an index into `together`.
+    cluster: Vec<Option<usize>>,
     /// Words, as indices into `sentences`.
     words: Vec<usize>,
     interval: Vec<Option<usize>>,
     burnt: Vec<usize>,
     since: Vec<Option<usize>>,
     message: Vec<Option<usize>>,
+    owners: Vec<Option<usize>>,
+    formerly: Vec<Option<usize>>,
     quarantined: Vec<u8>,
     predicted: Vec<Option<f64>>,
     /// Each sentence once.
@@ -130,16 +152,21 @@ struct TestColumns<'a> {
 
 impl<'a> TestColumns<'a> {
     /// The columns of these tests.
-    fn new(views: &[TestView<'a>], runs: &[PastRun], groups: &[FailureGroup<'_, '_>]) -> Self {
+    fn new(views: &[TestView<'a>], overview: &Overview, groups: &[FailureGroup<'_, '_>]) -> Self {
         let mut columns = Self::default();
         let mut sentences = Sentences::default();
         let group_of = group_of(groups);
+        let numbered = overview.clusters.iter().enumerate();
+        let cluster_of: HashMap<&TestId, usize> = numbered
+            .flat_map(|(number, cluster)| cluster.tests.iter().map(move |test| (test, number)))
+            .collect();
         for view in views {
             columns.push_facts(view);
             columns.push_numbers(view.telling());
             columns.push_words(view, &mut sentences);
-            columns.push_runs(view, runs);
+            columns.push_runs(view, &overview.timeline.runs);
             columns.group.push(group_of.get(view.id).copied());
+            columns.cluster.push(cluster_of.get(view.id).copied());
         }
         columns.sentences = sentences.all;
         columns
@@ -154,6 +181,11 @@ impl<'a> TestColumns<'a> {
         self.since.push(score.and_then(words::since).map(|since| sentences.number(since)));
         let message = view.last_failure().map(|failure| words::excerpt(failure.message.trim()));
         self.message.push(message.map(|message| sentences.number(message)));
+        let owners = (!view.owners.is_empty()).then(|| view.owners.join(" "));
+        self.owners.push(owners.map(|owners| sentences.number(owners)));
+        let former: Vec<&str> = view.formerly.iter().map(TestId::as_str).collect();
+        let formerly = (!former.is_empty()).then(|| former.join(", "));
+        self.formerly.push(formerly.map(|formerly| sentences.number(formerly)));
     }
 
     fn push_facts(&mut self, view: &TestView<'a>) {

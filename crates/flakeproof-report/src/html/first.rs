@@ -43,7 +43,9 @@ impl FirstFix {
         let score = view.telling()?;
         let is_broken = group.standing == Standing::Broken;
         let others = group.tests.len() - 1;
-        let owner = view.detail.and_then(|detail| detail.quarantine.as_ref());
+        let held = view.detail.and_then(|detail| detail.quarantine.as_ref());
+        let by_files = || (!view.owners.is_empty()).then(|| view.owners.join(" "));
+        let owner = held.map(|entry| entry.owner.clone()).or_else(by_files);
         Some(Self {
             standing: group.standing.word(),
             id: visible(view.id.as_str()),
@@ -54,7 +56,7 @@ impl FirstFix {
             cause: cause(view),
             since: words::since(score).or_else(|| first_failure(overview, view)),
             rate: (!is_broken).then(|| view.rate_in_words()),
-            owner: owner.map(|entry| visible(&entry.owner)),
+            owner: owner.map(|owner| visible(&owner)),
             cost: cost(view),
             command: view.reproduce().map_or_else(|| explain(view.id), visible),
         })
@@ -109,7 +111,7 @@ fn explain(test: &TestId) -> String {
 }
 
 /// The text as part of an address: everything but letters and digits by its bytes.
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() {
@@ -141,7 +143,7 @@ mod tests {
         let since = shown[0].since.as_deref().unwrap_or_default();
         assert!(since.starts_with("fails since ") && since.ends_with("4 of 4 runs"), "{since}");
         assert_eq!(shown[0].message.as_deref(), Some("ConnectionError: search:9200 refused"));
-        assert_eq!((&shown[0].owner, &shown[0].rate), (&None, &None));
+        assert_eq!((shown[0].owner.as_deref(), &shown[0].rate), (Some("@shop/search @ana"), &None));
     }
 
     #[test]

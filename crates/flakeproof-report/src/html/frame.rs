@@ -6,10 +6,10 @@
 
 use std::fmt::Write as _;
 
-use flakeproof_core::{FrontPoint, HuntOverview, Overview, PastRun, StageCost};
+use flakeproof_core::{Cluster, FrontPoint, HuntOverview, Overview, PastRun, StageCost, TestId};
 use serde::Serialize;
 
-use super::first::FirstFix;
+use super::first::{FirstFix, encoded};
 use crate::failure_groups::FailureGroup;
 use crate::overview::{TestView, Totals, worst};
 use crate::words;
@@ -19,6 +19,10 @@ const PLAIN: usize = 50;
 
 /// Outages named on the page, the latest first.
 const OUTAGES: usize = 20;
+
+/// Groups of tests that fail together, and tests named of each.
+const CLUSTERS: usize = 10;
+const TOGETHER: usize = 8;
 
 /// What the template shows.
 #[derive(Serialize)]
@@ -35,6 +39,8 @@ pub(super) struct Frame {
     outages: Vec<String>,
     more_outages: usize,
     first: Vec<FirstFix>,
+    together: Vec<TogetherFrame>,
+    more_together: usize,
     plain: Vec<PlainRow>,
     more_flaky: usize,
     hunt: Option<HuntFrame>,
@@ -69,6 +75,8 @@ impl Frame {
             outages: outages.iter().rev().take(OUTAGES).map(outage).collect(),
             more_outages: outages.len().saturating_sub(OUTAGES),
             first: FirstFix::all(overview, groups),
+            together: overview.clusters.iter().take(CLUSTERS).map(TogetherFrame::new).collect(),
+            more_together: overview.clusters.len().saturating_sub(CLUSTERS),
             plain: worst.iter().take(PLAIN).map(|view| PlainRow::new(view)).collect(),
             more_flaky: worst.len().saturating_sub(PLAIN),
             hunt: overview.hunt.as_ref().map(HuntFrame::new),
@@ -78,6 +86,26 @@ impl Frame {
                 .map(|notice| pieces(&format!("{}; {}", notice.what, notice.next)))
                 .collect(),
             totals,
+        }
+    }
+}
+
+/// Tests that fail together.
+#[derive(Serialize)]
+struct TogetherFrame {
+    sentence: String,
+    /// Each with the part of the page's address that opens it.
+    tests: Vec<(String, String)>,
+    more: usize,
+}
+
+impl TogetherFrame {
+    fn new(cluster: &Cluster) -> Self {
+        let named = |test: &TestId| (visible(test.as_str()), encoded(test.as_str()));
+        Self {
+            sentence: visible(&words::cluster(cluster)),
+            tests: cluster.tests.iter().take(TOGETHER).map(named).collect(),
+            more: cluster.tests.len().saturating_sub(TOGETHER),
         }
     }
 }

@@ -106,6 +106,9 @@ mod tests {
         Overview {
             timeline: Timeline::default(),
             scores: Scores::default(),
+            owners: std::collections::BTreeMap::new(),
+            formerly: std::collections::BTreeMap::new(),
+            clusters: Vec::new(),
             details: std::collections::BTreeMap::new(),
             hunt: None,
             notices: Vec::new(),

@@ -2,6 +2,7 @@
 //! how data flows through a test, and all that is known about a project's tests.
 
 mod cause;
+mod cluster;
 mod document;
 mod findings;
 mod fix;
@@ -11,6 +12,7 @@ mod patch;
 mod source;
 
 pub use cause::cause_schema;
+pub use cluster::ClusterDocument;
 pub use document::Json;
 pub(crate) use document::seconds;
 pub use findings::json_schema;

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::cause::KnownCauseReport;
+use super::cluster::ClusterDocument;
 use super::document;
 use super::document::{Json, NoticeReport, ToolReport, rounded, seconds, to_the_millionth};
 use super::hunt::{CostReport, HuntedTestReport};
@@ -48,6 +49,7 @@ pub fn overview_document(overview: &Overview) -> OverviewDocument<'_> {
         totals: Totals::new(overview, &views),
         runs: runs.iter().map(RunDocument::new).collect(),
         outages: overview.scores.outages.iter().map(|it| OutageDocument::new(it, runs)).collect(),
+        clusters: overview.clusters.iter().map(ClusterDocument::new).collect(),
         tests: views.iter().map(TestRow::new).collect(),
         hunt: overview.hunt.as_ref().map(HuntDocument::new),
         notices: overview.notices.iter().map(NoticeReport::new).collect(),
@@ -73,6 +75,8 @@ pub struct OverviewDocument<'a> {
     runs: Vec<RunDocument<'a>>,
     /// Runs in which many tests failed together.
     outages: Vec<OutageDocument<'a>>,
+    /// Tests that fail together beyond chance, each group probably for one cause.
+    clusters: Vec<ClusterDocument<'a>>,
     /// Every test that something is known about, by id.
     tests: Vec<TestRow<'a>>,
     /// The latest hunt.
@@ -144,6 +148,10 @@ impl<'a> OutageDocument<'a> {
 struct TestRow<'a> {
     /// Its id, as its framework writes it.
     id: &'a TestId,
+    /// Who owns it by `CODEOWNERS`; empty if nobody does, or its file is not known.
+    owners: &'a [String],
+    /// What it was called before it was renamed or moved, the latest first; its figures count those runs.
+    formerly: &'a [TestId],
     /// What the history and the latest hunt come to; `null` if it ran to an end in neither.
     standing: Option<Standing>,
     /// Whether it appeared lately, so that little can be said yet.
@@ -174,6 +182,8 @@ struct TestRow<'a> {
     since: Option<&'a Streak>,
     /// The message of its latest failure; `null` if none was kept.
     last_message: Option<&'a str>,
+    /// When it was first shown to pass and fail on the same code; `null` if it never was.
+    flaky_since: Option<&'a str>,
     /// How often its outcome differs from that of the run before, from 0 to 1.
     flip_rate: Option<f64>,
     /// How unpredictable its outcome is on code on which it passes, in bits.
@@ -201,6 +211,8 @@ impl<'a> TestRow<'a> {
         let prediction = view.detail.and_then(|detail| detail.prediction.as_ref());
         Self {
             id: view.id,
+            owners: view.owners,
+            formerly: view.formerly,
             standing: view.standing(),
             new: view.is_new(),
             kind: view.kind(),
@@ -215,6 +227,7 @@ impl<'a> TestRow<'a> {
             rated_by_hunt: score.and_then(|it| it.hunted),
             since: score.and_then(|it| it.since.as_ref()),
             last_message: view.last_failure().map(|it| it.message.as_str()),
+            flaky_since: score.and_then(|it| it.flaky_since.as_deref()),
             flip_rate: score.map(|it| to_the_millionth(it.flip_rate)),
             entropy: score.map(|it| to_the_millionth(it.entropy)),
             first_seen: score.map(|it| it.first_seen.as_str()),
@@ -311,6 +324,11 @@ pub fn test_document<'a>(overview: &'a Overview, id: &TestId) -> Option<TestDocu
         prediction: detail.and_then(|it| it.prediction.as_ref()),
         features: detail.map_or(&[], |it| &it.features),
         quarantine: detail.and_then(|it| it.quarantine.as_ref()),
+        together: overview
+            .clusters
+            .iter()
+            .find(|cluster| cluster.tests.contains(id))
+            .map(ClusterDocument::new),
         reproduce: view.reproduce(),
     })
 }
@@ -348,6 +366,8 @@ pub struct TestDocument<'a> {
     features: &'a [Reason],
     /// Its entry in the quarantine.
     quarantine: Option<&'a QuarantineEntry>,
+    /// Tests that fail together with it beyond chance, itself among them.
+    together: Option<ClusterDocument<'a>>,
     /// A command that shows the failure again.
     reproduce: Option<&'a str>,
 }

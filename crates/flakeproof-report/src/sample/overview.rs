@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Again, DataPath, DataStep, Evidence, Failure, FlakyKind, FrontPoint, HuntCost, HuntEnd,
-    HuntOverview, HuntRecord, HuntSummary, HuntedTest, Isolation, Kind, KnownFlaky, LeftBehind,
-    LeftKind, Location, Mark, Notice, Outcome, Overview, PastFailure, PastFinding, PastRun, Phase,
-    Prediction, QuarantineEntry, Reason, Reproduction, Scores, Signature, SimilarTest, Stage,
-    StageCost, Tally, TestDetail, TestId, TestTimeline, Timeline, Verdict,
+    Again, Cluster, DataPath, DataStep, Evidence, Failure, FlakyKind, FrontPoint, HuntCost,
+    HuntEnd, HuntOverview, HuntRecord, HuntSummary, HuntedTest, Isolation, Kind, KnownFlaky,
+    LeftBehind, LeftKind, Location, Mark, Notice, Outcome, Overview, PastFailure, PastFinding,
+    PastRun, Phase, Prediction, QuarantineEntry, Reason, Reproduction, Scores, Shared, Signature,
+    SimilarTest, Stage, StageCost, Tally, TestDetail, TestId, TestTimeline, Timeline, Verdict,
 };
 
 /// The test that costs most, about which everything is known.
@@ -35,12 +35,44 @@ pub(crate) fn overview() -> Overview {
         version: "0.1.0".into(),
         timeline,
         scores,
+        owners: owners(),
+        formerly: BTreeMap::from([(
+            BROKEN[0].into(),
+            vec!["tests/test_find.py::test_ranking".into()],
+        )]),
+        clusters: vec![cluster()],
         details,
         hunt: Some(hunt()),
         notices: vec![Notice {
             what: "2 runs have no revision".into(),
             next: "set `GIT_COMMIT` where the reports are ingested".into(),
         }],
+    }
+}
+
+fn owners() -> BTreeMap<TestId, Vec<String>> {
+    let of = |id: &str, owners: &[&str]| {
+        (TestId::from(id), owners.iter().map(|owner| (*owner).to_owned()).collect())
+    };
+    BTreeMap::from([of(WORST, &["@shop/payments"]), of(BROKEN[0], &["@shop/search", "@ana"])])
+}
+
+/// Two tests of one file that fail together.
+fn cluster() -> Cluster {
+    Cluster {
+        tests: vec![WORST.into(), "tests/test_checkout.py::test_receipt".into()],
+        together: 2,
+        any: 6,
+        coincidences: 2,
+        expected: 0.4783,
+        chance: 0.0312,
+        runs: vec![1, 16],
+        shared: Shared {
+            owners: vec!["@shop/payments".into()],
+            place: Some("tests/test_checkout.py".into()),
+            failure: Some("AssertionError: assert 'EUR' == 'USD'".into()),
+            job: None,
+        },
     }
 }
 
@@ -333,7 +365,15 @@ pub(crate) fn large_overview(tests: u32, runs: u32) -> Overview {
         overview.details.extend(last_message(test).map(|detail| (test.test.clone(), detail)));
     }
     let scores = Scores::new(&timeline, &known(&overview.details));
-    Overview { timeline, scores, ..overview }
+    let clusters = Cluster::all(&timeline, &scores);
+    Overview {
+        timeline,
+        scores,
+        clusters,
+        owners: BTreeMap::new(),
+        formerly: BTreeMap::new(),
+        ..overview
+    }
 }
 
 fn test(number: u32, runs: u32) -> TestTimeline {

@@ -194,6 +194,7 @@ mod tests {
             rate: failure_rate(proven),
             hunted: None,
             since: None,
+            flaky_since: None,
             flip_rate: 0.0,
             entropy: 0.0,
             first_seen: String::new(),

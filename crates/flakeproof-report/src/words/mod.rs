@@ -6,12 +6,14 @@
 //! marked up and not escaped; who prints it does that.
 
 mod cause;
+mod cluster;
 mod findings;
 mod history;
 mod hunt;
 mod predictions;
 
 pub use cause::{cause, under_lever};
+pub use cluster::cluster;
 pub use findings::{command, evidence, failure, group, kind, outcome, quarantined, verdict};
 pub(crate) use findings::{counted, excerpt, percent, sentence};
 pub use history::{burnt, interval, rate, repeats, score, since, standing, unexplained};

@@ -347,8 +347,36 @@ fn said(error: &postgres::Error) -> String {
         return format!("{}{}", DbError::message(error), hint.unwrap_or_default());
     }
     let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
+    loop {
+        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if let Some(trouble) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+            return of_tls(trouble);
+        }
+        let Some(source) = cause.source() else { return cause.to_string() };
         cause = source;
     }
-    cause.to_string()
+}
+
+/// What is wrong with an encrypted line, and for a certificate what to do about it.
+fn of_tls(trouble: &rustls::Error) -> String {
+    use rustls::CertificateError as Bad;
+    let rustls::Error::InvalidCertificate(bad) = trouble else { return trouble.to_string() };
+    match bad {
+        Bad::Expired | Bad::ExpiredContext { .. } => {
+            "the certificate of the server has expired; whoever runs it must renew it".to_owned()
+        }
+        Bad::NotValidYet | Bad::NotValidYetContext { .. } => {
+            "the certificate of the server does not hold yet; is the clock of this machine right?".to_owned()
+        }
+        // Another signer of the same name signs otherwise.
+        Bad::UnknownIssuer | Bad::BadSignature => {
+            "the certificate of the server is signed by nobody who is trusted here; name the file of who \
+             signed it with `sslrootcert=FILE`"
+                .to_owned()
+        }
+        Bad::NotValidForName | Bad::NotValidForNameContext { .. } => {
+            "the certificate of the server is for another name; use the name that it is for".to_owned()
+        }
+        other => format!("the certificate of the server cannot be trusted: {other}"),
+    }
 }

@@ -1,65 +1,34 @@
 //! The same on a real S3 server. Credentials come from the environment, so each machine is a process of its
 //! own: this test program, asked to do one thing.
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use flakeproof_store::ObjectHistory;
-use flakeproof_testkit::{python, skipped};
-use serde_json::Value;
+use flakeproof_testkit::s3;
 
 use crate::{address, run, runs_of};
 
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/objects/s3_server.py");
-
-/// An S3 server, which ends with its standard input.
+/// An S3 server with the caches of the machines that use it.
 struct Server {
-    process: Child,
-    told: Value,
+    server: s3::Server,
     folder: tempfile::TempDir,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Server {
     fn start(test: &str) -> Option<Self> {
-        let packages = ["moto[server,s3,iam]==5.1.14", "boto3"];
-        let python = match python::with("python3", &packages) {
-            Ok(python) => python,
-            Err(why) => {
-                skipped::note(test, &why);
-                return None;
-            }
-        };
-        let mut command = Command::new(python);
-        command.arg(SERVER).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().expect("it starts");
-        let mut line = String::new();
-        let out = process.stdout.take().expect("its output");
-        BufReader::new(out).read_line(&mut line).expect("it says where it is");
-        let told = serde_json::from_str(&line).expect("JSON");
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        Some(Self { process, told, folder })
+        let server = s3::Server::start(test)?;
+        Some(Self { server, folder: tempfile::tempdir().expect("a temporary folder") })
     }
 
     /// What a machine with a user's credentials comes to.
     fn machine(&self, user: &str, cache: &str, job: &str) -> String {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let output = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "s3::a_machine", "--nocapture"])
             .env("JOB", job)
             .env("CACHE", self.folder.path().join(cache))
-            .env("AWS_ENDPOINT_URL", text(&self.told["endpoint"]))
-            .env("AWS_REGION", "us-east-1")
-            .env("AWS_ACCESS_KEY_ID", text(&self.told[user][0]))
-            .env("AWS_SECRET_ACCESS_KEY", text(&self.told[user][1]))
+            .envs(self.server.variables(user))
             .output()
             .expect("it starts");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -28,6 +28,25 @@ fn the_page_is_a_page_that_loads_nothing() {
 }
 
 #[test]
+fn the_page_says_where_its_feeds_are_and_they_are_there() {
+    let scene = Scene::open(overview(0));
+    let links = scene.get("/").header("link").to_owned();
+    for (path, kind) in
+        [("/feed.json", "application/feed+json"), ("/feed.atom", "application/atom+xml")]
+    {
+        assert!(
+            links.contains(&format!("<{path}>; rel=\"alternate\"; type=\"{kind}\"")),
+            "{links}"
+        );
+        let feed = scene.get(path);
+        assert_eq!((feed.status, feed.header("content-type")), (200, kind));
+        assert!(feed.text().contains(FLAKY), "{}", feed.text());
+        let again = scene.ask("GET", path, &[("if-none-match", feed.header("etag"))]);
+        assert_eq!((again.status, again.body.len()), (304, 0));
+    }
+}
+
+#[test]
 fn every_answer_has_the_headers_that_keep_it_to_itself() {
     let scene = Scene::open(overview(0));
     for path in ["/", "/api", "/api/v1/overview", "/tests/x", "/nothing", "/api/v1/tests?x=1"] {

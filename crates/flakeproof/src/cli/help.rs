@@ -20,7 +20,7 @@ const fn page(of: &'static str, examples: [&'static str; 2], note: &'static str)
 const SETTINGS: &str =
     "Every option can also be set in `flakeproof.toml` and, in capitals, as `FLAKEPROOF_…`.";
 
-const PAGES: [Page; 46] = [
+const PAGES: [Page; 47] = [
     page("", ["flakeproof run -- pytest", "flakeproof hunt -- npx jest"], ""),
     page(
         "run",
@@ -53,7 +53,7 @@ const PAGES: [Page; 46] = [
         "It needs the same code, packages and command as the machine that gave `flakeproof hunt --fleet`, and\n\
          ends when that hunt is over. Ctrl-C ends it; what it had begun is given to others.",
     ),
-    page("list", ["flakeproof list", "flakeproof list --output-format json"], ""),
+    page("list", ["flakeproof list", "flakeproof list --owner @shop/payments"], ""),
     page(
         "repro",
         ["flakeproof repro test_cart -n 20", "flakeproof repro test_cart --bundle cart.json"],
@@ -78,12 +78,20 @@ const PAGES: [Page; 46] = [
     page(
         "report",
         ["flakeproof report", "flakeproof report --reporter markdown=comment.md --reporter json=-"],
-        "Types: html, markdown, gitlab-note, gitlab-quality, json.",
+        "Types: html, markdown, gitlab-note, gitlab-quality, json, json-feed, atom.",
     ),
     page(
         "serve",
         ["flakeproof serve", "flakeproof serve --address 0.0.0.0:8765 --token-file token"],
         "Nothing can be changed through it. Other machines need a token; Ctrl-C stops it.",
+    ),
+    page(
+        "notify",
+        [
+            "flakeproof notify --webhook https://hooks.example/flaky",
+            "flakeproof notify --webhook https://hooks.example/flaky --dry-run",
+        ],
+        "Exits with 0 whether or not it was delivered, unless `--strict` is given.",
     ),
     page(
         "mcp",

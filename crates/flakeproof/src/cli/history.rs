@@ -15,12 +15,34 @@ use crate::settings::{Confidence, HumanDuration, Isolate, Reporter, StoreName, W
 /// List the flaky tests of this project, by what hunts and runs have shown.
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
+    /// Only tests that this user or team owns by `CODEOWNERS`, such as `@shop/payments`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) owner: Option<String>,
+    /// Show tests that were renamed or moved under the ids that runs recorded, each by itself.
+    #[arg(long)]
+    pub(crate) as_recorded: bool,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: ListFormat,
     /// The history: a file, or a team's `postgres://…` [default: `.flakeproof/history.db` in the project].
     #[arg(long, value_name = "PATH|URL", env = "FLAKEPROOF_STORE")]
     pub(crate) store: Option<StoreName>,
+}
+
+/// Under which ids tests are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// Under their present ones, with the runs of those that they had before.
+    Current,
+    /// Under those that runs recorded.
+    AsRecorded,
+}
+
+impl Naming {
+    /// What was asked for.
+    pub(crate) fn asked_for(is_as_recorded: bool) -> Self {
+        if is_as_recorded { Self::AsRecorded } else { Self::Current }
+    }
 }
 
 /// How to print a list.
@@ -162,6 +184,9 @@ pub(crate) struct ReportArguments {
     /// Do not ask models about the source of flaky tests.
     #[arg(long)]
     pub(crate) no_source: bool,
+    /// Show tests that were renamed or moved under the ids that runs recorded, each by itself.
+    #[arg(long)]
+    pub(crate) as_recorded: bool,
 }
 
 impl ReportArguments {
@@ -201,14 +226,18 @@ pub(crate) enum OverviewForm {
     GitlabQuality,
     /// All of it, for programs.
     Json,
+    /// What is new, as a JSON Feed.
+    JsonFeed,
+    /// What is new, as an Atom feed.
+    Atom,
 }
 
 impl FromStr for OverviewReporter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let advice =
-            "write html=FILE, markdown=FILE, gitlab-note=FILE, gitlab-quality=FILE or json=FILE";
+        let advice = "write html=FILE, markdown=FILE, gitlab-note=FILE, gitlab-quality=FILE, json=FILE, \
+                      json-feed=FILE or atom=FILE";
         let (form, path) = text
             .split_once('=')
             .filter(|(_, path)| !path.is_empty())
@@ -219,6 +248,8 @@ impl FromStr for OverviewReporter {
             "gitlab-note" => OverviewForm::GitlabNote,
             "gitlab-quality" => OverviewForm::GitlabQuality,
             "json" => OverviewForm::Json,
+            "json-feed" => OverviewForm::JsonFeed,
+            "atom" => OverviewForm::Atom,
             other => return Err(format!("there is no reporter `{other}`: {advice}")),
         };
         Ok(Self { form, path: path.into() })

@@ -14,6 +14,8 @@ mod hunt;
 mod learning;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "serve")]
+mod notify;
 mod predict;
 mod quarantine;
 mod run;
@@ -37,7 +39,7 @@ pub(crate) use forest::{
     CannierData, EvaluateCannier, EvaluateForest, ForestData, TechniqueName, TrainForest,
 };
 pub(crate) use history::{
-    ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, OverviewForm,
+    ExportFormat, ExportTable, IngestArguments, ListArguments, ListFormat, Naming, OverviewForm,
     ReportArguments, ReproArguments, StoreAction, StoreArguments, StoreCompact, StoreExport,
     StorePrune, StoreStatistics, StoreSync, ValidateArguments, VerifyArguments,
 };
@@ -48,6 +50,8 @@ pub(crate) use learning::{
 };
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::McpArguments;
+#[cfg(feature = "serve")]
+pub(crate) use notify::{NotifyArguments, Since};
 pub(crate) use predict::{
     ExplainArguments, GraphArguments, GraphFormat, PredictArguments, PredictionFormat,
     RuleArguments, ThresholdChoice,
@@ -139,6 +143,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     #[cfg(feature = "serve")]
     Serve(ServeArguments),
+    #[cfg(feature = "serve")]
+    Notify(NotifyArguments),
     #[cfg(feature = "mcp")]
     Mcp(McpArguments),
     Store(StoreArguments),

@@ -25,6 +25,9 @@ pub(crate) struct ServeArguments {
     /// Do not ask models about the source of flaky tests.
     #[arg(long)]
     pub(crate) no_source: bool,
+    /// Show tests that were renamed or moved under the ids that runs recorded, each by itself.
+    #[arg(long)]
+    pub(crate) as_recorded: bool,
 }
 
 /// An address with a port, or a port of this machine.

@@ -11,6 +11,8 @@ pub(crate) mod ingest;
 pub(crate) mod init;
 #[cfg(feature = "mcp")]
 pub(crate) mod mcp;
+#[cfg(feature = "serve")]
+pub(crate) mod notify;
 pub(crate) mod predict;
 pub(crate) mod quarantine;
 pub(crate) mod report;

@@ -15,12 +15,13 @@ use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
 use serde_json::{Value, json};
 
-use crate::cli::{ExplainArguments, PredictArguments, PredictionFormat};
+use crate::cli::{ExplainArguments, Naming, PredictArguments, PredictionFormat};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
 use crate::models::{record, rule_check};
 use crate::problem::Problem;
+use crate::session::listed::ListedHistory;
 use crate::session::{current_folder, history, naming, reports};
 use crate::settings::{StoreName, locate};
 use crate::source::changed_tests::ChangedTests;
@@ -224,8 +225,8 @@ impl ExplainedTest {
 pub(super) struct KnownTests {
     /// By hunts.
     hunted: Vec<KnownFlaky>,
-    /// By runs in which it failed.
-    failed: Vec<(TestScore, TestDetail)>,
+    /// By runs in which it failed, with who owns it, what it was called before, and what fails with it.
+    failed: Vec<(TestScore, TestDetail, Vec<String>)>,
     /// By experiments with it.
     causes: Vec<CauseRecord>,
 }
@@ -238,22 +239,31 @@ impl KnownTests {
         folder: &Path,
     ) -> Result<Self, Problem> {
         let Some(history) = history::find(store, folder)? else { return Ok(Self::default()) };
-        Self::read(typed, &*history).map_err(|error| history::unreadable(&error))
+        Self::read(typed, &*history, folder).map_err(|error| history::unreadable(&error))
     }
 
-    fn read(typed: &str, history: &dyn History) -> Result<Self, HistoryError> {
-        let (mut hunted, mut scores) = history::hunted_and_scores(history)?;
-        scores.tests.retain(|it| it.last_failed.is_some() && is_meant(typed, &it.test));
-        hunted.retain(|it| is_meant(typed, &it.test.id));
-        let (mut findings, mut failures) = (history.past_findings()?, history.past_failures()?);
-        let failed = scores.tests.into_iter().map(|score| {
+    fn read(typed: &str, history: &dyn History, folder: &Path) -> Result<Self, HistoryError> {
+        let listed = ListedHistory::read(history, folder, Naming::Current)?;
+        let is_meant = |test: &TestId| {
+            let formerly = listed.renames.formerly(test);
+            is_meant(typed, test) || formerly.iter().any(|former| is_meant(typed, former))
+        };
+        let scores = listed.scores.tests.iter();
+        let scores = scores.filter(|it| it.last_failed.is_some() && is_meant(&it.test));
+        let scores: Vec<TestScore> = scores.cloned().collect();
+        let mut findings = listed.renames.in_lists(history.past_findings()?);
+        let mut failures = listed.renames.in_lists(history.past_failures()?);
+        let failed = scores.into_iter().map(|score| {
             let findings = findings.remove(&score.test).unwrap_or_default();
             let failures = failures.remove(&score.test).unwrap_or_default();
-            (score, TestDetail { findings, failures, ..TestDetail::default() })
+            let besides = listed.besides(&score.test);
+            (score, TestDetail { findings, failures, ..TestDetail::default() }, besides)
         });
+        let failed = failed.collect();
         let mut causes = history.causes()?;
-        causes.retain(|it| is_meant(typed, &it.test));
-        Ok(Self { failed: failed.collect(), hunted, causes })
+        causes.retain(|it| is_meant(&it.test));
+        let hunted = listed.hunted.iter().filter(|it| is_meant(&it.test.id)).cloned().collect();
+        Ok(Self { failed, hunted, causes })
     }
 
     fn is_empty(&self) -> bool {
@@ -264,7 +274,7 @@ impl KnownTests {
     #[cfg(feature = "mcp")]
     pub(super) fn ids(&self) -> Vec<TestId> {
         let hunted = self.hunted.iter().map(|it| &it.test.id);
-        let failed = self.failed.iter().map(|(score, _)| &score.test);
+        let failed = self.failed.iter().map(|(score, ..)| &score.test);
         let caused = self.causes.iter().map(|it| &it.test);
         let ids: BTreeSet<&TestId> = hunted.chain(failed).chain(caused).collect();
         ids.into_iter().cloned().collect()
@@ -273,7 +283,9 @@ impl KnownTests {
     /// For people.
     pub(super) fn print(&self) {
         self.hunted.iter().for_each(view::known_test);
-        self.failed.iter().for_each(|(score, detail)| view::failed_test(score, detail));
+        self.failed
+            .iter()
+            .for_each(|(score, detail, besides)| view::failed_test(score, detail, besides));
         for record in &self.causes {
             record.found.iter().for_each(|found| view::known_cause(found, &record.started));
         }

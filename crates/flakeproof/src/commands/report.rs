@@ -1,15 +1,19 @@
 //! `flakeproof report` and `flakeproof list`: what is flaky now, and what it costs.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{Cause, ExitCode, History, HistoryError, KnownFlaky, Overview, Scores};
+use flakeproof_core::{ExitCode, Overview};
 use flakeproof_report::{
-    GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, OverviewMarkdown, Renderer,
+    AtomFeed, GithubSummary, GitlabCodeQuality, GitlabNote, Html, Json, JsonFeed, OverviewMarkdown,
+    Renderer,
 };
 
-use crate::cli::{ListArguments, ListFormat, OverviewForm, ReportArguments};
+use crate::cli::{ListArguments, ListFormat, Naming, OverviewForm, ReportArguments};
 use crate::problem::Problem;
+use crate::session::listed::ListedHistory;
 use crate::session::overview::{Explain, OverviewReader};
+use crate::session::ownership::Ownership;
 use crate::session::reports::{add_to_job_summary, cannot_render, put};
 use crate::session::{current_folder, history};
 use crate::view;
@@ -19,6 +23,7 @@ pub(crate) fn run(typed: &ReportArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let explain = if typed.no_source { Explain::Nothing } else { Explain::Suspects };
     let (reader, history) = OverviewReader::open(typed.store.as_ref(), &folder, explain)?;
+    let reader = reader.with(Naming::asked_for(typed.as_recorded));
     let overview = reader.read(&*history)?;
     for (path, form) in wanted(typed, &reader.folder_of_history()) {
         put(&path, &render(form, &overview)?)?;
@@ -37,6 +42,8 @@ fn render(form: OverviewForm, overview: &Overview) -> Result<Vec<u8>, Problem> {
         OverviewForm::GitlabNote => GitlabNote.render(overview),
         OverviewForm::GitlabQuality => GitlabCodeQuality.render(overview),
         OverviewForm::Json => Json.render(overview),
+        OverviewForm::JsonFeed => JsonFeed.render(overview),
+        OverviewForm::Atom => AtomFeed.render(overview),
     }
     .map_err(|error| cannot_render(&error))
 }
@@ -54,22 +61,43 @@ fn wanted(typed: &ReportArguments, history: &Path) -> Vec<(PathBuf, OverviewForm
 /// `flakeproof list`: the known flaky tests of the project.
 pub(crate) fn list(typed: &ListArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
-    let (hunted, scores, causes) = match history::find(typed.store.as_ref(), &folder)? {
-        Some(history) => all_of(&*history).map_err(|error| history::unreadable(&error))?,
-        None => (Vec::new(), Scores::default(), Vec::new()),
+    let naming = Naming::asked_for(typed.as_recorded);
+    let listed = match history::find(typed.store.as_ref(), &folder)? {
+        Some(history) => ListedHistory::read(&*history, &folder, naming)
+            .map_err(|error| history::unreadable(&error))?,
+        None => ListedHistory::default(),
     };
+    let owner = typed.owner.as_deref();
+    if let Some(owner) = owner {
+        check_owner(owner, &listed, &folder)?;
+    }
+    let list = view::List::new(&listed, owner);
     match typed.output_format {
-        ListFormat::Text => view::known_flaky(&hunted, &scores, &causes),
-        ListFormat::Json => view::known_flaky_json(&hunted, &scores, &causes),
+        ListFormat::Text => view::known_flaky(&list),
+        ListFormat::Json => view::known_flaky_json(&list),
     }
     Ok(ExitCode::Clean)
 }
 
-/// What hunts, runs and experiments know.
-pub(super) fn all_of(
-    history: &dyn History,
-) -> Result<(Vec<KnownFlaky>, Scores, Vec<Cause>), HistoryError> {
-    let (hunted, scores) = history::hunted_and_scores(history)?;
-    let causes = history.causes()?.into_iter().filter_map(|it| it.found).collect();
-    Ok((hunted, scores, causes))
+/// An owner who owns nothing at all is a slip of the pen, or there is nobody to be named.
+fn check_owner(owner: &str, listed: &ListedHistory, folder: &Path) -> Result<(), Problem> {
+    let ownership = Ownership::read(folder);
+    if ownership.is_empty() {
+        return Err(Problem::usage(
+            format!("nobody owns anything here: there is no `CODEOWNERS` that names `{owner}`"),
+            "write `.github/CODEOWNERS`, `CODEOWNERS`, `docs/CODEOWNERS` or `.gitlab/CODEOWNERS`",
+        ));
+    }
+    let is_same = |it: &str| it.eq_ignore_ascii_case(owner);
+    let is_known = ownership.names().any(is_same);
+    let is_found = || listed.owned.values().any(|it| it.owners.iter().any(|it| is_same(it)));
+    if is_known || is_found() {
+        return Ok(());
+    }
+    let names: BTreeSet<&str> = ownership.names().collect();
+    let names: Vec<&str> = names.into_iter().take(10).collect();
+    Err(Problem::usage(
+        format!("`CODEOWNERS` does not name `{owner}`"),
+        format!("it names {}", names.join(", ")),
+    ))
 }

@@ -17,7 +17,7 @@ use flakeproof_web::{
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::cli::ServeArguments;
+use crate::cli::{Naming, ServeArguments};
 use crate::problem::Problem;
 use crate::session::current_folder;
 use crate::session::overview::{Explain, OverviewReader};
@@ -29,9 +29,11 @@ pub(crate) fn run(typed: &ServeArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
     let store = typed.store.as_ref();
     let (reader, _) = OverviewReader::open(store, &folder, Explain::Nothing)?;
-    let source = LiveHistory::new(reader)?;
+    let naming = Naming::asked_for(typed.as_recorded);
+    let source = LiveHistory::new(reader.with(naming))?;
     if !typed.no_source {
-        source.explain_later(OverviewReader::open(store, &folder, Explain::Suspects)?.0);
+        let (reader, _) = OverviewReader::open(store, &folder, Explain::Suspects)?;
+        source.explain_later(reader.with(naming));
     }
     let (token, is_made) = choose_token(typed.token_file.as_deref(), typed.address)?;
     let settings =

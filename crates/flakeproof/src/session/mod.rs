@@ -3,8 +3,11 @@
 
 pub(crate) mod history;
 pub(crate) mod known_cause;
+pub(crate) mod listed;
 pub(crate) mod naming;
 pub(crate) mod overview;
+pub(crate) mod ownership;
+pub(crate) mod renames;
 pub(crate) mod reports;
 pub(crate) mod sharing;
 pub(crate) mod side_by_side;

@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{
-    Features, History, HistoryError, MeanFeatures, Overview, QuarantineEntry, Reason, Scores,
-    Standing, TestDetail, TestId,
+    Cluster, Features, History, HistoryError, KnownFlaky, MeanFeatures, Overview, QuarantineEntry,
+    Reason, Scores, Standing, TestDetail, TestId,
 };
 use flakeproof_learn::cannier;
 use flakeproof_store::{Store, StoreLocation, project_folder};
 
-use crate::cli::{QuarantineFile, ThresholdChoice};
+use super::listed::find_shared;
+use super::ownership::{Owned, Ownership};
+use super::renames;
+use crate::cli::{Naming, QuarantineFile, ThresholdChoice};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
@@ -36,6 +39,7 @@ pub(crate) struct OverviewReader {
     store: StoreLocation,
     folder: PathBuf,
     explain: Explain,
+    naming: Naming,
 }
 
 impl OverviewReader {
@@ -56,7 +60,13 @@ impl OverviewReader {
         }
         let history = Store::open(&place).map_err(|error| unreadable(&error))?;
         history.make_digests().map_err(|error| unreadable(&error))?;
-        Ok((Self { store: place, folder: folder.to_path_buf(), explain }, history))
+        let (folder, naming) = (folder.to_path_buf(), Naming::Current);
+        Ok((Self { store: place, folder, explain, naming }, history))
+    }
+
+    /// The same with tests under these ids.
+    pub(crate) fn with(self, naming: Naming) -> Self {
+        Self { naming, ..self }
     }
 
     /// The folder of the history, where reports may lie.
@@ -103,15 +113,32 @@ impl OverviewReader {
         Ok(overview)
     }
 
+    /// Who owns every test that is known.
+    fn owned(&self, scores: &Scores, known: &[KnownFlaky]) -> BTreeMap<TestId, Owned> {
+        let files: BTreeMap<&TestId, &str> = known
+            .iter()
+            .filter_map(|it| Some((&it.test.id, it.test.location.as_ref()?.file.as_str())))
+            .collect();
+        let file = |test: &TestId| files.get(test).map(|file| (*file).to_owned());
+        let tests = scores.tests.iter().map(|score| (&score.test, file(&score.test)));
+        Ownership::read(&self.folder).of(tests)
+    }
+
     fn of_history(&self, history: &dyn History) -> Result<Overview, HistoryError> {
-        let known = history.known_flaky()?;
         let timeline = history.timeline()?;
+        let renames = renames::find(&timeline, &self.folder, self.naming);
+        let timeline = renames.in_timeline(timeline);
+        let known = renames.in_known(history.known_flaky()?);
         let scores = Scores::new(&timeline, &known);
+        let mut clusters = Cluster::all(&timeline, &scores);
         let mut details: BTreeMap<TestId, TestDetail> = BTreeMap::new();
-        for (test, findings) in history.past_findings()? {
+        for (test, findings) in renames.in_lists(history.past_findings()?) {
             details.entry(test).or_default().findings = findings;
         }
-        for (test, failures) in history.past_failures()? {
+        let failures = renames.in_lists(history.past_failures()?);
+        let owned = self.owned(&scores, &known);
+        find_shared(&mut clusters, &owned, &failures);
+        for (test, failures) in failures {
             details.entry(test).or_default().failures = failures;
         }
         for it in known {
@@ -133,6 +160,9 @@ impl OverviewReader {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             timeline,
             scores,
+            owners: owned.into_iter().map(|(test, it)| (test, it.owners)).collect(),
+            formerly: renames.all().clone(),
+            clusters,
             details,
             hunt: history.latest_hunt()?,
             notices: Vec::new(),

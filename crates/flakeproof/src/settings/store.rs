@@ -27,7 +27,9 @@ impl StoreName {
             Self::Url(url) => url.locate(&project_name(folder)).map_err(|error| {
                 Problem::usage(
                     format!("{url} is no history: {error}"),
-                    "name a file with `--store`, or a database: `postgres://user@host/database`",
+                    "name with `--store` a file, a database (`postgres://user@host/database`), a bucket \
+                     (`s3://bucket/path`, `gs://bucket/path`, `az://container/path`) or a folder of segments \
+                     (`file:///folder`)",
                 )
             }),
         }

@@ -5,16 +5,18 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use flakeproof_core::{
-    Cause, FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestDetail, TestId, TestScore,
+    Cause, Cluster, FlakyKind, HuntedTest, KnownFlaky, Scores, Standing, TestDetail, TestId,
+    TestScore,
 };
-use flakeproof_report::words;
+use flakeproof_report::{ClusterDocument, words};
 use serde_json::{Value, json};
 
 use super::terminal::{self, CHANCE, DIM, STRONG, count};
+use crate::session::listed::ListedHistory;
 
 /// Print the list for people.
-pub(crate) fn known_flaky(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) {
-    let _ = terminal::out(&listed(&List::new(hunted, scores, causes), 0..usize::MAX));
+pub(crate) fn known_flaky(list: &List<'_>) {
+    let _ = terminal::out(&listed(list, 0..usize::MAX));
 }
 
 /// A part of the list for people, as it is printed, with how many tests there are in all.
@@ -24,20 +26,24 @@ pub(crate) fn known_flaky_part(list: &List<'_>, part: std::ops::Range<usize>) {
 }
 
 /// Print the list for programs.
-pub(crate) fn known_flaky_json(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) {
-    super::verbatim(&format!("{:#}\n", as_json(hunted, scores, causes)));
+pub(crate) fn known_flaky_json(list: &List<'_>) {
+    super::verbatim(&format!("{:#}\n", as_json(list)));
 }
 
-fn as_json(hunted: &[KnownFlaky], scores: &Scores, causes: &[Cause]) -> Value {
-    let lines = lines(hunted, scores, causes);
-    let tests: Vec<Value> = lines.iter().map(Line::as_json).collect();
-    let latent = latent(&lines, scores, causes);
+fn as_json(list: &List<'_>) -> Value {
+    let with_owners = |score: &&TestScore| {
+        let mut row = json!(score);
+        row["owners"] = json!(list.history.owners(&score.test));
+        row
+    };
+    let scores = list.scores;
     json!({
         "schema": 1,
-        "tests": tests,
-        "latent": latent.into_iter().map(cause_as_json).collect::<Vec<_>>(),
-        "broken": scores.standing(Standing::Broken).collect::<Vec<_>>(),
-        "mended": scores.standing(Standing::Mended).collect::<Vec<_>>(),
+        "tests": list.flaky.iter().map(Line::as_json).collect::<Vec<_>>(),
+        "latent": list.latent.iter().copied().map(cause_as_json).collect::<Vec<_>>(),
+        "broken": list.broken.iter().map(with_owners).collect::<Vec<_>>(),
+        "mended": list.mended.iter().map(with_owners).collect::<Vec<_>>(),
+        "clusters": list.clusters.iter().map(|it| ClusterDocument::new(it)).collect::<Vec<_>>(),
         "outages": scores.outages.len(),
     })
 }
@@ -47,6 +53,8 @@ pub(crate) struct Line<'k> {
     pub(crate) score: &'k TestScore,
     pub(crate) hunted: Option<&'k KnownFlaky>,
     pub(crate) cause: Option<&'k Cause>,
+    pub(crate) owners: &'k [String],
+    formerly: &'k [TestId],
 }
 
 /// The tests that need work, those first that fail every time.
@@ -54,25 +62,51 @@ pub(crate) struct List<'k> {
     pub(crate) broken: Vec<&'k TestScore>,
     pub(crate) flaky: Vec<Line<'k>>,
     pub(crate) latent: Vec<&'k Cause>,
+    mended: Vec<&'k TestScore>,
+    clusters: Vec<&'k Cluster>,
     scores: &'k Scores,
+    history: &'k ListedHistory,
+    owner: Option<&'k str>,
 }
 
 impl<'k> List<'k> {
-    /// What hunts, runs and experiments come to.
-    pub(crate) fn new(hunted: &'k [KnownFlaky], scores: &'k Scores, causes: &'k [Cause]) -> Self {
-        let flaky = lines(hunted, scores, causes);
-        let latent = latent(&flaky, scores, causes);
-        Self { broken: scores.standing(Standing::Broken).collect(), flaky, latent, scores }
+    /// What hunts, runs and experiments come to, about the tests of one owner if one is named.
+    pub(crate) fn new(history: &'k ListedHistory, owner: Option<&'k str>) -> Self {
+        let scores = &history.scores;
+        let is_owned = |test: &TestId| {
+            owner.is_none_or(|owner| {
+                history.owners(test).iter().any(|it| it.eq_ignore_ascii_case(owner))
+            })
+        };
+        let of_standing = |standing| -> Vec<&'k TestScore> {
+            scores.standing(standing).filter(|score| is_owned(&score.test)).collect()
+        };
+        let all = lines(history);
+        let mut latent = latent(&all, history);
+        latent.retain(|cause| is_owned(&cause.test));
+        let flaky = all.into_iter().filter(|line| is_owned(&line.score.test)).collect();
+        let of_owner = |cluster: &&Cluster| cluster.tests.iter().any(is_owned);
+        Self {
+            broken: of_standing(Standing::Broken),
+            flaky,
+            latent,
+            mended: of_standing(Standing::Mended),
+            clusters: history.clusters.iter().filter(of_owner).collect(),
+            scores,
+            history,
+            owner,
+        }
     }
 }
 
 /// The tests that fail under a lever, and of which nothing else shows that they are flaky or broken.
-fn latent<'k>(lines: &[Line<'_>], scores: &Scores, causes: &'k [Cause]) -> Vec<&'k Cause> {
+fn latent<'k>(lines: &[Line<'_>], history: &'k ListedHistory) -> Vec<&'k Cause> {
     let is_listed = |test: &TestId| {
         lines.iter().any(|line| line.score.test == *test)
-            || scores.standing(Standing::Broken).any(|score| score.test == *test)
+            || history.scores.standing(Standing::Broken).any(|score| score.test == *test)
     };
-    causes.iter().filter(|it| it.failing_under().is_some() && !is_listed(&it.test)).collect()
+    let causes = history.causes.iter();
+    causes.filter(|it| it.failing_under().is_some() && !is_listed(&it.test)).collect()
 }
 
 /// What makes a test fail, in two words: `caused by zone`.
@@ -94,18 +128,19 @@ fn cause_as_json(cause: &Cause) -> Value {
 }
 
 /// The flaky tests, those that a hunt explains first, then by what they cost.
-fn lines<'k>(hunted: &'k [KnownFlaky], scores: &'k Scores, causes: &'k [Cause]) -> Vec<Line<'k>> {
+fn lines(history: &ListedHistory) -> Vec<Line<'_>> {
     let by_id: BTreeMap<&TestId, &KnownFlaky> =
-        hunted.iter().map(|known| (&known.test.id, known)).collect();
-    let caused: BTreeMap<&TestId, &Cause> =
-        causes.iter().filter(|it| it.answer.is_cause()).map(|it| (&it.test, it)).collect();
-    let flaky = scores.tests.iter().map(|score| Line {
+        history.hunted.iter().map(|known| (&known.test.id, known)).collect();
+    let caused = history.causes.iter().filter(|it| it.answer.is_cause());
+    let caused: BTreeMap<&TestId, &Cause> = caused.map(|it| (&it.test, it)).collect();
+    let flaky = history.scores.standing(Standing::Flaky).map(|score| Line {
         score,
         hunted: by_id.get(&score.test).copied(),
         cause: caused.get(&score.test).copied(),
+        owners: history.owners(&score.test),
+        formerly: history.renames.formerly(&score.test),
     });
-    let mut lines: Vec<Line<'_>> =
-        flaky.filter(|line| line.score.standing == Standing::Flaky).collect();
+    let mut lines: Vec<Line<'_>> = flaky.collect();
     lines.sort_by(|one, other| {
         let weight = |line: &Line<'_>| (line.hunted.is_some(), line.score.cost);
         weight(other).cmp(&weight(one))
@@ -121,7 +156,9 @@ impl Line<'_> {
         let seen = self.hunted.map_or_else(|| last_failed(score).to_owned(), day);
         let influence = self.hunted.map(|known| influence(&known.test)).unwrap_or_default();
         let cause = self.cause.and_then(caused).map(|it| format!("  {it}")).unwrap_or_default();
-        [kind.to_owned(), words::rate(score), seen, influence + &cause + &self.burnt()]
+        let rest =
+            influence + &cause + &self.burnt() + &owned(self.owners) + &former(self.formerly);
+        [kind.to_owned(), words::rate(score), seen, rest]
     }
 
     /// What it cost, where it did.
@@ -143,21 +180,35 @@ impl Line<'_> {
             members.insert("failures".to_owned(), json!(rated.failures));
             members.insert("history".to_owned(), json!(score));
             members.insert("cause".to_owned(), json!(self.cause.map(cause_as_json)));
+            members.insert("owners".to_owned(), json!(self.owners));
+            members.insert("formerly".to_owned(), json!(self.formerly));
         }
         value
     }
 }
 
 /// The columns of a broken test.
-fn broken_columns(score: &TestScore) -> [String; 4] {
+fn broken_columns(score: &TestScore, history: &ListedHistory) -> [String; 4] {
     let since = words::since(score).unwrap_or_default();
-    ["broken".to_owned(), since, last_failed(score).to_owned(), String::new()]
+    let formerly = former(history.renames.formerly(&score.test));
+    let rest = owned(history.owners(&score.test)) + &formerly;
+    ["broken".to_owned(), since, last_failed(score).to_owned(), rest]
 }
 
 /// The columns of a test that fails under a lever only.
-fn latent_columns(cause: &Cause) -> [String; 4] {
+fn latent_columns(cause: &Cause, owners: &[String]) -> [String; 4] {
     let cause = caused(cause).unwrap_or_default();
-    ["latent".to_owned(), String::new(), String::new(), format!("  {cause}")]
+    ["latent".to_owned(), String::new(), String::new(), format!("  {cause}{}", owned(owners))]
+}
+
+/// Who owns a test, where somebody does.
+fn owned(owners: &[String]) -> String {
+    if owners.is_empty() { String::new() } else { format!("  {}", owners.join(" ")) }
+}
+
+/// What a test was called before, where it was renamed.
+fn former(formerly: &[TestId]) -> String {
+    formerly.first().map_or_else(String::new, |former| format!("  (formerly {former})"))
 }
 
 /// The day on which a test last failed.
@@ -181,11 +232,12 @@ pub(crate) fn known_test(known: &KnownFlaky) {
 
 /// Print what runs say about a test that failed: how often, in which ways, and the latest verdict with
 /// its evidence.
-pub(crate) fn failed_test(score: &TestScore, detail: &TestDetail) {
-    let _ = terminal::out(&failed(score, detail));
+/// What is to be said besides comes last.
+pub(crate) fn failed_test(score: &TestScore, detail: &TestDetail, besides: &[String]) {
+    let _ = terminal::out(&failed(score, detail, besides));
 }
 
-fn failed(score: &TestScore, detail: &TestDetail) -> String {
+fn failed(score: &TestScore, detail: &TestDetail, besides: &[String]) -> String {
     let mut text = String::new();
     let word = score.standing.word().to_uppercase();
     let _ = writeln!(text, "{CHANCE}{word}{CHANCE:#} {STRONG}{}{STRONG:#}", score.test.shown());
@@ -204,6 +256,9 @@ fn failed(score: &TestScore, detail: &TestDetail) -> String {
         for evidence in &finding.evidence {
             let _ = writeln!(text, "      {DIM}·{DIM:#} {}", words::evidence(evidence));
         }
+    }
+    for sentence in besides {
+        let _ = writeln!(text, "      {sentence}");
     }
     text.push('\n');
     text
@@ -244,14 +299,20 @@ pub(crate) fn known_as_json(known: &KnownFlaky) -> Value {
 
 fn listed(list: &List<'_>, part: std::ops::Range<usize>) -> String {
     let mut text = String::new();
-    let List { broken, flaky: lines, latent, scores } = list;
-    let broken_rows = broken.iter().map(|score| (&score.test, broken_columns(score)));
+    let List { broken, flaky: lines, latent, history, .. } = list;
+    let broken_rows = broken.iter().map(|score| (&score.test, broken_columns(score, history)));
     let flaky_rows = lines.iter().map(|line| (&line.score.test, line.columns()));
-    let latent_rows = latent.iter().map(|cause| (&cause.test, latent_columns(cause)));
+    let latent_rows = latent
+        .iter()
+        .map(|cause| (&cause.test, latent_columns(cause, history.owners(&cause.test))));
     let rows = broken_rows.chain(flaky_rows).chain(latent_rows);
     table(&mut text, &rows.skip(part.start).take(part.len()).collect::<Vec<_>>());
     if !text.is_empty() {
         text.push('\n');
+    }
+    let is_first = part.start == 0;
+    if is_first {
+        list.clusters.iter().take(MOST_CLUSTERS).for_each(|it| together(&mut text, it));
     }
     let also = [(broken.len(), "broken"), (latent.len(), "latent")];
     let also: String = also
@@ -259,18 +320,41 @@ fn listed(list: &List<'_>, part: std::ops::Range<usize>) -> String {
         .filter(|(tests, _)| *tests > 0)
         .map(|(tests, what)| format!(", {tests} {what}"))
         .collect();
+    let of = list.owner.map_or_else(String::new, |owner| format!(" that {owner} owns"));
     if lines.is_empty() {
-        let next = "`flakeproof hunt -- COMMAND` looks for them, `flakeproof ingest` reads your CI's \
-                    reports";
-        let _ = writeln!(text, "no flaky test is known in this project{also}; {next}");
+        let next = match list.owner {
+            Some(_) => "`flakeproof list` shows those of all owners",
+            None => {
+                "`flakeproof hunt -- COMMAND` looks for them, `flakeproof ingest` reads your CI's \
+                 reports"
+            }
+        };
+        let _ = writeln!(text, "no flaky test{of} is known in this project{also}; {next}");
     } else {
         let tests = count(lines.len(), "flaky test");
         let next =
             "`flakeproof explain TEST` tells all about one, `flakeproof repro TEST` shows it fail";
-        let _ = writeln!(text, "{tests} known{also} {DIM}({next}){DIM:#}");
+        let _ = writeln!(text, "{tests}{of} known{also} {DIM}({next}){DIM:#}");
     }
-    others(&mut text, scores);
+    others(&mut text, list);
     text
+}
+
+/// So many clusters are told, and so many tests of each.
+const MOST_CLUSTERS: usize = 10;
+const MOST_TOGETHER: usize = 5;
+
+/// Tests that fail together.
+fn together(text: &mut String, cluster: &Cluster) {
+    let _ = writeln!(text, "{CHANCE}together{CHANCE:#}  {}", words::cluster(cluster));
+    for test in cluster.tests.iter().take(MOST_TOGETHER) {
+        let _ = writeln!(text, "          {STRONG}{}{STRONG:#}", test.shown());
+    }
+    let more = cluster.tests.len().saturating_sub(MOST_TOGETHER);
+    if more > 0 {
+        let _ = writeln!(text, "          {DIM}and {more} more{DIM:#}");
+    }
+    text.push('\n');
 }
 
 /// Rows of tests, each with its four columns.
@@ -288,9 +372,9 @@ fn table(text: &mut String, rows: &[(&TestId, [String; 4])]) {
 }
 
 /// What else the history says, so that nobody takes the list for all of it.
-fn others(text: &mut String, scores: &Scores) {
+fn others(text: &mut String, list: &List<'_>) {
     const MOST_MENDED: usize = 5;
-    let mended: Vec<&TestScore> = scores.standing(Standing::Mended).collect();
+    let List { mended, scores, .. } = list;
     for score in mended.iter().take(MOST_MENDED) {
         let since = words::since(score).unwrap_or_default();
         let _ = writeln!(text, "{DIM}{since}: {}{DIM:#}", score.test);
@@ -304,6 +388,10 @@ fn others(text: &mut String, scores: &Scores) {
     .into_iter()
     .filter(|(tests, _)| *tests > 0)
     .map(|(tests, what)| format!("{tests} {what}"))
+    .chain((list.clusters.len() > MOST_CLUSTERS).then(|| {
+        let more = count(list.clusters.len() - MOST_CLUSTERS, "cluster");
+        format!("{more} more of tests that fail together (`--output-format json`)")
+    }))
     .chain((!scores.outages.is_empty()).then(|| count(scores.outages.len(), "outage")))
     .collect();
     if !told.is_empty() {
@@ -403,6 +491,7 @@ mod tests {
     use flakeproof_core::{HuntRecord, Tally, Timeline};
 
     use super::*;
+    use crate::session::ownership::Owned;
 
     fn known(id: &str, kind: FlakyKind, polluters: usize) -> KnownFlaky {
         let mut test = HuntedTest::new(id.into(), None);
@@ -426,15 +515,49 @@ mod tests {
     fn each_known_test_is_one_line() {
         let known = [known("a.py::test_a", FlakyKind::Nod, 0), known("b", FlakyKind::Victim, 2)];
         let scores = Scores::new(&Timeline::default(), &known);
-        let text = listed(&List::new(&known, &scores, &[]), 0..usize::MAX);
+        let owned = Owned { file: None, owners: vec!["@shop/payments".into()] };
+        let cluster = Cluster {
+            tests: vec!["a.py::test_a".into(), "b".into()],
+            together: 9,
+            any: 11,
+            coincidences: 9,
+            expected: 0.24,
+            chance: 1e-7,
+            ..Cluster::default()
+        };
+        let history = ListedHistory {
+            scores,
+            hunted: known.to_vec(),
+            owned: BTreeMap::from([("b".into(), owned)]),
+            clusters: vec![cluster],
+            ..ListedHistory::default()
+        };
+        let text = listed(&List::new(&history, None), 0..usize::MAX);
         insta::assert_snapshot!(anstream::adapter::strip_str(&text).to_string());
     }
 
     #[test]
     fn an_empty_list_says_what_to_run() {
-        let scores = Scores::default();
-        let text = listed(&List::new(&[], &scores, &[]), 0..usize::MAX);
+        let history = ListedHistory::default();
+        let text = listed(&List::new(&history, None), 0..usize::MAX);
         assert!(text.contains("`flakeproof hunt -- COMMAND`"));
+        let text = listed(&List::new(&history, Some("@shop")), 0..usize::MAX);
+        assert!(text.contains("no flaky test that @shop owns is known"), "{text}");
+    }
+
+    #[test]
+    fn an_owner_sees_only_what_is_theirs() {
+        let known = [known("a.py::test_a", FlakyKind::Nod, 0), known("b", FlakyKind::Victim, 2)];
+        let owned = Owned { file: None, owners: vec!["@Shop/payments".into()] };
+        let history = ListedHistory {
+            scores: Scores::new(&Timeline::default(), &known),
+            hunted: known.to_vec(),
+            owned: BTreeMap::from([("b".into(), owned)]),
+            ..ListedHistory::default()
+        };
+        let list = List::new(&history, Some("@shop/PAYMENTS"));
+        let tests: Vec<&str> = list.flaky.iter().map(|it| it.score.test.as_str()).collect();
+        assert_eq!(tests, ["b"]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ mod known;
 mod learning;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "serve")]
+mod notify;
 mod patches;
 mod predictions;
 mod progress;
@@ -48,13 +50,17 @@ pub(crate) use ingest::{
 };
 pub(crate) use init::{draft, initialised, left_alone, may_write, nothing_written};
 #[cfg(feature = "mcp")]
-pub(crate) use known::{Line, List, known_flaky_part, last_failed};
-pub(crate) use known::{failed_test, known_as_json, known_flaky, known_flaky_json, known_test};
+pub(crate) use known::{Line, known_flaky_part, last_failed};
+pub(crate) use known::{
+    List, failed_test, known_as_json, known_flaky, known_flaky_json, known_test,
+};
 pub(crate) use learning::{
     Evaluation, PlanEvaluation, ProjectLine, evaluation, plan_evaluation, real, trained,
 };
 #[cfg(feature = "mcp")]
 pub(crate) use mcp::served_mcp;
+#[cfg(feature = "serve")]
+pub(crate) use notify::{nothing_new, notified};
 pub(crate) use patches::{FixProgress, patches};
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use quarantine::{

@@ -71,7 +71,7 @@ function matches(row, words, standings) {
   if (state.fresh && !tests.new[row]) return false;
   if (state.same && String(tests.group[row]) !== state.same) return false;
   if (!words.length) return true;
-  lowered[row] ??= tests.id[row].toLowerCase();
+  lowered[row] ??= `${tests.id[row]} ${said(tests.owners[row]) ?? ''} ${said(tests.formerly[row]) ?? ''}`.toLowerCase();
   return words.every((word) => lowered[row].includes(word));
 }
 

@@ -217,6 +217,19 @@ function alike(row) {
   return make('p', {}, make('a', { href: addressOf({ test: '', same: `${group}` }) }, words));
 }
 
+/** The tests that fail in the same runs as this one. */
+function cluster(row) {
+  const number = tests.cluster[row];
+  if (number === null) return null;
+  const [says, { items, more }] = data.together[number];
+  const others = items.filter((other) => other !== row);
+  return section(
+    'Fails together',
+    sentence(says),
+    some({ items: others, more }, (other) => link(tests.id[other])),
+  );
+}
+
 /** Where it stands, without what its id says already. */
 function located(where, location) {
   if (!location || location === where) return null;
@@ -238,12 +251,22 @@ function describe(row) {
       tests.kind[row] ? make('span', { class: 'badge kind' }, tests.kind[row]) : null,
     ),
     make('h2', { id: 'test-name' }, foreign(name)),
-    make('p', { class: 'place' }, foreign(where), located(where, detail?.location)),
+    make(
+      'p',
+      { class: 'place' },
+      foreign(where),
+      located(where, detail?.location),
+      tests.owners[row] === null ? null : ` · owned by ${visible(said(tests.owners[row]))}`,
+    ),
+    tests.formerly[row] === null
+      ? null
+      : make('p', { class: 'quiet' }, 'formerly ', foreign(said(tests.formerly[row]))),
     tests.since[row] === null
       ? null
       : make('p', { class: `since ${STANDINGS[tests.standing[row]]}` }, said(tests.since[row])),
     sentence(data.standings[tests.standing[row]]),
     alike(row),
+    cluster(row),
     section(
       'How often it fails',
       rate(row),

@@ -13,12 +13,14 @@ use flakeproof_runner::adapters::usual_command;
 use flakeproof_runner::process::OwnProgram;
 
 use super::experiment::Conducted;
-use crate::cli::{self, Command, ExplainArguments, McpArguments, PredictArguments, ReproArguments};
+use crate::cli::{
+    self, Command, ExplainArguments, McpArguments, Naming, PredictArguments, ReproArguments,
+};
 use crate::commands::predict::{ExplainedTest, KnownTests, PredictedTests, meaning};
-use crate::commands::report::all_of;
 use crate::commands::repro::Case;
 use crate::problem::{self, Problem};
 use crate::session::history;
+use crate::session::listed::ListedHistory;
 use crate::session::overview::{Explain, OverviewReader};
 use crate::settings::{StoreName, locate};
 use crate::view;
@@ -60,6 +62,9 @@ impl LiveProject {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             timeline: Timeline::default(),
             scores: Scores::default(),
+            owners: std::collections::BTreeMap::new(),
+            formerly: std::collections::BTreeMap::new(),
+            clusters: Vec::new(),
             details: std::collections::BTreeMap::new(),
             hunt: None,
             notices: Vec::new(),
@@ -96,13 +101,14 @@ impl Project for LiveProject {
         from: usize,
         most: usize,
     ) -> Result<Answered<ListAnswer>, Trouble> {
-        let (hunted, scores, causes) = match history::find(self.store.as_ref(), &self.folder) {
-            Ok(Some(history)) => all_of(&*history).map_err(|error| history::unreadable(&error)),
-            Ok(None) => Ok((Vec::new(), Scores::default(), Vec::new())),
+        let listed = match history::find(self.store.as_ref(), &self.folder) {
+            Ok(Some(history)) => ListedHistory::read(&*history, &self.folder, Naming::Current)
+                .map_err(|error| history::unreadable(&error)),
+            Ok(None) => Ok(ListedHistory::default()),
             Err(problem) => Err(problem),
         }
         .map_err(told)?;
-        let list = view::List::new(&hunted, &scores, &causes);
+        let list = view::List::new(&listed, None);
         let ((), text) = view::as_text(|| {
             view::known_flaky_part(&list, from..from.saturating_add(most));
         });
