@@ -30,6 +30,7 @@ pub fn on_interrupt(told: impl FnMut() + Send + 'static) -> Result<()> {
 }
 
 /// Called by the system on a thread of its own, whatever the event is.
+#[expect(unsafe_code, reason = "the system calls it, and asks for no more than a function")]
 unsafe extern "system" fn handle(_: u32) -> BOOL {
     if let Some(told) = TOLD.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
         told();
