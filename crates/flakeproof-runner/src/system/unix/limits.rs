@@ -3,7 +3,7 @@
 use std::io::Result;
 
 use nix::sys::resource::{UsageWho, getrusage};
-use rustix::fs::Mode;
+use rustix::fs::{Mode, RawMode};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 
 use crate::process::Usage;
@@ -13,8 +13,8 @@ const UNIT_OF_MEMORY: u64 = if cfg!(target_os = "macos") { 1 } else { 1024 };
 
 /// Set the rights that new files do not get.
 pub(crate) fn set_umask(mask: u32) -> Result<()> {
-    let mask = Mode::from_bits_truncate(mask.try_into().map_err(std::io::Error::other)?);
-    umask(mask);
+    // Its nine bits fit into the type of every system.
+    umask(Mode::from_bits_truncate(mask as RawMode));
     Ok(())
 }
 
