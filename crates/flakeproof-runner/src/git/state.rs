@@ -141,6 +141,7 @@ fn digest(kind: &str, content: impl FnOnce(&mut blake3::Hasher)) -> String {
 mod tests {
     use super::super::sandbox::Sandbox;
     use super::*;
+    use crate::system::make_program;
 
     fn edited(sandbox: &Sandbox) -> Vec<String> {
         let state = sandbox.repository().tree_state();
@@ -323,8 +324,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("file"), "text").unwrap();
         std::fs::write(folder.path().join("program"), "text").unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(folder.path().join("program"), mode).unwrap();
+        make_program(&folder.path().join("program")).unwrap();
         std::os::unix::fs::symlink("text", folder.path().join("link")).unwrap();
         let digests = ["file", "program", "link"].map(|name| digest_in(folder.path(), name));
         assert!(digests.iter().all(|digest| digest.len() == HEX_DIGITS), "{digests:?}");
