@@ -65,8 +65,8 @@ fn table(kept: &Value) -> String {
     };
     let platforms = PLATFORMS.map(|(target, _)| &kept["platforms"][target]);
     let mut lines = vec![
-        row("command", PLATFORMS.map(|(_, name)| name.to_owned())),
-        row("---", PLATFORMS.map(|_| "---".to_owned())),
+        row("command", &PLATFORMS.map(|(_, name)| name.to_owned())),
+        row("---", &PLATFORMS.map(|_| "---".to_owned())),
     ];
     for command in kept["commands"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let cells = platforms.map(|platform| {
@@ -78,16 +78,16 @@ fn table(kept: &Value) -> String {
             }
             .to_owned()
         });
-        lines.push(row(&format!("`{command}`"), cells));
+        lines.push(row(&format!("`{command}`"), &cells));
     }
     lines.push(row(
         "run by",
-        platforms.map(|platform| platform["by"].as_str().unwrap_or("nothing").to_owned()),
+        &platforms.map(|platform| platform["by"].as_str().unwrap_or("nothing").to_owned()),
     ));
     lines.concat()
 }
 
-fn row(first: &str, cells: [String; PLATFORMS.len()]) -> String {
+fn row(first: &str, cells: &[String; PLATFORMS.len()]) -> String {
     format!("| {first} | {} |\n", cells.join(" | "))
 }
 

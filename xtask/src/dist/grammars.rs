@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use lz4::block::CompressionMode;
 use serde_json::Value;
 
 use crate::{cargo, root, run};
@@ -25,7 +26,7 @@ const TABLES: [Table; 5] = [
 ];
 
 /// Changes with what is written, so that copies of another form are made anew.
-const FORM: &str = "1";
+const FORM: &str = "2";
 
 /// The C code that unpacks.
 const UNPACK: &str = include_str!("templates/unpack.c");
@@ -38,7 +39,7 @@ struct Table {
 
 /// Make the copies that are missing, and give their folders.
 pub(super) fn packed() -> Result<Vec<PathBuf>, String> {
-    grammars()?.iter().map(|grammar| grammar.packed()).collect()
+    grammars()?.iter().map(Grammar::packed).collect()
 }
 
 /// A grammar's crate, as cargo has it.
@@ -194,8 +195,11 @@ fn with_packed_tables(
         );
         all.extend(bytes);
     }
-    let packed = lz4_flex::block::compress(&all);
-    let again = lz4_flex::block::decompress(&packed, all.len());
+    let smallest = CompressionMode::HIGHCOMPRESSION(12);
+    let packed = lz4::block::compress(&all, Some(smallest), false);
+    let packed = packed.map_err(|error| error.to_string())?;
+    let size = i32::try_from(all.len()).map_err(|error| error.to_string())?;
+    let again = lz4::block::decompress(&packed, Some(size));
     if again.map_err(|error| error.to_string())? != all {
         return Err("what was packed is not what it was".into());
     }
