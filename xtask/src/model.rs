@@ -65,7 +65,7 @@ pub(crate) fn train(sources: &Path, texts: Option<&Path>) -> Result<(), String> 
     let model = trained(sources, texts)?;
     let named = |path: &Path, error: &std::io::Error| format!("{}: {error}", path.display());
     let bytes = std::fs::read(&model).map_err(|error| named(&model, &error))?;
-    // LZ4 is unpacked three times as fast as Zstandard, and `predict` waits for it.
+    // LZ4 is unpacked faster than Zstandard, and `predict` waits for it.
     let block = lz4::block::compress(&bytes, Some(SMALLEST), true);
     let block = block.map_err(|error| named(&model, &error))?;
     std::fs::write(packed(), block).map_err(|error| named(&packed(), &error))
