@@ -224,7 +224,7 @@ fn definition(source: &str, name: &str) -> Option<(usize, usize)> {
     let begin = source
         .match_indices(&format!(" {name}["))
         .filter_map(|(at, _)| {
-            let line = source[..at].rfind('\n')? + 1;
+            let line = source[..at].rfind('\n').map_or(0, |end| end + 1);
             source[line..at].starts_with("static const ").then_some(line)
         })
         .next()?;
