@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use lz4::block::CompressionMode;
 use serde_json::Value;
 
 use crate::{cargo, root, run};
@@ -54,12 +55,20 @@ const ALIASES: [(&str, &str); 4] = [
 /// it was mined. Shorter tests would teach that short tests are not flaky.
 const SHORTEST_MINED: usize = 401;
 
+/// As small as LZ4 gets.
+const SMALLEST: CompressionMode = CompressionMode::HIGHCOMPRESSION(12);
+
 /// Train it again, and put it where the program is built from. `sources` has the source of each
 /// project of the first data set at its revision, in folders named as there. `texts` are labelled tests
 /// besides, of which only the text is read: what `evaluation/jury/idoft_texts.py` writes.
 pub(crate) fn train(sources: &Path, texts: Option<&Path>) -> Result<(), String> {
     let model = trained(sources, texts)?;
-    run(Command::new("zstd").args(["-19", "-q", "-f"]).arg(&model).arg("-o").arg(packed()))
+    let named = |path: &Path, error: &std::io::Error| format!("{}: {error}", path.display());
+    let bytes = std::fs::read(&model).map_err(|error| named(&model, &error))?;
+    // LZ4 is unpacked faster than Zstandard, and `predict` waits for it.
+    let block = lz4::block::compress(&bytes, Some(SMALLEST), true);
+    let block = block.map_err(|error| named(&model, &error))?;
+    std::fs::write(packed(), block).map_err(|error| named(&packed(), &error))
 }
 
 fn data_folder() -> PathBuf {
@@ -67,7 +76,7 @@ fn data_folder() -> PathBuf {
 }
 
 fn packed() -> PathBuf {
-    root().join("crates/flakeproof/models/java.jury.zst")
+    root().join("crates/flakeproof/models/java.jury.lz4")
 }
 
 /// The path of a freshly trained model.

@@ -7,7 +7,6 @@ pub mod protocol;
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,6 +16,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 pub(crate) use self::measured::MeasuredFiles;
 use self::protocol::{FromAgent, Hello, ToAgent};
 use crate::process::Death;
+use crate::system::LocalListener;
 use crate::{Error, Result};
 
 /// Accepts connections and hands each to whoever waits for its name.
@@ -84,7 +84,7 @@ impl Hub {
     pub(crate) fn start(folder: &Path) -> Result<Self> {
         let socket = folder.join("agents");
         let listener =
-            UnixListener::bind(&socket).map_err(Error::io("listen for the test agents"))?;
+            LocalListener::bind(&socket).map_err(Error::io("listen for the test agents"))?;
         let shared = Arc::new(Shared::default());
         let for_thread = Arc::clone(&shared);
         std::thread::spawn(move || {

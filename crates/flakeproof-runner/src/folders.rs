@@ -81,7 +81,9 @@ pub(crate) fn unpack(files: &[AgentFile], fallback: &Path) -> Result<PathBuf> {
 /// Where this user's programs keep what they can make again.
 pub(crate) fn cache_folder() -> Option<PathBuf> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))
+    named("XDG_CACHE_HOME")
+        .or_else(|| Some(named("HOME")?.join(".cache")))
+        .or_else(|| named("LOCALAPPDATA"))
 }
 
 /// Whether every file is there with its content: someone may have cleaned or edited the cache.

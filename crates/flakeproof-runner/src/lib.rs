@@ -20,6 +20,7 @@ mod parallel;
 pub mod process;
 pub mod reports;
 mod shell;
+mod system;
 mod watched;
 
 pub use adapter::{
@@ -30,4 +31,5 @@ pub use agent::protocol;
 pub use cancel::{Cancel, Canceller};
 pub use machine::machine;
 pub use parallel::{NoNumber, ParallelJob};
+pub use system::time_of_last_change;
 pub use watched::{Waiting, Watched};

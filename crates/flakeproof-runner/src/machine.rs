@@ -7,13 +7,13 @@
 //! copy has both.
 
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::folders::cache_folder;
 use crate::process::answer_of;
 use crate::shell::digest;
+use crate::system::{identity, witness_of};
 
 /// A text that two runs have in common only if they saw the same files change; `None` where no run can
 /// leave anything behind that tells.
@@ -35,7 +35,7 @@ fn witness_in(folder: &Path) -> Option<String> {
     }
     let content = std::fs::read_to_string(&path).ok()?;
     let own = path.symlink_metadata().ok()?;
-    Some(format!("{content} {} {}.{}", own.ino(), own.ctime(), own.ctime_nsec()))
+    Some(format!("{content} {}", witness_of(&own)?))
 }
 
 /// What no other machine writes at this moment.
@@ -49,7 +49,7 @@ fn unlike_any_other() -> String {
 fn of_the_system() -> String {
     let id = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
     let root = Path::new("/").metadata().ok();
-    let inode = root.as_ref().map(MetadataExt::ino);
+    let inode = root.as_ref().map(|root| identity(root).1);
     let made = root.and_then(|root| root.created().ok()?.duration_since(UNIX_EPOCH).ok());
     let host = kernel("hostname", "uname", &["-n"]);
     format!("{} {inode:?} {made:?} {host}", id.trim())

@@ -29,14 +29,18 @@ pub(super) fn tarball(contents: &Contents, platform: &Platform) -> Result<NamedF
     Ok(NamedFile { name: format!("{folder}.tar.gz"), bytes: tar_gz(&inside)? })
 }
 
-/// A compressed archive of files in which nothing tells when or by whom it was made.
+/// A compressed archive of files, and of folders, whose paths end with a slash, in which nothing tells when or by whom it was made.
 pub(super) fn tar_gz(inside: &[Inside]) -> Result<Vec<u8>, String> {
     let mut archive = tar::Builder::new(Vec::new());
     for file in inside {
+        let is_folder = file.path.ends_with('/');
         let mut header = tar::Header::new_gnu();
         header.set_size(file.bytes.len() as u64);
-        header.set_mode(if file.is_program { 0o755 } else { 0o644 });
-        header.set_entry_type(tar::EntryType::Regular);
+        header.set_mode(if file.is_program || is_folder { 0o755 } else { 0o644 });
+        header.set_entry_type(match is_folder {
+            true => tar::EntryType::Directory,
+            false => tar::EntryType::Regular,
+        });
         let added = archive.append_data(&mut header, &file.path, file.bytes.as_slice());
         added.map_err(|error| format!("{}: {error}", file.path))?;
     }

@@ -1,6 +1,8 @@
 //! A Debian package: an `ar` archive of a version, a control archive and a data archive. The format of
 //! `ar` is a header of sixty bytes a file, so no library is taken for it.
 
+use std::collections::BTreeSet;
+
 use super::NamedFile;
 use super::archive::tar_gz;
 use super::contents::{Contents, Inside};
@@ -37,7 +39,7 @@ pub(super) fn package(
     let bytes = ar(&[
         ("debian-binary", b"2.0\n"),
         ("control.tar.gz", &control),
-        ("data.tar.gz", &tar_gz(&data)?),
+        ("data.tar.gz", &tar_gz(&with_folders(data))?),
     ]);
     let name = format!("flakeproof_{}_{architecture}.deb", contents.version);
     Ok(Some(NamedFile { name, bytes }))
@@ -48,6 +50,15 @@ fn glibc(platform: &Platform, program: &[u8]) -> (String, String) {
     let tag = platform.wheel_tag(program);
     let mut words = tag.split('_').skip(1).map(str::to_owned);
     (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+}
+
+/// With all folders above the files, which dpkg makes only where a package has them.
+fn with_folders(files: Vec<Inside>) -> Vec<Inside> {
+    let above = |path: &str| -> Vec<String> {
+        path.match_indices('/').map(|(at, _)| path[..=at].to_owned()).collect()
+    };
+    let folders: BTreeSet<String> = files.iter().flat_map(|file| above(&file.path)).collect();
+    folders.into_iter().map(|path| Inside::text(path, "")).chain(files).collect()
 }
 
 fn ar(files: &[(&str, &[u8])]) -> Vec<u8> {
@@ -67,6 +78,15 @@ fn ar(files: &[(&str, &[u8])]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_folder_comes_before_what_is_in_it() {
+        let files = vec![Inside::program("./usr/bin/it", b""), Inside::text("./usr/share/a", "")];
+        let paths: Vec<String> = with_folders(files).into_iter().map(|it| it.path).collect();
+        let wanted =
+            ["./", "./usr/", "./usr/bin/", "./usr/share/", "./usr/bin/it", "./usr/share/a"];
+        assert_eq!(paths, wanted);
+    }
 
     #[test]
     fn every_file_of_an_archive_begins_at_an_even_place() {

@@ -7,6 +7,8 @@
 mod archive;
 mod contents;
 mod deb;
+mod grammars;
+mod installers;
 mod npm;
 mod platform;
 mod wheel;
@@ -26,7 +28,7 @@ pub(crate) fn pack(out: &str, target: Option<&str>, program: Option<&str>) -> Re
     let platform = Platform::of(target)?;
     let program = match program {
         Some(program) => PathBuf::from(program),
-        None => built(target)?,
+        None => built(platform)?,
     };
     let out = Path::new(out);
     std::fs::create_dir_all(out).map_err(|error| format!("{}: {error}", out.display()))?;
@@ -39,7 +41,11 @@ pub(crate) fn pack(out: &str, target: Option<&str>, program: Option<&str>) -> Re
     ];
     files.extend(deb::package(&contents, platform)?);
     files.push(NamedFile { name: "flakeproof.cdx.json".into(), bytes: bill_of_materials()? });
-    write_all(out, &files)
+    files.extend(installers::installers(&contents.version));
+    write_all(out, &files)?;
+    let formula = installers::formula(&contents.version, out);
+    write_all(out, formula.as_slice())?;
+    write_sums(out)
 }
 
 /// A file that is made.
@@ -49,17 +55,34 @@ struct NamedFile {
 }
 
 fn write_all(out: &Path, files: &[NamedFile]) -> Result<(), String> {
-    let mut sums = Vec::new();
     for file in files {
         let path = out.join(&file.name);
         std::fs::write(&path, &file.bytes)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         let megabytes = file.bytes.len() as f64 / 1e6;
         println!("{megabytes:7.1} MB  {}", file.name);
-        sums.push(format!("{}  {}\n", hex(&Sha256::digest(&file.bytes)), file.name));
     }
-    sums.sort_by(|one, other| one[64..].cmp(&other[64..]));
-    std::fs::write(out.join("SHA256SUMS"), sums.concat()).map_err(|error| error.to_string())
+    Ok(())
+}
+
+/// The checksums of all that is in the folder, of other platforms too.
+fn write_sums(out: &Path) -> Result<(), String> {
+    const NAME: &str = "SHA256SUMS";
+    let named = |error: std::io::Error| format!("{}: {error}", out.display());
+    let mut sums = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir(out).map_err(named)? {
+        let path = entry.map_err(named)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_file() && name != NAME {
+            sums.insert(name, hex(&digest(&std::fs::read(&path).map_err(named)?)));
+        }
+    }
+    let lines = sums.into_iter().map(|(name, sum)| format!("{sum}  {name}\n"));
+    std::fs::write(out.join(NAME), lines.collect::<String>()).map_err(named)
+}
+
+fn digest(bytes: &[u8]) -> Vec<u8> {
+    Sha256::digest(bytes).to_vec()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -70,21 +93,35 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Build the program with the profile that is released.
-fn built(target: Option<&str>) -> Result<PathBuf, String> {
-    let mut build = cargo(&["build", "--profile", "dist", "-p", "flakeproof"]);
-    let mut place = root().join("target");
-    if let Some(target) = target {
-        build.args(["--target", target]);
-        place.push(target);
-    }
-    run(&mut build)?;
-    let name = if target.is_some_and(|it| it.contains("windows")) {
-        "flakeproof.exe"
-    } else {
-        "flakeproof"
+/// The oldest glibc that the programs for it run with: that of Debian 10 and of Ubuntu 20.04.
+const GLIBC: &str = "2.28";
+
+/// Build the program with the profile that is released: by `cargo-zigbuild` where it is installed, which
+/// has the C compiler and the libraries of every platform, else with what this machine has.
+fn built(platform: &Platform) -> Result<PathBuf, String> {
+    let grammars = serde_json::json!(grammars::packed()?);
+    let has_zig = answer_of(Path::new("cargo-zigbuild"), &["--version"]).is_some();
+    let mut build = match has_zig {
+        true => cargo(&["zigbuild", "--target"]),
+        false => cargo(&["build", "--target"]),
     };
-    Ok(place.join("dist").join(name))
+    match has_zig && platform.target.ends_with("-linux-gnu") {
+        true => build.arg(format!("{}.{GLIBC}", platform.target)),
+        false => build.arg(platform.target),
+    };
+    build.args(["--profile", "dist", "--locked", "-p", "flakeproof"]);
+    build.args(["--config", &format!("paths={grammars}")]);
+    // Where it was built must not be told, and must not change what is built.
+    let home =
+        std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|it| it + "/.cargo"));
+    let folders =
+        [(root().display().to_string(), "flakeproof"), (home.unwrap_or_default(), "cargo")];
+    let flags = folders.map(|(folder, name)| format!("--remap-path-prefix={folder}=/{name}"));
+    build.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    run(&mut build)?;
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join(platform.target).join("dist").join(platform.program()))
 }
 
 /// What the program is made of, in the form of CycloneDX. From what cargo says itself: cargo-cyclonedx

@@ -8,7 +8,7 @@ use super::contents::{Contents, Inside};
 use super::platform::{PLATFORMS, Platform};
 
 /// Starts the program of the platform.
-const LAUNCHER: &str = include_str!("launcher.js");
+const LAUNCHER: &str = include_str!("templates/launcher.js");
 
 /// The package with the program of one platform.
 pub(super) fn platform_package(

@@ -2,12 +2,11 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashSet};
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId};
 use flakeproof_runner::git::{NoBeginning, Repository};
+use flakeproof_runner::time_of_last_change;
 
 use crate::intersect::Facts;
 
@@ -175,8 +174,8 @@ const MOST_IGNORED: usize = 20_000;
 /// When content, name or rights of a file last changed, by the system's own account, which unlike the
 /// time of its content nobody can set. Of a link, that of the link or of what it leads to.
 fn last_changed(path: &Path) -> Option<i128> {
-    let own = time_of(&path.symlink_metadata().ok()?);
-    Some(std::fs::metadata(path).map_or(own, |target| time_of(&target).max(own)))
+    let own = time_of_last_change(&path.symlink_metadata().ok()?);
+    Some(std::fs::metadata(path).map_or(own, |target| time_of_last_change(&target).max(own)))
 }
 
 /// The same of something that was used. A link to a folder was on the way to a file: what comes and goes
@@ -184,13 +183,9 @@ fn last_changed(path: &Path) -> Option<i128> {
 fn last_changed_in_use(path: &Path) -> Option<i128> {
     let own = path.symlink_metadata().ok()?;
     match own.is_symlink() && path.is_dir() {
-        true => Some(time_of(&own)),
+        true => Some(time_of_last_change(&own)),
         false => last_changed(path),
     }
-}
-
-fn time_of(file: &Metadata) -> i128 {
-    i128::from(file.ctime()) * 1_000_000_000 + i128::from(file.ctime_nsec())
 }
 
 /// Whether a file is one of those that come and go, for which every run makes its own.

@@ -8,12 +8,12 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 
 use super::program::{Failure, ask};
 use super::repository::Repository;
+use crate::system::{janitor, link};
 
 /// Ignored files that come along as copies have at most so many bytes together.
 const MOST_COPIED: u64 = 64 * 1024 * 1024;
@@ -166,7 +166,7 @@ impl Repository {
                 fs::create_dir(&to)?;
             } else if is_installed(&from) {
                 self.refuse_own_code(&from)?;
-                std::os::unix::fs::symlink(&from, &to)?;
+                link(&from, &to)?;
                 checkout.linked.push(from);
             } else {
                 copy(&from, &to, &mut left)?;
@@ -184,7 +184,7 @@ impl Repository {
         let is_beside = |path: &PathBuf| path != self.root() && !beside.starts_with(path);
         for from in siblings.take(MOST_SIBLINGS).filter(is_beside) {
             if let Some(name) = from.file_name() {
-                std::os::unix::fs::symlink(&from, beside.join(name))?;
+                link(&from, &beside.join(name))?;
             }
         }
         let packages = |folder: &Path| folder.join("node_modules");
@@ -192,7 +192,7 @@ impl Repository {
         if let Some(from) = nearest {
             self.refuse_own_code(&from)?;
             if !packages(beside).exists() {
-                std::os::unix::fs::symlink(&from, packages(beside))?;
+                link(&from, &packages(beside))?;
             }
             checkout.linked.push(from);
         }
@@ -256,7 +256,7 @@ impl Checkout {
             let name = entry?.file_name();
             let (from, to) = (from.join(&name), checkout.root.join(&name));
             if is_installed(&from) {
-                std::os::unix::fs::symlink(&from, &to)?;
+                link(&from, &to)?;
                 checkout.linked.push(from);
             } else if !is_made_from_code(Path::new(&name)) && !checkout.root.starts_with(&from) {
                 copy(&from, &to, &mut left)?;
@@ -286,19 +286,6 @@ impl Drop for Checkout {
     }
 }
 
-/// A process that removes a folder when this one ends, even if it is killed.
-fn janitor(folder: &Path) -> io::Result<Child> {
-    Command::new("/bin/sh")
-        .args(["-c", "cat >/dev/null; rm -rf -- \"$1\"", "sh"])
-        .arg(folder)
-        .current_dir("/")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-}
-
 /// Whether a path is something that a build, a cache or this program made from the code at hand.
 fn is_made_from_code(path: &Path) -> bool {
     path.components().any(|part| {
@@ -316,7 +303,7 @@ fn is_installed(folder: &Path) -> bool {
 fn copy(from: &Path, to: &Path, left: &mut u64) -> Result<(), NoCheckout> {
     let metadata = from.symlink_metadata()?;
     if metadata.is_symlink() {
-        std::os::unix::fs::symlink(fs::read_link(from)?, to)?;
+        link(&fs::read_link(from)?, to)?;
     } else if metadata.is_dir() {
         fs::create_dir_all(to)?;
         for entry in fs::read_dir(from)? {

@@ -6,15 +6,13 @@
 //! them down to the nanosecond. Edits there are edits all the same.
 
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
 use std::fs::Metadata;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::change::NoChange;
 use super::program::{Failure, ask};
 use super::repository::Repository;
+use crate::system::{IndexTimes, bytes_of, path_of, times_in_index};
 
 /// The files of a work tree that differ from HEAD, or may.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -172,11 +170,15 @@ impl ChangeTime {
     /// does not see. Where the time is that of the change, git looks into the file. Who wrote no nanoseconds
     /// cannot tell.
     fn is_just_before(self, now: &Metadata) -> bool {
+        let Some(IndexTimes { changed: (seconds, nanoseconds), modified }) = times_in_index(now)
+        else {
+            return false;
+        };
         self.nanoseconds != 0
-            && now.ctime() == self.seconds
-            && now.ctime_nsec() != self.nanoseconds
-            && now.mtime() == self.modified
-            && now.mtime() < now.ctime()
+            && seconds == self.seconds
+            && nanoseconds != self.nanoseconds
+            && modified == self.modified
+            && modified < seconds
             && now.is_file()
     }
 }
@@ -287,9 +289,14 @@ impl RepositoryPath {
         Self(printed.strip_suffix(b"/").unwrap_or(printed).to_vec())
     }
 
+    /// A path below the root.
+    pub(super) fn of(below: &Path) -> Self {
+        Self::new(&bytes_of(below.as_os_str()))
+    }
+
     /// Where the file is.
     pub(super) fn beneath(&self, root: &Path) -> PathBuf {
-        root.join(OsStr::from_bytes(&self.0))
+        root.join(path_of(&self.0))
     }
 
     /// The path as text. Different paths can have the same text unless [`is_text`](Self::is_text).

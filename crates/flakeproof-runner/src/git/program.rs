@@ -6,14 +6,13 @@
 //! itself be killed, git ends at its next write, and until then it only reads.
 
 use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
-use crate::process::kill_group;
+use crate::system::{kill_group, under_own_group};
 
 /// How long a call may take. Only a file system that hangs is slower.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -159,8 +158,8 @@ fn command(folder: &Path) -> Command {
 
 fn answer_of(mut command: Command, deadline: Duration) -> Result<Vec<u8>, Failure> {
     let end = Instant::now() + deadline;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = under_own_group(&mut command).spawn().map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::Missing,
         _ => Failure::Io(error),
     })?;

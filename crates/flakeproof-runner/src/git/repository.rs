@@ -1,11 +1,10 @@
 //! A work tree of git's, and its commits.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::beginning::NoBeginning;
 use super::program::{Failure, ask};
+use crate::system::path_of;
 
 /// A repository with a work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +52,7 @@ impl Repository {
     /// because the repository belongs to another user (`safe.directory`).
     pub fn containing(folder: &Path) -> Result<Self, NoRepository> {
         let printed = ask(folder, &["rev-parse", "--show-toplevel"]).map_err(why_not)?;
-        let path = Path::new(OsStr::from_bytes(without_newline(&printed)));
+        let path = path_of(without_newline(&printed));
         let root = path.canonicalize().map_err(|_| NoRepository::NotARepository)?;
         Ok(Self { root })
     }

@@ -8,14 +8,13 @@
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
 use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use flakeproof_core::TreeState;
 
 use super::listing::{Listing, RepositoryPath};
 use super::repository::Repository;
+use crate::system::{bytes_of, is_program};
 
 /// The most edited files that are written down.
 const MOST_FILES: usize = 5_000;
@@ -93,7 +92,7 @@ fn digest_of_present(place: &Path, metadata: &Metadata) -> Option<String> {
     if metadata.is_symlink() {
         let target = std::fs::read_link(place).ok()?;
         return Some(digest("link", |hasher| {
-            hasher.update(target.as_os_str().as_bytes());
+            hasher.update(&bytes_of(target.as_os_str()));
         }));
     }
     if metadata.is_dir() {
@@ -104,7 +103,7 @@ fn digest_of_present(place: &Path, metadata: &Metadata) -> Option<String> {
         return None;
     }
     let mut content = File::open(place).ok()?;
-    let is_program = metadata.permissions().mode() & 0o100 != 0;
+    let is_program = is_program(metadata);
     let mut is_read = true;
     let digest = digest(if is_program { "program" } else { "file" }, |hasher| {
         is_read = std::io::copy(&mut content, hasher).is_ok();
@@ -142,6 +141,7 @@ fn digest(kind: &str, content: impl FnOnce(&mut blake3::Hasher)) -> String {
 mod tests {
     use super::super::sandbox::Sandbox;
     use super::*;
+    use crate::system::make_program;
 
     fn edited(sandbox: &Sandbox) -> Vec<String> {
         let state = sandbox.repository().tree_state();
@@ -324,8 +324,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("file"), "text").unwrap();
         std::fs::write(folder.path().join("program"), "text").unwrap();
-        let mode = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(folder.path().join("program"), mode).unwrap();
+        make_program(&folder.path().join("program")).unwrap();
         std::os::unix::fs::symlink("text", folder.path().join("link")).unwrap();
         let digests = ["file", "program", "link"].map(|name| digest_in(folder.path(), name));
         assert!(digests.iter().all(|digest| digest.len() == HEX_DIGITS), "{digests:?}");

@@ -8,14 +8,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, Metadata};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::listing::{Listing, RepositoryPath};
 use super::program::{Failure, ask};
 use super::repository::{NoRepository, Repository};
+use crate::system::{self, bytes_of};
 
 /// Why a folder cannot be tidied.
 #[derive(Debug, thiserror::Error)]
@@ -64,7 +63,7 @@ pub struct Tidying {
 }
 
 /// Device, number, and time of birth where the file system tells it: numbers are given anew.
-type Identity = (u64, u64, Option<SystemTime>);
+type Identity = ((u64, u64), Option<SystemTime>);
 
 impl Tidying {
     /// List everything in a folder of a work tree. Files whose path begins with one of `kept` are never
@@ -154,10 +153,10 @@ impl Tidying {
         let Ok(metadata) = path.symlink_metadata() else { return false };
         let is_plain = below.components().all(|it| matches!(it, std::path::Component::Normal(_)));
         let is_kept =
-            |kept: &PathBuf| path.as_os_str().as_bytes().starts_with(kept.as_os_str().as_bytes());
+            |kept: &PathBuf| bytes_of(path.as_os_str()).starts_with(&bytes_of(kept.as_os_str()));
         is_plain
             && metadata.is_dir() == is_folder
-            && !RepositoryPath::new(below.as_os_str().as_bytes()).is_own()
+            && !RepositoryPath::of(below).is_own()
             && !self.paths.contains(path)
             && !self.identities.contains(&identity(&metadata))
             && !self.kept.iter().any(is_kept)
@@ -195,7 +194,7 @@ impl Tidying {
 }
 
 fn identity(metadata: &Metadata) -> Identity {
-    (metadata.dev(), metadata.ino(), metadata.created().ok())
+    (system::identity(metadata), metadata.created().ok())
 }
 
 /// Everything below a folder, a folder before what is in it; git's own files are left out.

@@ -14,16 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::Shuffle;
-use nix::sched::{CloneFlags, CpuSet, sched_getaffinity, sched_setaffinity, unshare};
-use nix::sys::personality::{self, Persona};
-use nix::unistd::Pid;
-use rustix::fs::Mode;
-use rustix::mount::mount_bind;
-use rustix::process::{Resource, Rlimit, getgid, getrlimit, getuid, setrlimit, umask};
 use serde::{Deserialize, Serialize};
 
-use super::network::bring_loopback_up;
 use super::{FileInPlace, HeldCalls, Machine, SeededNumbers};
+use crate::system;
 
 /// One thing that is changed about the processes of a test.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -144,31 +138,13 @@ impl Intervention {
     /// What the system says where it does not allow it.
     pub(crate) fn take_on(&self) -> std::io::Result<()> {
         match self {
-            Self::Umask(mask) => {
-                umask(Mode::from_raw_mode(*mask));
-            }
-            Self::Descriptors(limit) => {
-                // Runtimes such as those of Go and Java raise what they may to what they might.
-                let both = Rlimit { current: Some(*limit), maximum: Some(*limit) };
-                setrlimit(Resource::Nofile, both)?;
-            }
-            Self::Memory(megabytes) => {
-                let Rlimit { maximum, .. } = getrlimit(Resource::As);
-                setrlimit(Resource::As, Rlimit { current: Some(megabytes << 20), maximum })?;
-            }
-            Self::OneCore => {
-                let own = Pid::from_raw(0);
-                let allowed = sched_getaffinity(own)?;
-                let first = (0..CpuSet::count()).find(|core| allowed.is_set(*core) == Ok(true));
-                let mut one = CpuSet::new();
-                one.set(first.unwrap_or_default())?;
-                sched_setaffinity(own, &one)?;
-            }
-            Self::FixedAddresses => {
-                personality::set(personality::get()? | Persona::ADDR_NO_RANDOMIZE)?;
-            }
-            Self::Namespaces(which) => which.enter()?,
-            Self::FilesInPlace(files) => put_in_place(files)?,
+            Self::Umask(mask) => system::set_umask(*mask),
+            Self::Descriptors(limit) => system::limit_descriptors(*limit),
+            Self::Memory(megabytes) => system::limit_memory(*megabytes),
+            Self::OneCore => system::keep_to_one_core(),
+            Self::FixedAddresses => system::fix_addresses(),
+            Self::Namespaces(which) => system::enter_namespaces(*which),
+            Self::FilesInPlace(files) => system::have_files_in_place(files),
             Self::Nothing
             | Self::Variables(_)
             | Self::NewFolder(_)
@@ -180,9 +156,8 @@ impl Intervention {
             | Self::HeldCalls(_)
             | Self::Company(_)
             | Self::OpenOrders(_)
-            | Self::SeededNumbers(_) => {}
+            | Self::SeededNumbers(_) => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -219,40 +194,6 @@ fn clock_variables(library: &Path, at: Option<i64>) -> BTreeMap<String, Option<S
         ("NO_FAKE_STAT", "1".to_owned()),
     ];
     variables.into_iter().map(|(name, value)| (name.to_owned(), Some(value))).collect()
-}
-
-impl Namespaces {
-    fn enter(self) -> std::io::Result<()> {
-        let flags = match self {
-            Self::User => CloneFlags::CLONE_NEWUSER,
-            Self::Loopback | Self::NoNetwork => {
-                CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET
-            }
-        };
-        unshare_as_oneself(flags)?;
-        match self {
-            Self::User | Self::NoNetwork => Ok(()),
-            Self::Loopback => bring_loopback_up(),
-        }
-    }
-}
-
-/// New namespaces, that of users with each mapped to itself.
-fn unshare_as_oneself(flags: CloneFlags) -> std::io::Result<()> {
-    let (user, group) = (getuid().as_raw(), getgid().as_raw());
-    unshare(flags)?;
-    std::fs::write("/proc/self/setgroups", "deny")?;
-    std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
-    std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
-}
-
-/// Have files seen in the place of others, by this process and all that it starts.
-fn put_in_place(files: &[FileInPlace]) -> std::io::Result<()> {
-    unshare_as_oneself(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
-    for FileInPlace { seen, place } in files {
-        mount_bind(seen, place)?;
-    }
-    Ok(())
 }
 
 /// What is changed about processes that are started from now on. Clones share the same state.

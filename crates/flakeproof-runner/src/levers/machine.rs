@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::process::{Resource, getrlimit};
-
 use super::clock::year_of;
-use super::{Intervention, RandomNumbers, pressure};
+use super::{Intervention, RandomNumbers};
 use crate::adapter::{Adapter, OpenOrders};
-use crate::process::{answer_of, can_listen, try_out};
+use crate::process::{answer_of, try_out};
+use crate::system;
 
 /// What this machine is, and what it allows. Nothing of it needs root.
 #[derive(Debug)]
@@ -81,12 +80,12 @@ impl Machine {
 
     /// How many files may be open.
     pub(super) fn descriptors(&self) -> u64 {
-        getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+        system::descriptors()
     }
 
     /// How many MiB of memory a process may have.
     pub(super) fn megabytes(&self) -> u64 {
-        getrlimit(Resource::As).current.map_or(u64::MAX, |bytes| bytes >> 20)
+        system::megabytes()
     }
 
     /// How many cores there are for us.
@@ -146,7 +145,8 @@ impl Machine {
 
     /// Whether we may hear of the system calls of our own processes, and hold them up.
     pub(super) fn hears_calls(&self) -> Result<(), String> {
-        can_listen().map_err(|cause| format!("holding system calls is not allowed here: {cause}"))
+        system::can_hold_calls()
+            .map_err(|cause| format!("holding system calls is not allowed here: {cause}"))
     }
 
     /// A place for a file that is gone with this.
@@ -156,7 +156,7 @@ impl Machine {
 
     /// Whether we may hold threads of our own processes back.
     pub(super) fn traces(&self) -> Result<(), String> {
-        pressure::can_hold().map_err(|cause| format!("tracing is not allowed here: {cause}"))
+        system::can_hold_threads().map_err(|cause| format!("tracing is not allowed here: {cause}"))
     }
 }
 

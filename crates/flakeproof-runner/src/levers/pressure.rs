@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -13,13 +12,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use flakeproof_core::Seed;
-use nix::sys::ptrace::{self, Options};
-use nix::sys::wait::{WaitPidFlag, waitpid};
-use nix::unistd::Pid;
-use rustix::process::{Signal, kill_process};
 
 use super::Intervention;
-use crate::process::below_guards;
+use crate::system::{below_guards, go_on, hold_thread, let_go_of_thread, stop};
 
 /// What goes on while a test runs; it ends when this is dropped.
 #[derive(Debug)]
@@ -107,7 +102,7 @@ fn stop_and_go(first: Duration, running: Duration, stopped: Duration, over: &Rec
         let family = stop_all();
         let is_over = is_over_after(stopped, over);
         for pid in family {
-            send(pid, Signal::CONT);
+            go_on(pid);
         }
         if is_over {
             break;
@@ -117,28 +112,21 @@ fn stop_and_go(first: Duration, running: Duration, stopped: Duration, over: &Rec
 }
 
 /// Stop every process of a test; one that is being born meanwhile is found by the next look.
-fn stop_all() -> Vec<i32> {
+fn stop_all() -> Vec<u32> {
     const LOOKS: usize = 5;
-    let mut stopped: Vec<i32> = Vec::new();
+    let mut stopped: Vec<u32> = Vec::new();
     for _ in 0..LOOKS {
-        let new: Vec<i32> =
+        let new: Vec<u32> =
             below_guards().into_iter().filter(|pid| !stopped.contains(pid)).collect();
         if new.is_empty() {
             break;
         }
         for pid in new {
-            send(pid, Signal::STOP);
+            stop(pid);
             stopped.push(pid);
         }
     }
     stopped
-}
-
-fn send(pid: i32, signal: Signal) {
-    if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-        // A process that is gone already needs no signal.
-        let _ = kill_process(pid, signal);
-    }
 }
 
 /// The pause between two draws of who is held back.
@@ -163,7 +151,7 @@ fn hold_threads(seed: Seed, over: &Receiver<()>) {
         held.retain(|thread, until| {
             let stays = !is_over && *until > now;
             if !stays {
-                let _ = ptrace::detach(Pid::from_raw(*thread), None);
+                let_go_of_thread(*thread);
             }
             stays
         });
@@ -182,7 +170,7 @@ fn hold_threads(seed: Seed, over: &Receiver<()>) {
             let already = spent.get(&thread).copied().unwrap_or_default();
             let left = (begin.elapsed() / MOST_HELD).saturating_sub(already);
             let time = (SHORTEST * 2_u32.pow(doublings)).min(left);
-            if time >= SHORTEST && hold(thread) {
+            if time >= SHORTEST && hold_thread(thread) {
                 held.insert(thread, now + time);
                 *spent.entry(thread).or_default() += time;
             }
@@ -190,46 +178,14 @@ fn hold_threads(seed: Seed, over: &Receiver<()>) {
     }
 }
 
-/// Stop one thread and no other; whether that was possible.
-fn hold(thread: i32) -> bool {
-    let thread = Pid::from_raw(thread);
-    if ptrace::seize(thread, Options::empty()).is_err() {
-        return false;
-    }
-    let is_held =
-        ptrace::interrupt(thread).is_ok() && waitpid(thread, Some(WaitPidFlag::__WALL)).is_ok();
-    if !is_held {
-        let _ = ptrace::detach(thread, None);
-    }
-    is_held
-}
-
 /// The threads of all processes of tests, and whether each is the first of its process.
 fn threads_of_tests() -> Vec<(i32, bool)> {
-    let tasks = |pid: i32| {
+    let tasks = |pid: u32| {
         let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
         let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        ids.map(move |thread: i32| (thread, thread == pid)).collect::<Vec<_>>()
+        ids.map(move |thread: i32| (thread, thread.unsigned_abs() == pid)).collect::<Vec<_>>()
     };
     below_guards().into_iter().flat_map(tasks).collect()
-}
-
-/// Whether we may hold threads of processes that we started.
-pub(super) fn can_hold() -> Result<(), String> {
-    let mut child = std::process::Command::new("cat")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
-    let held = ptrace::seize(pid, Options::empty()).and_then(|()| {
-        ptrace::interrupt(pid)?;
-        waitpid(pid, Some(WaitPidFlag::__WALL))?;
-        ptrace::detach(pid, None)
-    });
-    drop(child.stdin.take());
-    let _ = child.wait();
-    held.map_err(|error| error.desc().to_owned())
 }
 
 #[cfg(test)]

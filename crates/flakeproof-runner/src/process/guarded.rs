@@ -13,22 +13,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{Read, Write};
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, wait, waitpgid};
 use serde_json::json;
 
-use super::held_calls::with_held_calls;
-use super::signals::{let_children_hear_every_signal, signal_name};
 use super::to_end::Tail;
-use super::usage::Usage;
 use crate::levers::{InForce, Intervention};
+use crate::system::{
+    self, Left, LocalStream, bury, signal_name, under_own_group, under_own_name,
+    used_by_ended_children, with_held_calls,
+};
 use crate::{Error, Result};
 
 /// What to run under guard.
@@ -174,17 +171,16 @@ impl Drop for Guarded {
 /// The guard's own command; where it prints to is not decided yet.
 fn guard_command(instructions: &Instructions) -> Result<Command> {
     let mut command = Command::new(own_program()?);
-    command
-        .arg0("flakeproof")
+    under_own_name(&mut command)
         .arg(GUARD)
         .arg(&instructions.socket)
         .arg(&instructions.guard_name)
         .arg(in_words(&instructions.in_force.now())?)
         .args(&instructions.command)
         .current_dir(&instructions.folder)
-        .stdin(Stdio::piped())
-        // A Ctrl-C at the terminal reaches flakeproof only, which then decides.
-        .process_group(0);
+        .stdin(Stdio::piped());
+    // A Ctrl-C at the terminal reaches flakeproof only, which then decides.
+    under_own_group(&mut command);
     for (name, value) in &instructions.variables {
         match value {
             Some(value) => command.env(name, value),
@@ -242,8 +238,13 @@ impl fmt::Display for Death {
 
 /// Become the parent of processes below us whose own parent ends, where the system can do it.
 pub fn adopt_orphans() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_child_subreaper(Some(getpid()));
+    system::adopt_orphans();
+}
+
+/// Hear what this program needs to hear, whatever its parent blocks or ignores: Ctrl-C, and the end of
+/// children. Call it first in `main`.
+pub fn hear_own_signals() {
+    system::hear_own_signals();
 }
 
 /// Kill every process below this one. The last act of a program that ends.
@@ -306,8 +307,7 @@ fn take_on_only(words: Option<&OsString>) -> i32 {
 pub(crate) fn try_out(intervention: &Intervention) -> std::result::Result<(), String> {
     let words = in_words(intervention).map_err(|error| error.to_string())?;
     let program = own_program().map_err(|error| error.to_string())?;
-    let tried = Command::new(program)
-        .arg0("flakeproof")
+    let tried = under_own_name(&mut Command::new(program))
         .arg(TRY)
         .arg(words)
         .stdin(Stdio::null())
@@ -330,24 +330,16 @@ pub(crate) fn answer_of(program: &str, arguments: &[&str]) -> Option<String> {
     ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).into_owned())
 }
 
-/// Every process below a guard of ours: those of tests, and no guard itself.
-pub(crate) fn below_guards() -> Vec<i32> {
-    let parents = living_with_parents();
-    let own = getpid().as_raw_nonzero().get();
-    let guards = parents.iter().filter(|(_, parent)| *parent == own).map(|(pid, _)| *pid);
-    guards.flat_map(|guard| descendants(guard, &parents)).collect()
-}
-
 fn guard(
     socket: &OsString,
     name: &str,
     intervention: &Intervention,
     command: &[OsString],
 ) -> std::io::Result<()> {
-    super::hear_own_signals();
-    let_children_hear_every_signal();
-    super::adopt_orphans();
-    let mut link = UnixStream::connect(socket)?;
+    system::hear_own_signals();
+    system::let_children_hear_every_signal();
+    system::adopt_orphans();
+    let mut link = LocalStream::connect(socket)?;
     let mut say = move |message: serde_json::Value| {
         // Without flakeproof there is nobody to tell; the closing input ends the guard.
         let _ = link.write_all(format!("{message}\n").as_bytes());
@@ -369,30 +361,24 @@ fn guard(
                 None => child.env_remove(name),
             };
         }
-        child.args(arguments).stdin(Stdio::null()).process_group(0);
+        under_own_group(&mut child).args(arguments).stdin(Stdio::null());
         match intervention {
             Intervention::HeldCalls(held) => with_held_calls(held, move || child.spawn()),
             _ => child.spawn(),
         }
     });
-    match child {
-        Ok(child) => say(json!({ "say": "started", "pid": child.id() })),
+    let child = match child {
+        Ok(child) => child,
         Err(error) => {
             say(json!({ "say": "unstartable", "cause": error.to_string() }));
             return Ok(());
         }
-    }
-    loop {
-        match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) => say(death_notice(pid.as_raw_nonzero().get(), status)),
-            Err(Errno::INTR) | Ok(None) => {}
-            // Nobody is left to guard, but there may be temporary files to remove.
-            Err(_) => {
-                let _ = end.join();
-                return Ok(());
-            }
-        }
-    }
+    };
+    say(json!({ "say": "started", "pid": child.id() }));
+    system::wait_for_all(child, &mut |pid, death| say(death_notice(pid, death)));
+    // Nobody is left to guard, but there may be temporary files to remove.
+    let _ = end.join();
+    Ok(())
 }
 
 /// Wait for the end of flakeproof, and clean up after it.
@@ -413,11 +399,11 @@ fn kill_everything_when_input_closes(socket: &Path) {
     std::process::exit(0);
 }
 
-fn death_notice(pid: i32, status: WaitStatus) -> serde_json::Value {
-    let used = Usage::of_ended_children();
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => json!({ "say": "died", "pid": pid, "code": code, "used": used }),
-        (None, signal) => json!({ "say": "died", "pid": pid, "signal": signal, "used": used }),
+fn death_notice(pid: u32, death: Death) -> serde_json::Value {
+    let used = used_by_ended_children();
+    match death {
+        Death::Exit(code) => json!({ "say": "died", "pid": pid, "code": code, "used": used }),
+        Death::Signal(it) => json!({ "say": "died", "pid": pid, "signal": it, "used": used }),
     }
 }
 
@@ -428,28 +414,19 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 
 /// Kill every process below this one, until nobody is left. Gives those who stay all the same,
 /// as `number name`: in an uninterruptible sleep, or of another user.
-///
-/// Where orphans are adopted (see [`adopt_orphans`]) this also reaches processes that left
-/// their group or session on purpose.
 pub(super) fn kill_all() -> Vec<String> {
-    let root = getpid().as_raw_nonzero().get();
-    kill_until(Instant::now() + PATIENCE, &|| below(root))
+    kill_until(Instant::now() + PATIENCE, &system::below_us)
 }
 
 /// Kill who is found, again and again: a process may be forking at this moment.
-fn kill_until(deadline: Instant, find: &dyn Fn() -> Vec<i32>) -> Vec<String> {
+fn kill_until(deadline: Instant, find: &dyn Fn() -> Vec<u32>) -> Vec<String> {
     let (mut pause, longest) = PAUSES;
     loop {
         let found = find();
         if found.is_empty() {
             return Vec::new();
         }
-        for pid in &found {
-            if let Some(pid) = Pid::from_raw(*pid) {
-                // It may have ended meanwhile, which is all that is wanted.
-                let _ = kill_process(pid, Signal::KILL);
-            }
-        }
+        found.iter().copied().for_each(system::kill);
         if Instant::now() >= deadline {
             return found.into_iter().map(described).collect();
         }
@@ -458,88 +435,29 @@ fn kill_until(deadline: Instant, find: &dyn Fn() -> Vec<i32>) -> Vec<String> {
     }
 }
 
-fn described(pid: i32) -> String {
-    let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    format!("{pid} {}", name.trim()).trim_end().to_owned()
-}
-
-fn below(root: i32) -> Vec<i32> {
-    descendants(root, &living_with_parents())
-}
-
-fn descendants(root: i32, parents: &[(i32, i32)]) -> Vec<i32> {
-    let mut family = vec![root];
-    let mut next = 0;
-    while next < family.len() {
-        let parent = family[next];
-        next += 1;
-        family.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-    }
-    family.split_off(1)
-}
-
-/// Every living process with its parent; empty where the system does not say.
-fn living_with_parents() -> Vec<(i32, i32)> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .filter_map(|entry| {
-            let pid: i32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-            let (state, parent) = state_and_parent(&stat)?;
-            (state != "Z").then_some((pid, parent))
-        })
-        .collect()
-}
-
-/// State and parent from `pid (name) S parent …`; the name may contain anything.
-fn state_and_parent(stat: &str) -> Option<(&str, i32)> {
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_ascii_whitespace();
-    Some((fields.next()?, fields.next()?.parse().ok()?))
+fn described(pid: u32) -> String {
+    format!("{pid} {}", system::name_of(pid)).trim_end().to_owned()
 }
 
 /// Groups in which something had not died yet when it was last asked for.
-static WAITING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+static WAITING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 /// Bury the dead of a group whose guard has ended, and those of earlier groups that took longer.
 pub(super) fn reap(guard: u32) {
-    let group = i32::try_from(guard).ok().and_then(Pid::from_raw);
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    waiting.extend(group);
+    waiting.push(guard);
     waiting.retain(|group| bury(*group) == Left::Living);
-}
-
-#[derive(PartialEq, Eq)]
-enum Left {
-    Nothing,
-    Living,
-}
-
-fn bury(group: Pid) -> Left {
-    loop {
-        match waitpgid(group, WaitOptions::NOHANG) {
-            Ok(Some(_)) => {}
-            Ok(None) => return Left::Living,
-            // No child of ours is in the group any more.
-            Err(_) => return Left::Nothing,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::CommandExt;
-    use std::process::Command;
-
-    use rustix::process::{Signal, kill_process_group};
-
     use super::*;
 
     #[test]
     fn who_cannot_be_killed_is_named_and_not_waited_for_for_ever() {
         // A number that no system gives to a process stands for one that does not die.
-        let found = kill_until(Instant::now(), &|| vec![i32::MAX]);
-        assert_eq!(found, [i32::MAX.to_string()]);
+        let found = kill_until(Instant::now(), &|| vec![u32::MAX]);
+        assert_eq!(found, [u32::MAX.to_string()]);
     }
 
     #[test]
@@ -547,28 +465,8 @@ mod tests {
         let looks = std::cell::Cell::new(0);
         let find = || {
             looks.set(looks.get() + 1);
-            if looks.get() < 4 { vec![i32::MAX] } else { Vec::new() }
+            if looks.get() < 4 { vec![u32::MAX] } else { Vec::new() }
         };
         assert!(kill_until(Instant::now() + PATIENCE, &find).is_empty());
-    }
-
-    #[test]
-    fn a_process_name_with_parentheses_does_not_confuse() {
-        assert_eq!(state_and_parent("12 (a) b (c)) S 7 12 12"), Some(("S", 7)));
-        assert_eq!(state_and_parent("nonsense"), None);
-    }
-
-    #[test]
-    fn the_dead_of_a_group_leave_the_table_of_processes() {
-        let mut child = Command::new("sleep").arg("1000").process_group(0).spawn().unwrap();
-        let group = Pid::from_child(&child);
-        assert!(bury(group) == Left::Living, "it sleeps");
-        kill_process_group(group, Signal::KILL).unwrap();
-        // A killed process takes a moment to die.
-        while bury(group) == Left::Living {
-            std::thread::yield_now();
-        }
-        assert!(!std::path::Path::new(&format!("/proc/{}", child.id())).exists());
-        child.wait().expect_err("is buried already");
     }
 }

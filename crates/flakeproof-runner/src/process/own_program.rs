@@ -19,6 +19,7 @@ use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection, Hub};
 use crate::cancel::Cancel;
 use crate::levers::InForce;
+use crate::system::KILLED;
 use crate::{Error, Result};
 
 /// How long it may take to end in order.
@@ -108,7 +109,7 @@ fn own_path() -> Result<String> {
 }
 
 fn wait_for(guard: &Connection, pid: u32, limit: Option<Duration>, cancel: &Cancel) -> Death {
-    let killed = Death::Signal(rustix::process::Signal::KILL.as_raw());
+    let killed = Death::Signal(KILLED);
     let mut deadline = limit.map_or_else(never, after);
     let (mut given_up, mut is_asked) = (cancel.signal().clone(), false);
     loop {

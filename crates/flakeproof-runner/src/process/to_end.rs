@@ -4,14 +4,10 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, after, bounded, never, select};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::retry_on_intr;
-use rustix::process::Signal;
 
 use super::usage::{Peak, Usage, Watch};
 use super::{Death, Guarded, Instructions, kill_group};
@@ -19,6 +15,7 @@ use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection, Hub};
 use crate::cancel::Cancel;
 use crate::lock::locked;
+use crate::system::{KILLED, OwnedStream, Wait, is_ready, read};
 use crate::{Error, Result};
 
 /// How long a guard may take to report.
@@ -141,7 +138,7 @@ fn wait_for(
 /// End a command whose guard is gone: what kills its parent would kill us next.
 pub(crate) fn killed_with_its_guard(pid: u32) -> Death {
     kill_group(pid);
-    Death::Signal(Signal::KILL.as_raw())
+    Death::Signal(KILLED)
 }
 
 /// Our own trouble, not the command's.
@@ -168,7 +165,7 @@ pub(super) struct Tail {
 impl Tail {
     /// Follow a stream and keep its last `cap` bytes; every piece is also written to `copy`.
     pub(super) fn follow(
-        stream: impl Into<OwnedFd>,
+        stream: impl Into<OwnedStream>,
         cap: usize,
         copy: Option<Box<dyn Write + Send>>,
     ) -> Self {
@@ -180,7 +177,7 @@ impl Tail {
         std::thread::spawn(move || {
             let _at_end = at_end;
             // Waited for outside the lock: who asks for the text meanwhile must get it.
-            while is_ready(&stream, None) {
+            while is_ready(&stream, Wait::AsLongAsItTakes) {
                 if locked(&shared).read_what_is_there() == Reached::End {
                     return;
                 }
@@ -217,7 +214,7 @@ enum Reached {
 
 /// A stream, and what is kept of it.
 struct Followed {
-    stream: Arc<OwnedFd>,
+    stream: Arc<OwnedStream>,
     kept: VecDeque<u8>,
     cap: usize,
     copy: Option<Box<dyn Write + Send>>,
@@ -228,10 +225,9 @@ impl Followed {
     fn read_what_is_there(&mut self) -> Reached {
         // One who writes without end must not keep us here; the rest comes with the next call.
         let mut left = self.cap.max(PIECE);
-        while left > 0 && is_ready(&self.stream, Some(&Timespec::default())) {
+        while left > 0 && is_ready(&self.stream, Wait::Not) {
             let mut piece = [0; PIECE];
-            let Ok(size @ 1..) = retry_on_intr(|| rustix::io::read(&self.stream, &mut piece))
-            else {
+            let Ok(size @ 1..) = read(&self.stream, &mut piece) else {
                 // Who is given a copy learns of the end by being dropped.
                 self.copy = None;
                 return Reached::End;
@@ -256,14 +252,6 @@ impl fmt::Debug for Followed {
 
 /// Bytes that are read from a stream at a time.
 const PIECE: usize = 8192;
-
-/// Whether a read would return at once: with something, at the end, or with an error. Without a
-/// limit it waits until that is so.
-fn is_ready(stream: &OwnedFd, limit: Option<&Timespec>) -> bool {
-    let mut asked = [PollFd::new(stream, PollFlags::IN)];
-    // An error is for the read to find.
-    retry_on_intr(|| poll(&mut asked, limit)).is_ok_and(|ready| ready > 0)
-}
 
 #[cfg(test)]
 mod tests {

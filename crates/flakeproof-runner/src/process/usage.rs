@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
 
 /// The pause between two looks at a process: short enough for threads that only wait for something.
@@ -27,22 +26,6 @@ pub struct Usage {
     pub context_switches: u64,
     /// The most memory that one of them had, in bytes.
     pub max_memory: u64,
-}
-
-impl Usage {
-    /// What children of this process used that have ended; `None` where the system does not tell.
-    pub(super) fn of_ended_children() -> Option<Self> {
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).ok()?;
-        let count = |it: i64| u64::try_from(it).unwrap_or_default();
-        Some(Self {
-            reads: count(usage.block_reads()),
-            writes: count(usage.block_writes()),
-            context_switches: count(usage.voluntary_context_switches())
-                + count(usage.involuntary_context_switches()),
-            // The kernel counts it in kilobytes.
-            max_memory: count(usage.max_rss()) * 1024,
-        })
-    }
 }
 
 /// The most that was seen at once of a process while it ran.
@@ -135,6 +118,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     use super::*;
+    use crate::system::used_by_ended_children;
 
     #[test]
     #[cfg(target_os = "linux")]
@@ -156,9 +140,9 @@ mod tests {
 
     #[test]
     fn what_ended_children_used_only_grows() {
-        let before = Usage::of_ended_children().expect("the system tells");
+        let before = used_by_ended_children().expect("the system tells");
         Command::new("true").status().expect("it is everywhere");
-        let after = Usage::of_ended_children().expect("the system tells");
+        let after = used_by_ended_children().expect("the system tells");
         assert!(after.max_memory >= before.max_memory && after.max_memory > 0);
         assert!(after.context_switches >= before.context_switches);
     }

@@ -10,12 +10,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use flakeproof_core::{ExitCode, Overview, Prediction, Reason, TestId};
+use flakeproof_runner::process::on_interrupt;
 use flakeproof_store::Store;
 use flakeproof_web::{
     Error, Limits, Server, Settings, Source, SourceError, Stamp, Stopper, shutdown,
 };
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use crate::cli::{Naming, ServeArguments};
 use crate::problem::Problem;
@@ -49,16 +48,10 @@ pub(crate) fn run(typed: &ServeArguments) -> Result<ExitCode, Problem> {
 
 /// An interrupt is how a server ends, and no trouble.
 fn stop_on_interrupt(stopper: Stopper) -> Result<(), Problem> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| {
+    on_interrupt(move || stopper.stop()).map_err(|error| {
         let what = format!("interrupts cannot be listened for: {error}");
         Problem::broken(what, "free some file descriptors, then try again")
-    })?;
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            stopper.stop();
-        }
-    });
-    Ok(())
+    })
 }
 
 fn cannot_serve(error: &Error) -> Problem {

@@ -2,7 +2,6 @@
 //! written to a place where they are found again.
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flakeproof_learn::cannier::{self, ForestModel};
@@ -14,7 +13,7 @@ use memmap2::Mmap;
 use crate::problem::Problem;
 
 /// Trained on public Java data by `cargo xtask model`, for projects without a model of their own.
-const SHIPPED: &[u8] = include_bytes!("../../models/java.jury.zst");
+const SHIPPED: &[u8] = include_bytes!("../../models/java.jury.lz4");
 
 /// The bytes of a model, and where they come from.
 pub(crate) struct ModelSource {
@@ -187,14 +186,11 @@ fn unpacked(packed: &[u8]) -> Result<Bytes, Problem> {
             "please report this as a bug",
         )
     };
-    let mut bytes = Vec::new();
-    ruzstd::decoding::StreamingDecoder::new(packed)
-        .map_err(|error| broken(&error))?
-        .read_to_end(&mut bytes)
-        .map_err(|error| broken(&error))?;
-    let mut words = vec![0u64; bytes.len().div_ceil(size_of::<u64>())];
-    bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(&bytes);
-    Ok(Bytes::Unpacked(words, bytes.len()))
+    let (size, block) = lz4_flex::block::uncompressed_size(packed).map_err(|it| broken(&it))?;
+    let mut words = vec![0u64; size.div_ceil(size_of::<u64>())];
+    let place = &mut bytemuck::cast_slice_mut(&mut words)[..size];
+    lz4_flex::block::decompress_into(block, place).map_err(|error| broken(&error))?;
+    Ok(Bytes::Unpacked(words, size))
 }
 
 /// Where `train` puts a project's own FLAST, and `predict` looks for it.

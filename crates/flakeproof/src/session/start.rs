@@ -10,8 +10,6 @@ use flakeproof_runner::ci::{CiFacts, before_of_event};
 use flakeproof_runner::git::{Asker, NoBeginning, Repository};
 use flakeproof_runner::{Cancel, Waiting, process};
 use jiff::Timestamp;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 use crate::problem::Problem;
 use crate::view;
@@ -95,22 +93,19 @@ fn asker() -> Asker {
 
 /// Listen for interrupts until the program ends, and say then what was being waited for.
 pub(crate) fn listen_for_interrupts(waiting: &Waiting) -> Cancel {
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return Cancel::never() };
     let (canceller, cancel) = Cancel::new();
     let waiting = waiting.clone();
-    std::thread::spawn(move || {
-        let mut is_second = false;
-        for _ in signals.forever() {
-            if is_second {
-                process::kill_everything_below();
-                std::process::exit(130);
-            }
-            view::interrupted(waiting.longest().as_ref());
-            canceller.cancel();
-            is_second = true;
+    let mut is_second = false;
+    let listening = process::on_interrupt(move || {
+        if is_second {
+            process::kill_everything_below();
+            std::process::exit(130);
         }
+        view::interrupted(waiting.longest().as_ref());
+        canceller.cancel();
+        is_second = true;
     });
-    cancel
+    listening.map_or_else(|_| Cancel::never(), |()| cancel)
 }
 
 /// The folder the program was started in.

@@ -43,7 +43,7 @@ struct ArtifactProfile {
 #[derive(Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 enum Message {
-    CompilerArtifact(Artifact),
+    CompilerArtifact(Box<Artifact>),
     #[serde(other)]
     Other,
 }
@@ -121,7 +121,7 @@ fn run_build(
 /// What cargo built; lines that are no messages of this kind are passed over.
 fn parse_artifacts(lines: &str) -> Vec<Artifact> {
     let message = |line| match serde_json::from_str(line).ok()? {
-        Message::CompilerArtifact(artifact) => Some(artifact),
+        Message::CompilerArtifact(artifact) => Some(*artifact),
         Message::Other => None,
     };
     lines.lines().filter_map(message).collect()

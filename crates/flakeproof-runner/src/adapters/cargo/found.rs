@@ -20,8 +20,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::TestId;
@@ -31,6 +29,7 @@ use super::process::Process;
 use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Error, Result};
 use crate::process::{Death, End};
+use crate::system::{make_program, text_of};
 
 /// What discovery told.
 #[derive(Debug)]
@@ -227,8 +226,7 @@ fn write_script(folder: &Path) -> Result<PathBuf> {
     let script = folder.join("capture");
     let doing = || Error::io("write a script");
     std::fs::write(&script, SCRIPT).map_err(doing())?;
-    let permissions = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&script, permissions).map_err(doing())?;
+    make_program(&script).map_err(doing())?;
     Ok(script)
 }
 
@@ -256,8 +254,7 @@ fn differences(listed: &[u8]) -> Variables {
         .split(|byte| *byte == 0)
         .filter_map(|entry| {
             let at = entry.iter().position(|byte| *byte == b'=')?;
-            let word = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-            Some((word(&entry[..at]), word(&entry[at + 1..])))
+            Some((text_of(&entry[..at]), text_of(&entry[at + 1..])))
         })
         .collect();
     theirs.retain(|name, _| !OF_THE_SHELL.iter().any(|it| name == it));

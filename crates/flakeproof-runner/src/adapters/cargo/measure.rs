@@ -13,7 +13,6 @@
 //! no function holds always counts.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{BlindSpot, Dependencies, FunctionUse};
@@ -25,6 +24,7 @@ use super::session::{CargoSession, Variables};
 use crate::adapter::{Granularity, Probe, Result};
 use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, End};
+use crate::system::make_program;
 
 /// How a process is measured.
 #[derive(Debug)]
@@ -209,7 +209,7 @@ impl Instrumented {
         }
         let wrapper = session.folder("coverage-").ok()?.join("wrapper");
         std::fs::write(&wrapper, WRAPPER).ok()?;
-        std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).ok()?;
+        make_program(&wrapper).ok()?;
         let wrapper = wrapper.to_string_lossy().into_owned();
         let variables = Variables::from([("RUSTC_WORKSPACE_WRAPPER".to_owned(), Some(wrapper))]);
         let target = found.metadata.target_directory.join("flakeproof-coverage");

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::coverage::CoverageFormat;
 use crate::reports::{Format, ReportedTest};
 use crate::shell::shell;
+use crate::system::shell_line;
 
 /// Runners that a project describes in its configuration file, by name.
 pub type Profiles = BTreeMap<String, Profile>;
@@ -235,7 +236,7 @@ impl Values {
         match command {
             CommandText::Line(line) => {
                 let line = self.filled(line, shell);
-                vec!["sh".to_owned(), "-c".to_owned(), line]
+                shell_line(line)
             }
             CommandText::Words(words) => {
                 words.iter().flat_map(|word| self.fill_word(word)).collect()

@@ -14,8 +14,7 @@ use flakeproof_mcp::{
     Error, HttpServer, HttpSettings, Permissions, Project, Shutdown, Stopper, TokenCheck,
     serve_stdio, shutdown,
 };
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use flakeproof_runner::process::on_interrupt;
 
 use self::project::LiveProject;
 use crate::cli::{self, McpArguments};
@@ -60,16 +59,10 @@ fn serve_http(
 
 /// An interrupt is how a server ends, and no trouble.
 fn stop_on_interrupt(stopper: Stopper) -> Result<(), Problem> {
-    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| {
+    on_interrupt(move || stopper.stop()).map_err(|error| {
         let what = format!("interrupts cannot be listened for: {error}");
         Problem::broken(what, "free some file descriptors, then try again")
-    })?;
-    std::thread::spawn(move || {
-        for _ in signals.forever() {
-            stopper.stop();
-        }
-    });
-    Ok(())
+    })
 }
 
 fn cannot_serve(error: &Error) -> Problem {

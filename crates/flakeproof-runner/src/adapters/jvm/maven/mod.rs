@@ -8,7 +8,6 @@ mod properties;
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use self::record::Record;
@@ -19,6 +18,7 @@ use crate::adapter::{Blame, Error, Result};
 use crate::opens::{self, TestsBegin};
 use crate::process::{Death, End};
 use crate::shell;
+use crate::system::{link, make_program};
 
 const FORK: &str = include_str!("fork.sh");
 const GOODBYE: &str = include_str!("Goodbye.java");
@@ -67,8 +67,8 @@ fn prepare(home: &Path, captures: &Path) -> std::io::Result<()> {
     if let Some(real) = &fallback {
         // Surefire looks there for the version.
         let _ = std::fs::copy(real.join("release"), home.join("release"));
-        let _ = std::os::unix::fs::symlink(real.join("lib"), home.join("lib"));
-        let _ = std::os::unix::fs::symlink(real.join("jre"), home.join("jre"));
+        let _ = link(&real.join("lib"), &home.join("lib"));
+        let _ = link(&real.join("jre"), &home.join("jre"));
     }
     let java = fallback.map_or_else(|| "java".into(), |real| real.join("bin/java"));
     let goodbye = home.join("Goodbye.java");
@@ -82,7 +82,7 @@ fn prepare(home: &Path, captures: &Path) -> std::io::Result<()> {
     );
     let program = home.join("bin/java");
     std::fs::write(&program, script)?;
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755))
+    make_program(&program)
 }
 
 /// The home of the JDK that Maven most likely runs on.

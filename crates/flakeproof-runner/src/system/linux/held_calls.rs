@@ -97,7 +97,7 @@ const ARCHITECTURE: Option<u32> = None;
 ///
 /// # Errors
 /// Where the system does not allow it, or what was run failed.
-pub(super) fn with_held_calls<T: Send>(
+pub(crate) fn with_held_calls<T: Send>(
     held: &HeldCalls,
     start: impl FnOnce() -> Result<T> + Send,
 ) -> Result<T> {
@@ -123,7 +123,7 @@ pub(super) fn with_held_calls<T: Send>(
 ///
 /// # Errors
 /// Why not.
-pub(crate) fn can_listen() -> Result<()> {
+pub(crate) fn can_hold_calls() -> Result<()> {
     // A thread of its own has the filter then, and nothing else does.
     let tried = std::thread::spawn(|| listen(&[libc::SYS_renameat2]).map(drop)).join();
     tried.unwrap_or_else(|_| Err(Error::other("the thread that tried is gone")))
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     fn a_slow_network_is_no_slow_file_and_no_slow_neighbour() {
-        if can_listen().is_err() {
+        if can_hold_calls().is_err() {
             return;
         }
         let folder = tempfile::tempdir().expect("a folder");
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_refused_call_fails_and_the_others_do_not() {
-        if can_listen().is_err() {
+        if can_hold_calls().is_err() {
             return;
         }
         let folder = tempfile::tempdir().expect("a folder");

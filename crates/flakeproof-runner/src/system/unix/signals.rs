@@ -1,14 +1,28 @@
-//! Signals: those that our processes are born with, and those that we send.
+//! Signals: those that our processes are born with, those that we hear, and those that we send.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use signal_hook::consts::{FORBIDDEN, SIGCHLD, SIGPIPE};
+use signal_hook::consts::{FORBIDDEN, SIGCHLD, SIGINT, SIGPIPE, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// What a process that is killed is told.
+pub(crate) const KILLED: i32 = Signal::KILL.as_raw();
+
+/// Call this on every Ctrl-C, and whenever somebody asks the program to end, until it ends.
+///
+/// # Errors
+/// When the system lets nobody listen.
+pub fn on_interrupt(mut told: impl FnMut() + Send + 'static) -> std::io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    std::thread::spawn(move || signals.forever().for_each(|_| told()));
+    Ok(())
+}
 
 /// Hear what this program needs to hear, whatever its parent blocks or ignores: Ctrl-C, and the end of
 /// children. Call it first in `main`.
-pub fn hear_own_signals() {
+pub(crate) fn hear_own_signals() {
     // Only a system that is out of memory refuses.
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
     hear(ignored().into_iter().filter(|it| *it == SIGCHLD));
@@ -19,7 +33,7 @@ pub fn hear_own_signals() {
 /// A shell starts background jobs with Ctrl-C ignored, and `nohup` ignores the end of the terminal: a
 /// test process that inherits this never hears our interrupt. For a guard only: a program that talks to
 /// a terminal would be asked for ever to stop writing to one that is not its own.
-pub(super) fn let_children_hear_every_signal() {
+pub(crate) fn let_children_hear_every_signal() {
     hear(ignored().into_iter());
 }
 
@@ -51,6 +65,16 @@ pub(crate) fn interrupt(pid: u32) {
     send(pid, Signal::INT, kill_process);
 }
 
+/// Have a process wait until it may go on.
+pub(crate) fn stop(pid: u32) {
+    send(pid, Signal::STOP, kill_process);
+}
+
+/// Let a process that was stopped go on.
+pub(crate) fn go_on(pid: u32) {
+    send(pid, Signal::CONT, kill_process);
+}
+
 /// Ask an agent to write down where its threads are.
 pub(crate) fn dump_stacks(pid: u32) {
     #[cfg(target_os = "linux")]
@@ -72,7 +96,7 @@ fn send(pid: u32, signal: Signal, how: fn(Pid, Signal) -> rustix::io::Result<()>
 }
 
 /// What people call a signal.
-pub(super) fn signal_name(number: i32) -> Option<&'static str> {
+pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
     let known = [
         (Signal::ABORT, "SIGABRT"),
         (Signal::BUS, "SIGBUS"),
