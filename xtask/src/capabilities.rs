@@ -2,46 +2,19 @@
 
 use flakeproof_runner::{Capabilities, Orders, adapters};
 
-use crate::root;
+use crate::written_table::WrittenTable;
 
-/// Where the table is.
-const PAGE: &str = "docs/reference/adapters.md";
-
-/// Between these two lines its page is written by this program.
-const BEGIN: &str = "<!-- capabilities: written by `cargo xtask capabilities` -->\n";
-const END: &str = "<!-- end of capabilities -->\n";
+const WRITTEN: WrittenTable =
+    WrittenTable { page: "docs/reference/adapters.md", command: "capabilities" };
 
 /// Write the table into its page.
 pub(crate) fn write() -> Result<(), String> {
-    let path = root().join(PAGE);
-    let (_, wanted) = page()?;
-    std::fs::write(&path, wanted).map_err(|error| format!("{}: {error}", path.display()))
+    WRITTEN.write(&table(&adapters::capabilities()))
 }
 
 /// Fail where the page says something else than the adapters.
 pub(crate) fn check() -> Result<(), String> {
-    let (there, wanted) = page()?;
-    match there == wanted {
-        true => Ok(()),
-        false => Err("the book's table of adapters is old: run `cargo xtask capabilities`".into()),
-    }
-}
-
-/// The page as it is, and as it should be.
-fn page() -> Result<(String, String), String> {
-    let path = root().join(PAGE);
-    let there =
-        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let wanted = replaced(&there, &table(&adapters::capabilities()))
-        .ok_or_else(|| format!("{} has no place for the table of adapters", path.display()))?;
-    Ok((there, wanted))
-}
-
-/// The text with everything between the two marks replaced.
-fn replaced(text: &str, table: &str) -> Option<String> {
-    let (before, rest) = text.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{table}\n{END}{after}"))
+    WRITTEN.check(&table(&adapters::capabilities()))
 }
 
 /// One row for each adapter.
@@ -94,15 +67,6 @@ mod tests {
     use flakeproof_runner::Likeness;
 
     use super::*;
-
-    #[test]
-    fn only_what_stands_between_the_marks_is_replaced() {
-        let text = format!("before\n{BEGIN}old\n{END}after\n");
-        let wanted = format!("before\n{BEGIN}\nnew\n\n{END}after\n");
-        assert_eq!(replaced(&text, "new\n"), Some(wanted.clone()));
-        assert_eq!(replaced(&wanted, "new\n"), Some(wanted), "writing again changes nothing");
-        assert_eq!(replaced("no marks", "new"), None);
-    }
 
     #[test]
     fn each_capability_has_its_column() {

@@ -12,6 +12,7 @@ mod documents;
 mod model;
 mod platforms;
 mod test_binaries;
+mod written_table;
 mod zoo;
 
 use std::path::{Path, PathBuf};

@@ -5,15 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::root;
+use crate::written_table::WrittenTable;
 
-/// Where the table is.
-const PAGE: &str = "docs/guides/install.md";
-/// What the trials kept.
+const WRITTEN: WrittenTable = WrittenTable { page: "docs/guides/install.md", command: "platforms" };
+/// The trials.
 const KEPT: &str = "evaluation/install/platforms.json";
-
-/// Between these two lines its page is written by this program.
-const BEGIN: &str = "<!-- platforms: written by `cargo xtask platforms` -->\n";
-const END: &str = "<!-- end of platforms -->\n";
 
 /// The platforms of the table, in its order: our target, and what people call it.
 const PLATFORMS: [(&str, &str); 7] = [
@@ -28,33 +24,19 @@ const PLATFORMS: [(&str, &str); 7] = [
 
 /// Write the table into its page.
 pub(crate) fn write() -> Result<(), String> {
-    let path = root().join(PAGE);
-    let (_, wanted) = page()?;
-    std::fs::write(&path, wanted).map_err(|error| format!("{}: {error}", path.display()))
+    WRITTEN.write(&table(&kept()?))
 }
 
 /// Fail where the page says something else than the trials.
 pub(crate) fn check() -> Result<(), String> {
-    let (there, wanted) = page()?;
-    match there == wanted {
-        true => Ok(()),
-        false => Err("the book's table of platforms is old: run `cargo xtask platforms`".into()),
-    }
+    WRITTEN.check(&table(&kept()?))
 }
 
-/// The page as it is, and as it should be.
-fn page() -> Result<(String, String), String> {
-    let read = |name: &str| {
-        std::fs::read_to_string(root().join(name)).map_err(|error| format!("{name}: {error}"))
-    };
-    let (there, kept) = (read(PAGE)?, read(KEPT)?);
-    let kept: Value = serde_json::from_str(&kept).map_err(|error| format!("{KEPT}: {error}"))?;
-    let wanted = there
-        .split_once(BEGIN)
-        .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)))
-        .map(|(before, after)| format!("{before}{BEGIN}\n{}\n{END}{after}", table(&kept)))
-        .ok_or_else(|| format!("{PAGE} has no place for the table of platforms"))?;
-    Ok((there, wanted))
+/// What the trials kept, as a document.
+fn kept() -> Result<Value, String> {
+    let text =
+        std::fs::read_to_string(root().join(KEPT)).map_err(|error| format!("{KEPT}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{KEPT}: {error}"))
 }
 
 /// One row for each command.

@@ -77,8 +77,8 @@ fn divided(group: &[usize], pairs: &Pairs) -> Vec<Vec<usize>> {
         let moved = std::mem::take(&mut groups[from]);
         groups[into].extend(moved);
         let gone = std::mem::take(&mut between[from]);
-        let kept = |(other, _): &(usize, &Linkage)| *other != from;
-        for (other, linkage) in gone.iter().enumerate().filter(kept) {
+        let is_there = |(other, _): &(usize, &Linkage)| !groups[*other].is_empty();
+        for (other, linkage) in gone.iter().enumerate().filter(is_there) {
             between[into][other].links += linkage.links;
             between[into][other].alike += linkage.alike;
             between[other][into] = between[into][other];

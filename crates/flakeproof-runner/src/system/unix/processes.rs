@@ -46,7 +46,8 @@ pub(crate) fn wait_for_all(child: Child, told: &mut dyn FnMut(u32, Death)) {
 fn death(status: WaitStatus) -> Death {
     match (status.exit_status(), status.terminating_signal()) {
         (None, Some(signal)) => Death::Signal(signal),
-        (code, _) => Death::Exit(code.unwrap_or(0)),
+        // Who neither exits nor is killed has not done what it was asked for.
+        (code, _) => Death::Exit(code.unwrap_or(-1)),
     }
 }
 
