@@ -9,8 +9,13 @@ import path from 'node:path';
 import { createRequire } from 'node:module';
 import { pathToFileURL, fileURLToPath } from 'node:url';
 
-const { connect, captureOutput, failureOf } = createRequire(import.meta.url)('./line.cjs');
+const load = createRequire(import.meta.url);
+const { connect, captureOutput, failureOf } = load('./line.cjs');
+const { preforkChildren, endSpare } = load('./prefork.cjs');
 const here = path.dirname(fileURLToPath(import.meta.url));
+
+// What vitest's versions start for the tests of a file.
+const OWN_PROGRAM = /[\\/]node_modules[\\/](.*[\\/])?(vitest|tinypool)[\\/]dist[\\/]/;
 
 // How long the last word of a worker may take.
 const LAST_WORD_MS = 2000;
@@ -153,6 +158,7 @@ async function start() {
     arrange: path.join(here, 'order.cjs'),
     picture: path.join(here, 'picture.cjs'),
   });
+  preforkChildren((program) => OWN_PROGRAM.test(program));
   const specs = new Map();
   const glob = vitest.globTestSpecifications ?? vitest.globTestFiles;
   for (const spec of await glob.call(vitest, filter)) {
@@ -210,6 +216,7 @@ async function start() {
     }
     line.say({ say: 'ended', exit: 0, besides_tests: false });
   }
+  endSpare();
   await vitest.close();
   process.exit(0);
 }

@@ -40,6 +40,7 @@ const FILES: &[AgentFile] = agent_files![
     "node-test-loader.mjs",
     "order.cjs",
     "picture.cjs",
+    "prefork.cjs",
     "vitest.mjs",
     "vitest-runner.mjs",
 ];
