@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::Path;
 
-use flakeproof_core::{BlindSpot, Dependencies, FunctionUse, Lines};
+use flakeproof_core::{BlindSpot, Covered, Dependencies, FunctionUse, Lines};
 
 use super::{lines, v8, xml};
 
@@ -14,7 +14,7 @@ const RUN_WHEN_LOADED: [&str; 7] = [".js", ".mjs", ".cjs", ".jsx", ".py", ".rb",
 
 /// A file of a report.
 #[derive(Debug, Default)]
-pub(super) struct Covered {
+pub(super) struct CoveredFile {
     /// Lines that can run, and whether they did.
     pub(super) lines: BTreeMap<u32, bool>,
     pub(super) functions: Vec<Function>,
@@ -34,7 +34,7 @@ pub(super) struct Function {
 }
 
 /// What a test touched, by the files of its report. Their paths are absolute.
-pub(super) fn dependencies(files: BTreeMap<String, Covered>) -> Dependencies {
+pub(super) fn dependencies(files: BTreeMap<String, CoveredFile>) -> Dependencies {
     let mut dependencies = Dependencies {
         variables: BTreeSet::from(["*".to_owned()]),
         blind_spots: vec![BlindSpot::Opens],
@@ -61,7 +61,7 @@ fn ending_of(path: &str) -> Option<String> {
     Some(format!(".{}", ending.to_string_lossy()))
 }
 
-impl Covered {
+impl CoveredFile {
     fn is_known_to_be_untouched(&self, path: &str) -> bool {
         if self.is_known_to_be_idle {
             return true;
@@ -207,6 +207,11 @@ pub(crate) fn lines_of_v8(reports: &Path, folder: &Path) -> Result<BTreeMap<Stri
     v8::read_v8(reports, &folder.canonicalize()?).and_then(ran)
 }
 
+/// The lines that ran, or why a report does not tell them.
+pub(crate) fn as_told(lines: Result<BTreeMap<String, Lines>, Error>) -> Covered {
+    lines.map_or_else(|error| Covered::Unknown { reason: error.to_string() }, Covered::Lines)
+}
+
 fn files(
     format: CoverageFormat,
     path: &Path,
@@ -240,7 +245,7 @@ fn ran(files: Files) -> Result<BTreeMap<String, Lines>, Error> {
 }
 
 /// The files of a report, by their paths.
-pub(super) type Files = BTreeMap<String, Covered>;
+pub(super) type Files = BTreeMap<String, CoveredFile>;
 
 /// The absolute path of a file of the project; `None` where there is none.
 pub(super) fn place(file: &str, folder: &Path) -> Option<String> {
@@ -252,18 +257,18 @@ pub(super) fn place(file: &str, folder: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn file(lines: &[(u32, bool)], functions: &[(u32, Option<u32>, bool)]) -> Covered {
-        Covered {
+    fn file(lines: &[(u32, bool)], functions: &[(u32, Option<u32>, bool)]) -> CoveredFile {
+        CoveredFile {
             lines: lines.iter().copied().collect(),
             functions: functions
                 .iter()
                 .map(|&(first, last, ran)| Function { first, last, ran })
                 .collect(),
-            ..Covered::default()
+            ..CoveredFile::default()
         }
     }
 
-    fn uses_of(path: &str, file: Covered) -> Dependencies {
+    fn uses_of(path: &str, file: CoveredFile) -> Dependencies {
         dependencies(BTreeMap::from([(path.to_owned(), file)]))
     }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use super::covered::{Covered, Error, Extent, Files, Function, place};
+use super::covered::{CoveredFile, Error, Extent, Files, Function, place};
 
 /// `lcov.info`: records of a file each, one fact on a line.
 pub(super) fn read_lcov(input: impl BufRead, folder: &Path) -> Result<Files, Error> {
@@ -43,7 +43,7 @@ pub(super) fn read_lcov(input: impl BufRead, folder: &Path) -> Result<Files, Err
 #[derive(Default)]
 struct LcovRecord {
     file: String,
-    covered: Covered,
+    covered: CoveredFile,
     /// Functions by name or index, and how often they ran.
     functions: HashMap<String, Function>,
 }
@@ -183,9 +183,10 @@ fn add_what_is_not_linked(files: &mut Files, folder: &Path, depth: usize) {
         } else if name.ends_with(".go") && !name.ends_with("_test.go") && !is_passed_over {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
             if let (true, Some(path)) = (has_function(&text), place(&name, folder)) {
-                files
-                    .entry(path)
-                    .or_insert_with(|| Covered { is_known_to_be_idle: true, ..Covered::default() });
+                files.entry(path).or_insert_with(|| CoveredFile {
+                    is_known_to_be_idle: true,
+                    ..CoveredFile::default()
+                });
             }
         }
     }

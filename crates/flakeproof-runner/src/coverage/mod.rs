@@ -21,5 +21,5 @@ mod v8;
 mod xml;
 
 pub use covered::CoverageFormat;
-pub(crate) use covered::lines_of_v8;
 pub use covered::{Error, Extent, lines_that_ran, read};
+pub(crate) use covered::{as_told, lines_of_v8};

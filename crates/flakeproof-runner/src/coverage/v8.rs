@@ -11,7 +11,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::covered::{Covered, Error, Files, Function, place};
+use super::covered::{CoveredFile, Error, Files, Function, place};
 
 #[derive(Deserialize)]
 struct V8Report {
@@ -69,7 +69,7 @@ fn is_own(path: &str, folder: &Path) -> bool {
 }
 
 impl Script {
-    fn add_to(&self, covered: &mut Covered, text: &str) {
+    fn add_to(&self, covered: &mut CoveredFile, text: &str) {
         let starts = line_starts(text);
         let length = text.encode_utf16().count();
         let whole = self.functions.first().and_then(|function| function.ranges.first());
@@ -132,13 +132,13 @@ mod tests {
     const TEXT: &str =
         "const a = '\u{1F600}';\nfunction idle() {\n  return 1;\n}\nif (a) {\n  go();\n}\n";
 
-    fn lines_of(ranges: &[(usize, usize, u64)]) -> Covered {
+    fn lines_of(ranges: &[(usize, usize, u64)]) -> CoveredFile {
         let function = |&(start_offset, end_offset, count): &(usize, usize, u64)| ScriptFunction {
             ranges: vec![Range { start_offset, end_offset, count }],
         };
         let script =
             Script { url: String::new(), functions: ranges.iter().map(function).collect() };
-        let mut covered = Covered::default();
+        let mut covered = CoveredFile::default();
         script.add_to(&mut covered, TEXT);
         covered
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use super::covered::{Covered, Error, Files, Function, place};
+use super::covered::{CoveredFile, Error, Files, Function, place};
 use crate::reports::xml::{Piece, Pieces, Tag, Texts};
 
 /// Cobertura: classes with their file, their methods and lines.
@@ -50,7 +50,7 @@ struct CoberturaReader {
     has_root: bool,
     depth: usize,
     /// The class that is open, with its depth.
-    class: Option<(String, Covered, usize)>,
+    class: Option<(String, CoveredFile, usize)>,
     /// The method that is open, with its depth.
     method: Option<(Function, usize)>,
 }
@@ -62,7 +62,7 @@ impl CoberturaReader {
             b"source" => self.is_in_source = true,
             b"class" => {
                 let file = tag.attribute("filename").unwrap_or_default().into_owned();
-                self.class = Some((file, Covered::default(), self.depth));
+                self.class = Some((file, CoveredFile::default(), self.depth));
             }
             b"method" => {
                 let function = Function { first: u32::MAX, last: None, ran: false };
@@ -99,7 +99,7 @@ impl CoberturaReader {
         }
     }
 
-    fn keep(&mut self, file: &str, covered: Covered, folder: &Path) {
+    fn keep(&mut self, file: &str, covered: CoveredFile, folder: &Path) {
         let places = self.sources.iter().map(|source| folder.join(source));
         let places = places.chain([folder.to_path_buf()]);
         let Some(path) = places.into_iter().find_map(|source| place(file, &source)) else { return };
@@ -157,7 +157,7 @@ struct JacocoReader {
     method: Option<(Function, usize)>,
     /// The source file that is open, by its key.
     source: String,
-    sources: BTreeMap<String, Covered>,
+    sources: BTreeMap<String, CoveredFile>,
 }
 
 impl JacocoReader {
@@ -212,7 +212,7 @@ impl JacocoReader {
 }
 
 /// Find the files. One that may be two is both, and nothing is known of either.
-fn placed(sources: BTreeMap<String, Covered>, folder: &Path) -> Files {
+fn placed(sources: BTreeMap<String, CoveredFile>, folder: &Path) -> Files {
     let below = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let modules: Vec<PathBuf> = below.map(|entry| entry.path()).filter(|it| it.is_dir()).collect();
     let modules: Vec<&Path> =
@@ -232,14 +232,14 @@ fn placed(sources: BTreeMap<String, Covered>, folder: &Path) -> Files {
             files.insert(only.clone(), covered);
         } else {
             for path in paths {
-                files.insert(path, Covered { is_ambiguous: true, ..Covered::default() });
+                files.insert(path, CoveredFile { is_ambiguous: true, ..CoveredFile::default() });
             }
         }
     }
     files
 }
 
-fn mend_methods(covered: &mut Covered) {
+fn mend_methods(covered: &mut CoveredFile) {
     let mut starts: Vec<u32> = covered.functions.iter().map(|it| it.first).collect();
     starts.sort_unstable();
     for function in &mut covered.functions {

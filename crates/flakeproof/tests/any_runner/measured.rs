@@ -1,6 +1,6 @@
 //! `flakeproof features` where each test is measured in a process of its own.
 
-use flakeproof_testkit::{Project, node};
+use flakeproof_testkit::{Project, node, skipped};
 use serde_json::Value;
 
 use crate::node_orders::with;
@@ -120,4 +120,35 @@ fn a_test_of_mocha_is_measured_with_the_lines_that_the_engine_ran() {
         of(&report, "shop > has room", "max_memory") - of(&report, "shop > adds up", "max_memory");
     assert!(more > 200e6, "{more}");
     assert_eq!(of(&report, "shop > adds up", "assertions"), 1.0);
+}
+
+#[test]
+fn a_rust_test_is_measured_with_the_lines_that_the_compiler_counts() {
+    if !has("cargo", "measured: a_rust_test_is_measured_with_the_lines_that_the_compiler_counts") {
+        return;
+    }
+    let product = "pub fn total(prices: &[u32]) -> u32 {\n    let mut total = 0;\n    for price in prices {\n        \
+                   total += price;\n    }\n    total\n}\n\npub fn idle() -> u32 {\n    1\n}\n";
+    let tests = "#[test]\nfn adds_up() {\n    assert_eq!(shop::total(&[1, 2]), 3);\n}\n\n\
+                 #[test]\nfn has_room() {\n    let room = vec![7_u8; 200 << 20];\n    assert_eq!(room[77], 7);\n}\n\n\
+                 #[test]\nfn has_a_child() {\n    let busy = \"i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done\";\n    \
+                 assert!(std::process::Command::new(\"sh\").args([\"-c\", busy]).status().unwrap().success());\n}\n";
+    let manifest =
+        "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
+    let package = project().file("Cargo.toml", manifest);
+    let package = package.file("src/lib.rs", product).file("tests/shop.rs", tests);
+    let report = features(&package, &["cargo", "test"]);
+    let megabytes = |test| of(&report, test, "max_memory") / 1e6;
+    assert!(megabytes("has_room") > 200.0 && megabytes("adds_up") < 100.0);
+    assert!(of(&report, "has_a_child", "max_children") >= 1.0);
+    assert_eq!(of(&report, "adds_up", "max_children"), 0.0);
+    assert!(of(&report, "has_a_child", "run_time") > of(&report, "adds_up", "run_time"));
+    assert_eq!(of(&report, "adds_up", "assertions"), 1.0, "the source is found, too");
+    if !report["notices"].to_string().contains("llvm-tools") {
+        // The whole function; nobody calls the other one.
+        assert_eq!(of(&report, "adds_up", "source_covered_lines"), 7.0);
+        assert_eq!(of(&report, "has_room", "source_covered_lines"), 0.0);
+    } else {
+        skipped::note("measured: lines of a Rust test", "no llvm-tools in the toolchain");
+    }
 }

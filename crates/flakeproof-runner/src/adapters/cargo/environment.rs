@@ -13,7 +13,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flakeproof_core::{Execution, Failure, Location, Outcome, Phase, Signature, State, TestId};
+use flakeproof_core::{
+    Execution, Failure, Location, Measured, Outcome, Phase, Signature, State, TestId,
+};
 
 use super::command::Runner;
 use super::execution;
@@ -23,7 +25,8 @@ use super::piece::{Piece, PieceTest, TestResult};
 use super::process::{self, Foretold, Process, Section};
 use super::session::{CargoSession, Variables};
 use super::switch::{ALLOWANCE, Launch, Switch};
-use crate::adapter::{Environment, Error, Probe, Result, Then};
+use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
+use crate::adapters::command;
 use crate::lock::locked;
 use crate::process::{Death, End, Instructions, run_to_end};
 
@@ -90,6 +93,25 @@ impl CargoEnvironment {
         let execution = self.hear(place, probe)?;
         (self.next, _) = (self.next + 1, self.before.push(place));
         Ok(execution)
+    }
+
+    /// Run a test alone, and measure what its process uses.
+    fn run_measured(&mut self, place: Place, probe: Probe) -> Result<Execution> {
+        self.finish_live()?;
+        let session = Arc::clone(&self.session);
+        let mut alone = Self::new(&session, false);
+        alone.start(Launch { places: vec![place], seed: None }, 1, probe)?;
+        if let Some(live) = &mut alone.live {
+            live.piece.watch();
+        }
+        let execution = alone.hear(place, probe)?;
+        let Some(live) = &mut alone.live else { return Ok(execution) };
+        live.piece.finish(&session)?;
+        let measured = live.piece.usage().map(|(used, peak)| {
+            let all = command::measured(used, peak, live.measure.lines(&session));
+            Box::new(Measured { run_time: execution.duration, ..all })
+        });
+        Ok(Execution { measured, ..execution })
     }
 
     /// Run a test once more, after all that had run before it.
@@ -398,6 +420,9 @@ impl Environment for CargoEnvironment {
 
     fn run(&mut self, test: &TestId, probe: Probe) -> Result<Execution> {
         let place = self.place(test)?;
+        if probe.features == Measuring::On {
+            return self.run_measured(place, probe);
+        }
         match self.order.get(self.next) == Some(&place) {
             true => self.run_next(place, probe),
             false => self.run_again(place, probe),

@@ -11,17 +11,20 @@
 //! count, and nothing fails. A function counts as idle only if it is known not to have run: one
 //! that the compiler may run while it builds (`const fn`, macros, build scripts) never is, and what
 //! no function holds always counts.
+//!
+//! The same build tells which lines ran, where what a test uses is measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use flakeproof_core::{BlindSpot, Dependencies, FunctionUse};
+use flakeproof_core::{BlindSpot, Covered, Dependencies, FunctionUse, Lines};
 use serde::Deserialize;
 
 use super::artifacts::{self, Artifact};
 use super::found::{Found, Group, Way};
 use super::session::{CargoSession, Variables};
-use crate::adapter::{Granularity, Probe, Result};
+use crate::adapter::{Granularity, Measuring, Probe, Result};
+use crate::coverage::{self, CoverageFormat};
 use crate::opens::{self, Opens, TestsBegin};
 use crate::process::{Death, End};
 use crate::system::make_program;
@@ -44,6 +47,9 @@ impl Measure {
         group: &Group,
         tests: usize,
     ) -> Result<Self> {
+        if probe.features == Measuring::On {
+            return Self::of_lines(session, group);
+        }
         let granularity = probe.dependencies;
         // What several tests touch cannot be told apart.
         if granularity == Granularity::Off || tests > 1 {
@@ -63,6 +69,24 @@ impl Measure {
             }
         };
         Ok(Self { granularity, trace, coverage })
+    }
+
+    /// Which lines run in a process. Its calls are not followed: that costs time and a process more.
+    fn of_lines(session: &CargoSession, group: &Group) -> Result<Self> {
+        let folder = session.folder("measure-")?;
+        let found = session.found()?;
+        let coverage = instrumented(session).and_then(|build| build.run_of(found, group, folder));
+        Ok(Self { granularity: Granularity::Off, trace: None, coverage })
+    }
+
+    /// The lines that ran in a process that has ended.
+    pub(super) fn lines(&self, session: &CargoSession) -> Covered {
+        let unknown = |reason: String| Covered::Unknown { reason };
+        let (Some(run), Some(build)) = (&self.coverage, instrumented(session)) else {
+            return unknown(NO_LINES.to_owned());
+        };
+        let lines = build.lines(session, run).map(coverage::as_told);
+        lines.unwrap_or_else(|| unknown("its process wrote no coverage".to_owned()))
     }
 
     fn without_a_look(granularity: Granularity) -> Self {
@@ -122,6 +146,10 @@ impl Measure {
         instrumented(session)?.functions(session, run, &files)
     }
 }
+
+/// Why no lines are told.
+const NO_LINES: &str = "the toolchain has no llvm-tools (`rustup component add llvm-tools`), or the \
+                        tests cannot be built with coverage";
 
 /// The instrumented build, which is made when it is first asked for.
 fn instrumented(session: &CargoSession) -> Option<&Instrumented> {
@@ -240,6 +268,24 @@ impl Instrumented {
         run: &CoverageRun,
         files: &BTreeSet<String>,
     ) -> Option<Functions> {
+        parse(&self.exported(session, run, "text")?, files)
+    }
+
+    /// The lines that ran in a run that has ended; `None` where it told nothing.
+    fn lines(
+        &self,
+        session: &CargoSession,
+        run: &CoverageRun,
+    ) -> Option<std::result::Result<BTreeMap<String, Lines>, coverage::Error>> {
+        let exported = self.exported(session, run, "lcov")?;
+        let report = run.folder.join("lcov.info");
+        std::fs::write(&report, exported).ok()?;
+        let root = session.found().ok()?.metadata.workspace_root.clone();
+        Some(coverage::lines_that_ran(CoverageFormat::Lcov, &report, &root))
+    }
+
+    /// What the tools of the toolchain say about a run that has ended.
+    fn exported(&self, session: &CargoSession, run: &CoverageRun, format: &str) -> Option<String> {
         let written = std::fs::read_dir(&run.folder).ok()?;
         let written: Vec<String> = written
             .filter_map(|entry| Some(entry.ok()?.path()))
@@ -253,10 +299,10 @@ impl Instrumented {
         let mut words = vec!["merge".to_owned(), "-sparse".into(), "-o".into(), merged.clone()];
         words.extend(written);
         self.tool(session, run, "llvm-profdata", words)?;
-        let words = ["export", &run.program, "--instr-profile", &merged, "--skip-expansions"];
-        let words = words.map(str::to_owned).to_vec();
-        let exported = self.tool(session, run, "llvm-cov", words)?;
-        parse(&exported, files)
+        let format = format!("--format={format}");
+        let words =
+            ["export", &format, &run.program, "--instr-profile", &merged, "--skip-expansions"];
+        self.tool(session, run, "llvm-cov", words.map(str::to_owned).to_vec())
     }
 
     fn tool(

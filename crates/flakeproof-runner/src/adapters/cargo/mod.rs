@@ -180,7 +180,7 @@ fn capabilities(runner: String, orders: Orders) -> Capabilities {
         orders,
         piece: Piece::Test,
         dependencies: true,
-        features: false,
+        features: cfg!(target_os = "linux"),
         state: false,
         examines_servers: false,
     }

@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, unbounded};
 use super::process::{self, Foretold, Heard, Next, Process, Section, Watcher, Word};
 use super::session::CargoSession;
 use crate::adapter::Result;
-use crate::process::{Death, Instructions};
+use crate::process::{Death, Instructions, Peak, Usage};
 
 /// How long what a dead process printed may be on its way.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -91,6 +91,16 @@ impl Piece {
         let (ended, has_begun, over, threads) = (Vec::new(), false, None, String::new());
         let out_of_order = None;
         Ok(Self { tests, process, heard, ended, begun, has_begun, over, threads, out_of_order })
+    }
+
+    /// Look from now on at what its process has at once.
+    pub(super) fn watch(&mut self) {
+        self.process.watch();
+    }
+
+    /// What its process used, once it is over.
+    pub(super) fn usage(&mut self) -> Option<(Usage, Peak)> {
+        self.process.usage()
     }
 
     /// Wait until it is known how a test ended.

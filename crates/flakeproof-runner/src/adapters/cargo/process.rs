@@ -16,7 +16,9 @@ use super::session::CargoSession;
 use crate::adapter::{Error, Result};
 use crate::agent::protocol::FromAgent;
 use crate::agent::{Arrival, Connection};
-use crate::process::{Death, End, Guarded, Instructions, killed_with_its_guard};
+use crate::process::{
+    Death, End, Guarded, Instructions, Peak, Usage, Watch, killed_with_its_guard,
+};
 
 /// How long a guard may take to report.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
@@ -27,6 +29,8 @@ pub(super) struct Process {
     guarded: Guarded,
     guard: Connection,
     pub(super) pid: u32,
+    watch: Option<Watch>,
+    used: Option<Usage>,
 }
 
 /// What happens to a process next.
@@ -52,13 +56,25 @@ impl Process {
             return Err(guard_is_gone());
         };
         match guard.messages.recv_timeout(REPORT_PATIENCE) {
-            Ok(FromAgent::Started { pid }) => Ok(Self { guarded, guard, pid }),
+            Ok(FromAgent::Started { pid }) => {
+                Ok(Self { guarded, guard, pid, watch: None, used: None })
+            }
             Ok(FromAgent::Unstartable { cause }) => {
                 let command = instructions.command.first().cloned().unwrap_or_default();
                 Err(Error::CannotStart { command, cause })
             }
             _ => Err(guard_is_gone()),
         }
+    }
+
+    /// Look from now on at what it has at once.
+    pub(super) fn watch(&mut self) {
+        self.watch = Some(Watch::begin(self.pid));
+    }
+
+    /// What it used and had at once, after its end; `None` where nobody looked or nobody tells.
+    pub(super) fn usage(&mut self) -> Option<(Usage, Peak)> {
+        Some((self.used?, self.watch.take()?.end()))
     }
 
     /// Run a process to its end; give how it ended, both streams as one, and how long it took.
@@ -123,9 +139,10 @@ impl Process {
         }
     }
 
-    fn death_in(&self, message: Option<&FromAgent>) -> Result<Option<Death>> {
+    fn death_in(&mut self, message: Option<&FromAgent>) -> Result<Option<Death>> {
         match message {
-            Some(&FromAgent::Died { pid, code, signal, .. }) if pid == self.pid => {
+            Some(&FromAgent::Died { pid, code, signal, used }) if pid == self.pid => {
+                self.used = used;
                 Ok(Some(signal.map_or(Death::Exit(code.unwrap_or(0)), Death::Signal)))
             }
             Some(_) => Ok(None),

@@ -120,7 +120,7 @@ impl CommandSession {
                 }
                 None => coverage::lines_of_v8(&folder.path().join(V8_FOLDER), self.folder()),
             };
-            ran.measured = ended.used.map(|used| measured(used, peak, lines));
+            ran.measured = ended.used.map(|used| measured(used, peak, coverage::as_told(lines)));
             return Ok(ran);
         }
         ran.dependencies = coverage.and_then(|(coverage, path)| {

@@ -1,12 +1,12 @@
 //! What a test touched and used, from what its process left: coverage, the files that it opened, and what
 //! the system counted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use flakeproof_core::{BlindSpot, Covered, Dependencies, Lines, Measured};
+use flakeproof_core::{BlindSpot, Covered, Dependencies, Measured};
 
-use crate::coverage::{self, CoverageFormat};
+use crate::coverage::CoverageFormat;
 use crate::opens::{Opens, TestsBegin};
 use crate::process::{Peak, Usage};
 
@@ -58,11 +58,7 @@ fn without_code(mut opens: Opens, followed: &BTreeSet<String>, begin: &TestsBegi
 }
 
 /// What the process of one test used, the runner's own part included.
-pub(in crate::adapters) fn measured(
-    used: Usage,
-    peak: Peak,
-    lines: std::result::Result<BTreeMap<String, Lines>, coverage::Error>,
-) -> Measured {
+pub(in crate::adapters) fn measured(used: Usage, peak: Peak, covered: Covered) -> Measured {
     Measured {
         read_count: used.reads,
         write_count: used.writes,
@@ -72,10 +68,7 @@ pub(in crate::adapters) fn measured(
         max_threads: peak.threads.max(1),
         max_children: Some(peak.children),
         max_memory: used.max_memory,
-        covered: match lines {
-            Ok(lines) => Covered::Lines(lines),
-            Err(error) => Covered::Unknown { reason: error.to_string() },
-        },
+        covered,
     }
 }
 

@@ -94,7 +94,7 @@ impl GoEnvironment {
         let mut execution = self.execution(test, path, name, fate)?;
         let ran = coverage::lines_that_ran(CoverageFormat::Go, &lines, &session.settings.folder);
         execution.measured = process.usage().map(|(used, peak)| {
-            let all = command::measured(used, peak, ran);
+            let all = command::measured(used, peak, coverage::as_told(ran));
             Box::new(Measured { run_time: execution.duration, ..all })
         });
         Ok(execution)

@@ -130,6 +130,11 @@ impl Vectors {
                 what: format!("{count} of the tests {outcome} and have no features"),
                 next: match outcome {
                     Outcome::Skipped => "a test that does not run has nothing to measure".into(),
+                    Outcome::Passed => {
+                        "its process is not its own: documentation, or a harness of the \
+                                        project's"
+                            .into()
+                    }
                     _ => "what a process used is lost when it dies; mend the test first".into(),
                 },
             })
