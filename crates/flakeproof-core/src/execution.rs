@@ -29,6 +29,22 @@ pub struct Execution {
     pub measured: Option<Box<Measured>>,
 }
 
+impl Execution {
+    /// One of which nothing is told but how it ended.
+    pub fn new(test: impl Into<TestId>, outcome: Outcome, duration: Duration) -> Self {
+        Self {
+            test: test.into(),
+            outcome,
+            duration,
+            failure: None,
+            note: None,
+            output: String::new(),
+            dependencies: None,
+            measured: None,
+        }
+    }
+}
+
 /// What went wrong in an execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
@@ -101,6 +117,20 @@ pub struct Attempt {
     pub position: Option<u32>,
     /// What happened.
     pub execution: Execution,
+}
+
+impl Attempt {
+    /// The first of a test, in the suite's own run.
+    #[must_use]
+    pub fn first(execution: Execution) -> Self {
+        Self {
+            stage: Stage::First,
+            isolation: Isolation::Same,
+            number: 1,
+            position: None,
+            execution,
+        }
+    }
 }
 
 /// A step of the triage (thesis, Figure 3.1).

@@ -165,16 +165,7 @@ mod tests {
             isolation: Isolation::Same,
             number,
             position: None,
-            execution: Execution {
-                test: "t".into(),
-                outcome: *outcome,
-                duration: Duration::ZERO,
-                failure: None,
-                note: None,
-                output: String::new(),
-                dependencies: None,
-                measured: None,
-            },
+            execution: Execution::new("t", *outcome, Duration::ZERO),
         };
         TestFinding {
             id: "t".into(),

@@ -11,6 +11,8 @@ use flakeproof_core::{
     BlindSpot, Change, ChangeStatus, ChangedFile, Dependencies, FunctionUse, LineRange,
 };
 
+use crate::build_files::{self, Decides};
+
 /// What is known about the world when a test's dependencies are compared with the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
@@ -266,92 +268,11 @@ enum Role {
 }
 
 fn role(dependencies: &Dependencies, path: &str) -> Role {
-    const BUILD_NAMES: [&str; 34] = [
-        ".env",
-        ".envrc",
-        ".python-version",
-        ".tool-versions",
-        "BUILD",
-        "CMakeLists.txt",
-        "Cargo.toml",
-        "MANIFEST.in",
-        "Makefile",
-        "Pipfile",
-        "build.rs",
-        "gradle.properties",
-        "gradle-wrapper.properties",
-        "WORKSPACE",
-        "compose.yaml",
-        "compose.yml",
-        "conda.yml",
-        "environment.yaml",
-        "environment.yml",
-        "go.mod",
-        "hatch.toml",
-        "justfile",
-        "meson.build",
-        "noxfile.py",
-        "package.json",
-        "poetry.toml",
-        "pom.xml",
-        "pyproject.toml",
-        "pytest.ini",
-        "setup.cfg",
-        "setup.py",
-        "tox.ini",
-        "tox.toml",
-        "uv.toml",
-    ];
-    const BUILD_ENDINGS: [&str; 32] = [
-        ".a",
-        ".bazel",
-        ".build",
-        ".bzl",
-        ".c",
-        ".cc",
-        ".cmake",
-        ".cpp",
-        ".cu",
-        ".cxx",
-        ".dll",
-        ".dylib",
-        ".f",
-        ".f90",
-        ".go",
-        ".gradle",
-        ".gradle.kts",
-        ".h",
-        ".hpp",
-        ".jar",
-        ".lock",
-        ".proto",
-        ".pth",
-        ".pxd",
-        ".pxi",
-        ".pyi",
-        ".pyx",
-        ".rs",
-        ".so",
-        ".thrift",
-        ".whl",
-        ".zig",
-    ];
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_followed = dependencies.followed.iter().any(|ending| name.ends_with(ending.as_str()));
-    let is_requirements = name.contains("requirements") || name.contains("constraints");
-    let is_build = BUILD_NAMES.contains(&name)
-        || (!is_followed && BUILD_ENDINGS.iter().any(|ending| name.ends_with(ending)))
-        || name.starts_with(".env.")
-        || name.starts_with("Dockerfile")
-        || name.starts_with("docker-compose")
-        || name.ends_with("lock.json")
-        || is_requirements
-        || path.starts_with(".github/")
-        || path.starts_with(".gitlab");
-    match is_build {
-        true => Role::Build,
-        false if is_followed => Role::Code,
-        false => Role::Resource,
+    let is_followed = dependencies.followed.iter().any(|ending| path.ends_with(ending.as_str()));
+    match build_files::decides(path) {
+        Some(Decides::Compiled) | None if is_followed => Role::Code,
+        Some(_) => Role::Build,
+        None => Role::Resource,
     }
 }
 

@@ -7,6 +7,7 @@
 //! [`plan`] says where to look next, [`verify`] proves that a flaky test is mended, and [`cause`] what
 //! makes it fail. [`provoke`] looks for tests that pass here and would fail elsewhere.
 
+mod build_files;
 pub mod cause;
 pub mod change;
 pub mod hunt;

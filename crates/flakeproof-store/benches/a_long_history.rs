@@ -8,8 +8,8 @@
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    Attempt, Execution, Failure, History, HistoryError, Isolation, Outcome, Phase, RunRecord,
-    Scores, Seed, Signature, Stage, Surroundings, TreeState,
+    Attempt, Execution, Failure, History, HistoryError, Outcome, Phase, RunRecord, Scores, Seed,
+    Signature, Surroundings, TreeState,
 };
 use flakeproof_store::{Depth, Pruning, SqliteHistory, StoredTable};
 
@@ -133,19 +133,10 @@ fn attempt(test: usize, outcome: Outcome) -> Attempt {
         location: None,
     });
     Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
         position: u32::try_from(test).ok(),
-        execution: Execution {
-            test: id(test).into(),
-            outcome,
-            duration: Duration::from_micros(1234),
+        ..Attempt::first(Execution {
             failure,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
+            ..Execution::new(id(test), outcome, Duration::from_micros(1234))
+        })
     }
 }

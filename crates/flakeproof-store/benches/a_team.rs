@@ -11,9 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    Attempt, Cluster, Execution, ExitCode, Failure, Findings, History, HistoryError, Isolation,
-    Origin, Outcome, Phase, RunFacts, RunRecord, Scores, Seed, Signature, Stage, SuiteCounts,
-    Surroundings, TreeState,
+    Attempt, Cluster, Execution, ExitCode, Failure, Findings, History, HistoryError, Origin,
+    Outcome, Phase, RunFacts, RunRecord, Scores, Seed, Signature, SuiteCounts, Surroundings,
+    TreeState,
 };
 use flakeproof_store::{PostgresAddress, PostgresHistory, StoreUrl};
 use flakeproof_testkit::postgres::{Server, database_of};
@@ -204,20 +204,11 @@ fn attempt(test: usize, outcome: Outcome) -> Attempt {
         signature: Signature::compute("KeyError", None),
     });
     Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
         position: u32::try_from(test).ok(),
-        execution: Execution {
-            test: id(test).into(),
-            outcome,
-            duration: Duration::from_millis(3),
+        ..Attempt::first(Execution {
             failure,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
+            ..Execution::new(id(test), outcome, Duration::from_millis(3))
+        })
     }
 }
 

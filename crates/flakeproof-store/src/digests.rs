@@ -266,8 +266,7 @@ fn add_verdicts(
 #[cfg(test)]
 mod tests {
     use flakeproof_core::{
-        Attempt, Execution, History, Isolation, Origin, Outcome, RunRecord, Seed, Stage,
-        Surroundings, TreeState,
+        Attempt, Execution, History, Origin, Outcome, RunRecord, Seed, Surroundings, TreeState,
     };
 
     use crate::SqliteHistory;
@@ -287,22 +286,7 @@ mod tests {
     }
 
     fn failed() -> Attempt {
-        Attempt {
-            stage: Stage::First,
-            isolation: Isolation::Same,
-            number: 1,
-            position: None,
-            execution: Execution {
-                test: "test_a".into(),
-                outcome: Outcome::Failed,
-                duration: std::time::Duration::ZERO,
-                failure: None,
-                note: None,
-                output: String::new(),
-                dependencies: None,
-                measured: None,
-            },
-        }
+        Attempt::first(Execution::new("test_a", Outcome::Failed, std::time::Duration::ZERO))
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, ExitCode, Findings, History, HistoryError, Isolation, Origin, Outcome,
-    RunFacts, RunRecord, Seed, Stage, SuiteCounts, Surroundings, TreeState,
+    Attempt, Execution, ExitCode, Findings, History, HistoryError, Origin, Outcome, RunFacts,
+    RunRecord, Seed, SuiteCounts, Surroundings, TreeState,
 };
 use flakeproof_store::{
     PostgresAddress, PostgresHistory, Store, StoreLocation, StoreUrl, Synced, TeamHistory, sync,
@@ -41,22 +41,7 @@ fn run(id: &str) -> RunRecord {
 }
 
 fn attempt(test: &str, outcome: Outcome) -> Attempt {
-    Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
-        position: None,
-        execution: Execution {
-            test: test.into(),
-            outcome,
-            duration: Duration::from_millis(3),
-            failure: None,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
-    }
+    Attempt::first(Execution::new(test, outcome, Duration::from_millis(3)))
 }
 
 fn passed(test: &str) -> [Attempt; 1] {

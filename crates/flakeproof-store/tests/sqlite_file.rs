@@ -429,22 +429,7 @@ fn hunt(id: &str) -> HuntRecord {
 }
 
 fn pass(test: &str) -> Attempt {
-    Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
-        position: None,
-        execution: Execution {
-            test: test.into(),
-            outcome: Outcome::Passed,
-            duration: Duration::from_millis(3),
-            failure: None,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
-    }
+    Attempt::first(Execution::new(test, Outcome::Passed, Duration::from_millis(3)))
 }
 
 fn findings_of_one_flaky_test() -> Findings {

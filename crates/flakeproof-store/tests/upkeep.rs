@@ -51,16 +51,7 @@ fn attempt(test: &str, number: u32, outcome: Outcome) -> Attempt {
         isolation: Isolation::Same,
         number,
         position: None,
-        execution: Execution {
-            test: test.into(),
-            outcome,
-            duration: Duration::from_millis(5),
-            failure,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
+        execution: Execution { failure, ..Execution::new(test, outcome, Duration::from_millis(5)) },
     }
 }
 

@@ -7,8 +7,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, History, Isolation, Origin, Outcome, RunRecord, Seed, Stage, Surroundings,
-    TreeState,
+    Attempt, Execution, History, Origin, Outcome, RunRecord, Seed, Surroundings, TreeState,
 };
 use flakeproof_store::SqliteHistory;
 use serde_json::Value;
@@ -29,23 +28,8 @@ fn keep(history: &mut SqliteHistory, run: &str, test: &str, outcome: Outcome) {
         origin: Origin::Reports { job: None },
     };
     history.begin(&record).expect("a run begins");
-    let execution = Execution {
-        test: test.into(),
-        outcome,
-        duration: Duration::from_millis(3),
-        failure: None,
-        note: None,
-        output: String::new(),
-        dependencies: None,
-        measured: None,
-    };
-    let attempt = Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
-        position: None,
-        execution,
-    };
+    let execution = Execution::new(test, outcome, Duration::from_millis(3));
+    let attempt = Attempt::first(execution);
     history.record(&[attempt]).expect("an attempt is kept");
     history.close(Duration::from_secs(1)).expect("a run ends");
 }

@@ -51,14 +51,12 @@ fn attempt(test: &str, number: u32, has_failed: bool) -> Attempt {
         number,
         position: None,
         execution: Execution {
-            test: test.into(),
-            outcome: if has_failed { Outcome::Failed } else { Outcome::Passed },
-            duration: Duration::from_micros(1234),
             failure,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
+            ..Execution::new(
+                test,
+                if has_failed { Outcome::Failed } else { Outcome::Passed },
+                Duration::from_micros(1234),
+            )
         },
     }
 }

@@ -5,8 +5,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, Failure, History, Isolation, Location, Origin, Outcome, Phase, RunRecord,
-    Seed, Signature, Stage, Surroundings, TreeState,
+    Attempt, Execution, Failure, History, Location, Origin, Outcome, Phase, RunRecord, Seed,
+    Signature, Surroundings, TreeState,
 };
 use flakeproof_store::SqliteHistory;
 use flakeproof_testkit::{Project, assert_says, finish};
@@ -34,22 +34,14 @@ fn attempt(test: &str, has_failed: bool) -> Attempt {
         signature: Signature::compute(message, Some(&place)),
         location: Some(place.clone()),
     };
-    Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
-        position: None,
-        execution: Execution {
-            test: test.into(),
-            outcome: if has_failed { Outcome::Failed } else { Outcome::Passed },
-            duration: Duration::from_millis(3),
-            failure: has_failed.then(failure),
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
-    }
+    Attempt::first(Execution {
+        failure: has_failed.then(failure),
+        ..Execution::new(
+            test,
+            if has_failed { Outcome::Failed } else { Outcome::Passed },
+            Duration::from_millis(3),
+        )
+    })
 }
 
 /// Keep so many runs of the same code, from one on: the tests of the database fail together.

@@ -6,12 +6,13 @@ use std::rc::Rc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use flakeproof_core::{Base, Dependencies, History, Signature, TestId, TreeState};
+use flakeproof_core::{Base, History, Signature, TestId, TreeState};
 use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
-use flakeproof_runner::git::{Checkout, NoBeginning, Repository};
+use flakeproof_runner::git::{NoBeginning, Repository};
 
-use super::{ChangeSince, servers};
+use super::ChangeSince;
+use super::foreign_code::{self, ForeignCode};
 use crate::triage::{BaseProject, Record};
 
 /// A base must be collected, and built where that is needed, within this time or twice the suite's.
@@ -152,7 +153,7 @@ impl<'a> BeforeTheChange<'a> {
             repository.check_out(base.full_revision()).map_err(|error| error.to_string())?;
         let folder = request.folder.canonicalize().unwrap_or_else(|_| request.folder.clone());
         let below = folder.strip_prefix(repository.root()).unwrap_or(Path::new(""));
-        if let Some(why) = code_from_elsewhere(&request.command, below, checkout.root()) {
+        if let Some(why) = foreign_code::from_elsewhere(&request.command, below, checkout.root()) {
             return Err(why);
         }
         let (canceller, cancel) = Cancel::new();
@@ -177,119 +178,23 @@ impl<'a> BeforeTheChange<'a> {
                 (order, doubt)
             }
         };
-        let head = repository.root().to_path_buf();
-        let is_built_here =
-            is_built_where_it_runs(&request.command) && !adapter.can().examines_servers;
         let checkout = Rc::new(checkout);
-        let seen = Rc::clone(&checkout);
-        let foreign_code = move |used: Option<&Dependencies>| match used {
-            Some(used) => foreign_code(used, &head, &seen, &changed),
-            None if is_built_here => None,
-            None => Some("which code it runs there is not measured".to_owned()),
+        let foreign = ForeignCode {
+            head: repository.root().to_path_buf(),
+            checkout: Rc::clone(&checkout),
+            changed,
+            command: request.command.clone(),
+            examines_servers: adapter.can().examines_servers,
         };
         Ok(BaseProject {
             adapter,
             order,
             order_doubt,
             revision: base.revision().to_owned(),
-            foreign_code: Box::new(foreign_code),
+            foreign_code: Box::new(move |used| foreign.of(used)),
             checkout: Box::new((checkout, limit)),
         })
     }
-}
-
-/// Whether a command runs the code of its folder and nothing else of the project: what is installed
-/// beside it was looked at before.
-fn is_built_where_it_runs(command: &[String]) -> bool {
-    let program = command.first().map(|word| word.rsplit('/').next().unwrap_or(word));
-    matches!(
-        program,
-        Some(
-            "go" | "cargo" | "node" | "npx" | "npm" | "pnpm" | "yarn" | "jest" | "vitest" | "mocha"
-        )
-    )
-}
-
-/// Code that an execution on the base used and that is the head's.
-fn foreign_code(
-    used: &Dependencies,
-    head: &Path,
-    checkout: &Checkout,
-    changed: &[String],
-) -> Option<String> {
-    let of_head = |path: &&String| {
-        let path = Path::new(path.as_str());
-        path.starts_with(head) && !path.starts_with(checkout.root()) && !checkout.is_linked(path)
-    };
-    if let Some(path) = used.code.iter().chain(&used.opened).find(of_head) {
-        return Some(format!("it uses {path} of the project there, not of the base"));
-    }
-    if let Some(why) = servers::code_of_the_change(used, changed) {
-        return Some(why);
-    }
-    let is_outside = |path: &&String| !Path::new(path.as_str()).starts_with(checkout.root());
-    let installed = used.code.iter().filter(is_outside);
-    installed.into_iter().find_map(|path| {
-        let copy = changed.iter().find(|changed| is_copy_of(path, changed))?;
-        Some(format!("it runs {path}, an installed copy of {copy}"))
-    })
-}
-
-/// Whether a file outside the project has the name of one inside: package and module.
-fn is_copy_of(path: &str, changed: &str) -> bool {
-    let end = |text: &str| -> String {
-        let parts: Vec<&str> = text.rsplit('/').take(2).collect();
-        parts.into_iter().rev().collect::<Vec<_>>().join("/")
-    };
-    match changed.contains('/') {
-        true => {
-            let without_source_folder = changed.strip_prefix("src/").unwrap_or(changed);
-            match without_source_folder.contains('/') {
-                true => end(path) == end(without_source_folder),
-                false => path.ends_with(&format!("-packages/{without_source_folder}")),
-            }
-        }
-        false => path.ends_with(&format!("-packages/{changed}")),
-    }
-}
-
-/// Why a command on the base would use code that was built from the head, where that is known before.
-fn code_from_elsewhere(command: &[String], below: &Path, root: &Path) -> Option<String> {
-    // Also behind programs that only prepare what surrounds it: `env A=1 mvn test`.
-    let name = |word: &String| word.rsplit('/').next().unwrap_or(word).to_owned();
-    let is_maven =
-        command.iter().map(name).any(|it| matches!(it.as_str(), "mvn" | "mvnw" | "mvnd"));
-    if is_maven && !below.as_os_str().is_empty() {
-        return Some("a module of Maven's uses its siblings from the local repository".to_owned());
-    }
-    let configured = std::fs::read_to_string(root.join(".mvn/maven.config")).unwrap_or_default();
-    let everywhere = std::env::var("MAVEN_ARGS").unwrap_or_default();
-    let words: Vec<&str> = (command.iter().map(String::as_str))
-        .chain(configured.split_whitespace())
-        .chain(everywhere.split_whitespace())
-        .collect();
-    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-    let begins = |word: &str, options: &[&str]| options.iter().any(|it| word.starts_with(it));
-    let is_part = |word: &&str| begins(word, &["-pl", "--projects"]);
-    // `-fae`, `-ff` and `-fn` say how to go on after a failure.
-    let is_elsewhere = |word: &&str| {
-        begins(word, &["-f", "--file", "-rf", "--resume-from"])
-            && !matches!(*word, "-fae" | "-ff" | "-fn" | "--fail-fast")
-    };
-    let builds_siblings = has(&["-am", "--also-make"]) && !words.iter().any(is_elsewhere);
-    if is_maven && words.iter().any(|it| is_part(it) || is_elsewhere(it)) && !builds_siblings {
-        return Some(
-            "modules that are not built (`-pl` without `-am`, `-f`, `-rf`) come from the local \
-             repository"
-                .to_owned(),
-        );
-    }
-    let modules = std::fs::read_to_string(root.join(below).join("go.mod")).unwrap_or_default();
-    let leaves = |line: &&str| line.split("=>").nth(1).is_some_and(|to| to.trim().starts_with('/'));
-    if let Some(line) = modules.lines().find(leaves) {
-        return Some(format!("go.mod takes code from elsewhere: {}", line.trim()));
-    }
-    None
 }
 
 /// Cancels work that takes too long, or that the user does not want any more.
@@ -332,17 +237,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_installed_copy_is_known_by_its_package_and_module() {
-        let site = "/v/lib/python3.11/site-packages";
-        assert!(is_copy_of(&format!("{site}/shop/cart.py"), "src/shop/cart.py"));
-        assert!(is_copy_of(&format!("{site}/shop/cart.py"), "shop/cart.py"));
-        assert!(is_copy_of(&format!("{site}/cart.py"), "cart.py"));
-        assert!(is_copy_of(&format!("{site}/cart.py"), "src/cart.py"));
-        assert!(!is_copy_of(&format!("{site}/other/cart.py"), "src/shop/cart.py"));
-        assert!(!is_copy_of("/usr/lib/python3.11/cart.py", "cart.py"));
-    }
-
-    #[test]
     fn a_test_that_is_gone_casts_doubt_on_the_order_of_a_shard() {
         let ids = |names: &[&str]| names.iter().map(|name| TestId::from(*name)).collect::<Vec<_>>();
         let set = |names: &[&str]| ids(names).into_iter().collect::<HashSet<_>>();
@@ -352,34 +246,5 @@ mod tests {
         let (order, doubt) = shard.of_base(ids(&["a", "cleaner", "b"]));
         assert_eq!(order, ids(&["b"]));
         assert!(doubt.is_some_and(|why| why.contains("`cleaner`")));
-    }
-
-    #[test]
-    fn siblings_from_a_local_repository_are_no_base() {
-        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let folder = tempfile::tempdir().unwrap();
-        let why = |command: &str, below: &str| {
-            code_from_elsewhere(&words(command), Path::new(below), folder.path())
-        };
-        assert!(why("mvn test -pl web", "").is_some());
-        assert!(why("mvn test -pl web -am", "").is_none());
-        assert!(why("mvn test", "web").is_some());
-        assert!(why("mvn test", "").is_none());
-        assert!(why("mvn -fae test", "").is_none());
-        for hidden in [
-            "env A=1 mvn test -pl web",
-            "./mvnw -pl=web test",
-            "mvn --projects=web test",
-            "mvn -f web/pom.xml test",
-            "mvn -f web/pom.xml -am test",
-            "mvn test -rf :web",
-        ] {
-            assert!(why(hidden, "").is_some(), "{hidden}");
-        }
-        std::fs::create_dir(folder.path().join(".mvn")).unwrap();
-        std::fs::write(folder.path().join(".mvn/maven.config"), "-pl\nweb\n").unwrap();
-        assert!(why("mvn test", "").is_some());
-        std::fs::write(folder.path().join("go.mod"), "replace a.b/c => /elsewhere/c\n").unwrap();
-        assert!(why("go test ./...", "").is_some());
     }
 }

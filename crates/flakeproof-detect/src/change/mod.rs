@@ -2,6 +2,7 @@
 //! began; and the code from before that work.
 
 mod before;
+mod foreign_code;
 mod servers;
 mod since_pass;
 

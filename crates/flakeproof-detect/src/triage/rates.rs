@@ -180,8 +180,8 @@ pub(super) fn look_again(
 ) -> Result<()> {
     for _ in 0..ORDERS_MORE {
         let may_be = |case: &&mut &mut Case| {
-            let (conditions, record) = (runs_under(case, Conditions::InOrder), record(case));
-            let is_asked = case.shows() != Shown::Flaky(Conditions::Alone) && conditions.runs > 0;
+            let (runs, record) = (runs_under(case, Conditions::InOrder), record(case));
+            let is_asked = case.shows() != Shown::Flaky(Conditions::Alone) && runs.runs > 0;
             let is_open = is_asked && record.failures() > 0 && may_be_more_often(case, &record);
             is_open && more_often(case, &record).is_none()
         };

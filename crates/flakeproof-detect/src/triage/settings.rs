@@ -260,16 +260,7 @@ mod tests {
     use super::*;
 
     fn execution(outcome: Outcome, failure: Option<Failure>, output: &str) -> Execution {
-        Execution {
-            test: "t".into(),
-            outcome,
-            duration: Duration::ZERO,
-            failure,
-            note: None,
-            output: output.into(),
-            dependencies: None,
-            measured: None,
-        }
+        Execution { failure, output: output.into(), ..Execution::new("t", outcome, Duration::ZERO) }
     }
 
     fn failed(message: &str) -> Execution {

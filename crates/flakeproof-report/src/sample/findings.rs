@@ -108,14 +108,9 @@ impl Test {
             number: u32::try_from(attempts.len() + 1).expect("a sample has few attempts"),
             position: None,
             execution: Execution {
-                test: self.finding.id.clone(),
-                outcome,
-                duration: Duration::from_millis(250),
                 failure: self.message.as_deref().filter(|_| repeated).map(failure),
-                note: None,
                 output: if repeated { "again\n".into() } else { String::new() },
-                dependencies: None,
-                measured: None,
+                ..Execution::new(self.finding.id.clone(), outcome, Duration::from_millis(250))
             },
         });
     }

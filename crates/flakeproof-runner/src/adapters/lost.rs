@@ -30,9 +30,6 @@ pub(super) fn lost_with_process(
     // With the test as its place: two crashes are not one failure by that alone.
     let own = Location { file: test.to_string(), line: None };
     Execution {
-        test: test.clone(),
-        outcome,
-        duration,
         failure: Some(Failure {
             phase: Phase::Call,
             signature: Signature::compute(&format!("{outcome}: {message}"), Some(&own)),
@@ -40,9 +37,6 @@ pub(super) fn lost_with_process(
             text,
             location: None,
         }),
-        note: None,
-        output: String::new(),
-        dependencies: None,
-        measured: None,
+        ..Execution::new(test.clone(), outcome, duration)
     }
 }

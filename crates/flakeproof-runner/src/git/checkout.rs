@@ -43,12 +43,20 @@ const MADE_FROM_CODE: [&str; 18] = [
     "target",
 ];
 
+/// How names of files with code end that may be made of other code, or compiled.
+const CODE_ENDINGS: [&str; 25] = [
+    "cjs", "cs", "dll", "dylib", "ex", "exs", "go", "groovy", "java", "js", "jsx", "kt", "kts",
+    "mjs", "mts", "node", "php", "pm", "py", "pyd", "rb", "rs", "so", "ts", "tsx",
+];
+
 /// A revision, checked out in a folder that goes away with this.
 #[derive(Debug)]
 pub struct Checkout {
     root: PathBuf,
     /// Folders of the project that are used in place of copies.
     linked: Vec<PathBuf>,
+    /// Code among the copies of what git ignores, as it stands below the root.
+    code_from_the_head: Vec<PathBuf>,
     janitor: Child,
     #[expect(dead_code, reason = "its drop removes the folder")]
     folder: tempfile::TempDir,
@@ -94,7 +102,8 @@ impl Repository {
         // Tests may look at the name of their folder.
         let name = self.root().file_name().unwrap_or("project".as_ref());
         let root = folder.path().canonicalize()?.join(name);
-        let mut checkout = Checkout { root, linked: Vec::new(), janitor, folder };
+        let mut checkout =
+            Checkout { root, linked: Vec::new(), code_from_the_head: Vec::new(), janitor, folder };
         self.borrow_objects(&checkout.root)?;
         ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
         self.bring_ignored(&mut checkout)?;
@@ -111,7 +120,7 @@ impl Repository {
         let Some(head) = self.commit("HEAD")? else { return Checkout::of_folder(self.root()) };
         let checkout = self.check_out(&head)?;
         let listed = ask(self.root(), &["ls-files", "-co", "--exclude-standard", "-z"])?;
-        let mut whatever_size = u64::MAX;
+        let mut copies = Copies::up_to(u64::MAX);
         for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
             let path = String::from_utf8_lossy(path);
             let (from, to) = (self.root().join(&*path), checkout.root.join(&*path));
@@ -126,7 +135,7 @@ impl Repository {
                 if let Some(above) = to.parent() {
                     fs::create_dir_all(above)?;
                 }
-                copy(&from, &to, &mut whatever_size)?;
+                copies.copy(&from, &to)?;
             }
         }
         Ok(checkout)
@@ -150,7 +159,7 @@ impl Repository {
         let question =
             ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let listed = ask(self.root(), &question)?;
-        let mut left = MOST_COPIED;
+        let mut copies = Copies::up_to(MOST_COPIED);
         for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
             let path = String::from_utf8_lossy(path);
             let path = Path::new(path.trim_end_matches('/'));
@@ -169,9 +178,12 @@ impl Repository {
                 link(&from, &to)?;
                 checkout.linked.push(from);
             } else {
-                copy(&from, &to, &mut left)?;
+                copies.copy(&from, &to)?;
             }
         }
+        let code = copies.files.into_iter().filter(|path| is_code(path));
+        let code = code.filter_map(|it| Some(it.strip_prefix(&checkout.root).ok()?.to_path_buf()));
+        checkout.code_from_the_head = code.collect();
         Ok(())
     }
 
@@ -250,8 +262,9 @@ impl Checkout {
         let name = from.file_name().unwrap_or("project".as_ref());
         let root = folder.path().canonicalize()?.join(name);
         fs::create_dir(&root)?;
-        let mut checkout = Self { root, linked: Vec::new(), janitor, folder };
-        let mut left = MOST_COPIED;
+        let mut checkout =
+            Self { root, linked: Vec::new(), code_from_the_head: Vec::new(), janitor, folder };
+        let mut copies = Copies::up_to(MOST_COPIED);
         for entry in fs::read_dir(from)? {
             let name = entry?.file_name();
             let (from, to) = (from.join(&name), checkout.root.join(&name));
@@ -259,7 +272,7 @@ impl Checkout {
                 link(&from, &to)?;
                 checkout.linked.push(from);
             } else if !is_made_from_code(Path::new(&name)) && !checkout.root.starts_with(&from) {
-                copy(&from, &to, &mut left)?;
+                copies.copy(&from, &to)?;
             }
         }
         Ok(checkout)
@@ -269,6 +282,14 @@ impl Checkout {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Code that git ignores and that was copied from the project, relative to the root: it may have been made
+    /// of other code than this. Modules that only name a version are made anew for each commit and are not
+    /// among it.
+    #[must_use]
+    pub fn code_from_the_head(&self) -> &[PathBuf] {
+        &self.code_from_the_head
     }
 
     /// Whether a file of the project is used here as it is, because it belongs to an installed package.
@@ -294,29 +315,51 @@ fn is_made_from_code(path: &Path) -> bool {
     })
 }
 
+/// Whether a file holds code that does more than to name a version.
+fn is_code(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    CODE_ENDINGS.contains(&&*ending) && !name.trim_start_matches('_').starts_with("version")
+}
+
 /// Whether a folder holds installed packages, which are many and do not depend on the code.
 fn is_installed(folder: &Path) -> bool {
     folder.file_name().is_some_and(|name| name == "node_modules")
         || folder.join("pyvenv.cfg").is_file()
 }
 
-fn copy(from: &Path, to: &Path, left: &mut u64) -> Result<(), NoCheckout> {
-    let metadata = from.symlink_metadata()?;
-    if metadata.is_symlink() {
-        link(&fs::read_link(from)?, to)?;
-    } else if metadata.is_dir() {
-        fs::create_dir_all(to)?;
-        for entry in fs::read_dir(from)? {
-            let name = entry?.file_name();
-            if !is_made_from_code(Path::new(&name)) {
-                copy(&from.join(&name), &to.join(&name), left)?;
-            }
-        }
-    } else if metadata.is_file() {
-        *left = left.checked_sub(metadata.len()).ok_or(NoCheckout::TooLarge)?;
-        fs::copy(from, to)?;
+/// Copies of files and folders.
+struct Copies {
+    /// So many bytes may still be copied.
+    left: u64,
+    /// The files that were made.
+    files: Vec<PathBuf>,
+}
+
+impl Copies {
+    fn up_to(most: u64) -> Self {
+        Self { left: most, files: Vec::new() }
     }
-    Ok(())
+
+    fn copy(&mut self, from: &Path, to: &Path) -> Result<(), NoCheckout> {
+        let metadata = from.symlink_metadata()?;
+        if metadata.is_symlink() {
+            link(&fs::read_link(from)?, to)?;
+        } else if metadata.is_dir() {
+            fs::create_dir_all(to)?;
+            for entry in fs::read_dir(from)? {
+                let name = entry?.file_name();
+                if !is_made_from_code(Path::new(&name)) {
+                    self.copy(&from.join(&name), &to.join(&name))?;
+                }
+            }
+        } else if metadata.is_file() {
+            self.left = self.left.checked_sub(metadata.len()).ok_or(NoCheckout::TooLarge)?;
+            fs::copy(from, to)?;
+            self.files.push(to.to_path_buf());
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -326,12 +369,14 @@ mod tests {
 
     #[test]
     fn a_revision_is_checked_out_beside_the_project_and_goes_away() {
-        let sandbox = Sandbox::with([("a.py", "1\n"), (".gitignore", "*.dat\ntarget/\n")]);
+        let sandbox = Sandbox::with([("a.py", "1\n"), (".gitignore", "*.dat\nmade/\ntarget/\n")]);
         let first = sandbox.head();
         sandbox.commit([("a.py", "2\n")]);
         sandbox.write("a.py", "3\n");
         sandbox.write("made.dat", "x");
         sandbox.write("target/made", "x");
+        sandbox.write("made/schema.py", "x");
+        sandbox.write("made/_version.py", "x");
         sandbox.git(&["tag", "v1"]);
         let index = sandbox.index();
         let root = {
@@ -340,6 +385,7 @@ mod tests {
             assert_eq!(read("a.py").as_deref(), Some("1\n"));
             assert_eq!(read("made.dat").as_deref(), Some("x"), "tests may use it");
             assert_eq!(read("target/made"), None, "it was made from other code");
+            assert_eq!(checkout.code_from_the_head(), [Path::new("made/schema.py")]);
             let tagged = ask(checkout.root(), &["rev-parse", "v1^{commit}"]).unwrap();
             assert_eq!(String::from_utf8_lossy(&tagged).trim(), sandbox.head());
             checkout.root().to_path_buf()

@@ -263,16 +263,7 @@ fn execution(
         }
         told => (None, told.map(|told| told.message).filter(|message| !message.is_empty())),
     };
-    Execution {
-        test: id.clone(),
-        outcome,
-        duration: duration.unwrap_or_default(),
-        failure,
-        note,
-        output: String::new(),
-        dependencies: None,
-        measured: None,
-    }
+    Execution { failure, note, ..Execution::new(id.clone(), outcome, duration.unwrap_or_default()) }
 }
 
 fn failure(

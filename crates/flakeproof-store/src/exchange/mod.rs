@@ -104,14 +104,8 @@ impl From<KeptAttempt> for Attempt {
             number: kept.number,
             position: kept.position,
             execution: Execution {
-                test: kept.test,
-                outcome: kept.outcome,
-                duration: kept.duration,
                 failure,
-                note: None,
-                output: String::new(),
-                dependencies: None,
-                measured: None,
+                ..Execution::new(kept.test, kept.outcome, kept.duration)
             },
         }
     }

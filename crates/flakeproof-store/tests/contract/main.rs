@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, ExitCode, Failure, Feature, Features, Findings, History, HistoryError,
-    Isolation, Origin, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts,
-    Surroundings, Tally, TestFinding, TestId, TrackRecord, TreeState, Verdict,
+    Origin, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, SuiteCounts, Surroundings, Tally,
+    TestFinding, TestId, TrackRecord, TreeState, Verdict,
 };
 use flakeproof_store::{
     MemoryHistory, ObjectHistory, PostgresAddress, PostgresHistory, SqliteHistory, StoreLocation,
@@ -392,20 +392,11 @@ fn first(test: &str, outcome: Outcome) -> Attempt {
         signature: Signature::compute("KeyError: 'a'", None),
     });
     Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
         position: Some(0),
-        execution: Execution {
-            test: test.into(),
-            outcome,
-            duration: Duration::from_millis(3),
+        ..Attempt::first(Execution {
             failure,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
+            ..Execution::new(test, outcome, Duration::from_millis(3))
+        })
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, Failure, History as _, HistoryError, Isolation, Origin, Outcome, Phase,
-    RunRecord, Scores, Seed, Signature, Stage, Surroundings, TreeState,
+    Attempt, Execution, Failure, History as _, HistoryError, Origin, Outcome, Phase, RunRecord,
+    Scores, Seed, Signature, Surroundings, TreeState,
 };
 use flakeproof_store::{ObjectHistory, ObjectsAddress, StoreLocation, StoreUrl};
 
@@ -88,20 +88,11 @@ fn attempt(test: &str, outcome: Outcome) -> Attempt {
         signature: Signature::from_normalised("it broke"),
     });
     Attempt {
-        stage: Stage::First,
-        isolation: Isolation::Same,
-        number: 1,
         position: Some(0),
-        execution: Execution {
-            test: test.into(),
-            outcome,
-            duration: Duration::from_micros(1234),
+        ..Attempt::first(Execution {
             failure,
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
-        },
+            ..Execution::new(test, outcome, Duration::from_micros(1234))
+        })
     }
 }
 

@@ -305,14 +305,10 @@ impl Environment for ScriptedEnvironment {
         locked(&self.state).calls.push(Call::Ran(ran));
         let is_probed = probe.dependencies != Granularity::Off && !script.is_unmeasured;
         Ok(Execution {
-            test: test.clone(),
-            outcome,
-            duration: Duration::from_millis(1),
             failure: self.failure(test, outcome, &script),
-            note: None,
             output: script.output_in.get(&self.isolation).cloned().unwrap_or_default(),
             dependencies: is_probed.then(|| self.touched(test)),
-            measured: None,
+            ..Execution::new(test.clone(), outcome, Duration::from_millis(1))
         })
     }
 

@@ -202,14 +202,8 @@ mod tests {
 
     fn replay(outcome: Outcome, message: &str) -> Replay {
         let last = Execution {
-            test: "b".into(),
-            outcome,
-            duration: Duration::from_millis(31),
             failure: outcome.is_failure().then(|| failure(message)),
-            note: None,
-            output: String::new(),
-            dependencies: None,
-            measured: None,
+            ..Execution::new("b", outcome, Duration::from_millis(31))
         };
         Replay { executions: 2, last: Some(last), ended_by: None }
     }

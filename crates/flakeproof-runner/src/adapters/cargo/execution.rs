@@ -57,14 +57,8 @@ pub(super) fn plain(
     output: &str,
 ) -> Execution {
     Execution {
-        test: test.clone(),
-        outcome,
-        duration,
-        failure: None,
-        note: None,
         output: output.trim().to_owned(),
-        dependencies: None,
-        measured: None,
+        ..Execution::new(test.clone(), outcome, duration)
     }
 }
 

@@ -167,14 +167,10 @@ pub(in crate::adapters) fn execution(
         told => (None, told.map(|told| told.message).filter(|message| !message.is_empty())),
     };
     Execution {
-        test: test.clone(),
-        outcome,
-        duration: duration.unwrap_or_default(),
         failure,
         note,
         output,
-        dependencies: None,
-        measured: None,
+        ..Execution::new(test.clone(), outcome, duration.unwrap_or_default())
     }
 }
 
@@ -188,9 +184,6 @@ pub(in crate::adapters) fn untold(
 ) -> Execution {
     let here = Location { file: test.to_string(), line: None };
     Execution {
-        test: test.clone(),
-        outcome,
-        duration,
         failure: Some(Failure {
             phase: if outcome == Outcome::Errored { Phase::Setup } else { Phase::Call },
             message: message.to_owned(),
@@ -198,10 +191,7 @@ pub(in crate::adapters) fn untold(
             text: if text.trim().is_empty() { message.to_owned() } else { text },
             location: None,
         }),
-        note: None,
-        output: String::new(),
-        dependencies: None,
-        measured: None,
+        ..Execution::new(test.clone(), outcome, duration)
     }
 }
 

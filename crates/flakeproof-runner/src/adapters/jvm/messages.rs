@@ -24,14 +24,14 @@ pub(super) fn execution(
 ) -> Execution {
     let module = project.place(test).map_or(0, |place| place.module);
     Execution {
-        test: test.clone(),
-        outcome: message.outcome,
-        duration: Duration::try_from_secs_f64(message.seconds).unwrap_or_default(),
         failure: message.failure.map(|failure| self::failure(failure, project, module, root)),
         note: message.note,
         output: message.output,
-        dependencies: None,
-        measured: None,
+        ..Execution::new(
+            test.clone(),
+            message.outcome,
+            Duration::try_from_secs_f64(message.seconds).unwrap_or_default(),
+        )
     }
 }
 

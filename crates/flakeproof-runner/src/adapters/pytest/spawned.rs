@@ -205,9 +205,6 @@ fn text_of(problem: &CollectionProblem) -> String {
 fn failed(test: &TestId, outcome: Outcome, text: &str, duration: Duration) -> Execution {
     let message = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no message");
     Execution {
-        test: test.clone(),
-        outcome,
-        duration,
         failure: Some(Failure {
             phase: Phase::Setup,
             message: message.trim().to_owned(),
@@ -215,10 +212,7 @@ fn failed(test: &TestId, outcome: Outcome, text: &str, duration: Duration) -> Ex
             location: None,
             signature: Signature::compute(message, None),
         }),
-        note: None,
-        output: String::new(),
-        dependencies: None,
-        measured: None,
+        ..Execution::new(test.clone(), outcome, duration)
     }
 }
 

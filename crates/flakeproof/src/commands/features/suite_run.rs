@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use flakeproof_core::{
     Attempt, Execution, ExitCode, Features, Findings, Isolation, Notice, Origin, RunFacts,
-    RunRecord, Seed, Stage, Suite, SuiteCounts, Surroundings, TestId, TreeState,
+    RunRecord, Seed, Suite, SuiteCounts, Surroundings, TestId, TreeState,
 };
 use flakeproof_runner::{Adapter, Cancel, Environment, Error, Probe, Result, Then};
 
@@ -140,13 +140,7 @@ impl KeptRuns {
     pub(super) fn execution(&mut self, execution: Execution) {
         self.counts.tests += 1;
         self.counts.add(execution.outcome);
-        let attempt = Attempt {
-            stage: Stage::First,
-            isolation: Isolation::Same,
-            number: 1,
-            position: Some(self.position),
-            execution,
-        };
+        let attempt = Attempt { position: Some(self.position), ..Attempt::first(execution) };
         self.position += 1;
         self.recorder.attempt(&attempt);
     }
