@@ -24,6 +24,8 @@ pub struct Facts {
     pub new_variables: Vec<String>,
     /// Files that the test depends on, that are under no version control, and that changed.
     pub unversioned: Vec<String>,
+    /// Code that the test runs and that is under no version control: it may have been made of what changed.
+    pub maybe_made_of_it: Option<String>,
 }
 
 /// Whether a test touches the change.
@@ -142,6 +144,9 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
     }
     if let Some(file) = facts.unversioned.first() {
         return Some(format!("{file} is under no version control and is newer than the pass"));
+    }
+    if let Some(code) = facts.maybe_made_of_it.as_ref().filter(|_| !facts.change.files.is_empty()) {
+        return Some(format!("{code} is under no version control and may be made of what changed"));
     }
     let unseen = dependencies.blind_spots.iter().find_map(|spot| match spot {
         BlindSpot::Process { program } => {
@@ -310,6 +315,7 @@ mod tests {
             new_surroundings: Vec::new(),
             new_variables: Vec::new(),
             unversioned: Vec::new(),
+            maybe_made_of_it: None,
         }
     }
 

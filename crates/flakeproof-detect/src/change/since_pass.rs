@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId};
-use flakeproof_runner::git::{NoBeginning, Repository};
+use flakeproof_runner::git::{NoBeginning, Repository, is_own_code};
 use flakeproof_runner::time_of_last_change;
 
 use crate::intersect::Facts;
@@ -72,6 +72,7 @@ impl<'a> ChangeSince<'a> {
             new_surroundings: Vec::new(),
             new_variables: Vec::new(),
             unversioned: Vec::new(),
+            maybe_made_of_it: None,
         };
         if let Some(pass) = &pass {
             facts.new_surroundings = new_surroundings(&pass.surroundings, &self.now);
@@ -102,9 +103,38 @@ impl<'a> ChangeSince<'a> {
             new_surroundings: Vec::new(),
             new_variables: Vec::new(),
             unversioned: Vec::new(),
+            maybe_made_of_it: None,
         });
         *self.since.borrow_mut() = Some((base, facts.clone()));
         facts
+    }
+
+    /// What changed since a revision, for a test that touches this.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub fn facts_for(&self, base: Base, touched: &Dependencies) -> Result<Facts, String> {
+        let maybe_made_of_it = self.code_without_version(touched)?;
+        Ok(Facts { maybe_made_of_it, ..self.facts_since(base)? })
+    }
+
+    /// Code of the project that a test runs and that git does not know. When it was made tells nothing: a pass
+    /// on record may be one of the change itself.
+    fn code_without_version(&self, touched: &Dependencies) -> Result<Option<String>, String> {
+        let repository = self.repository.as_ref().map_err(Clone::clone)?;
+        let tracked = self.tracked(repository)?;
+        let mut used = touched.code.iter().chain(&touched.opened);
+        let code = used.find(|path| {
+            !is_tracked(repository, tracked, path)
+                && !belongs_to_the_machine(repository, path)
+                && is_own_code(repository.root(), Path::new(path))
+        });
+        Ok(code.cloned())
+    }
+
+    fn tracked(&self, repository: &Repository) -> Result<&HashSet<String>, String> {
+        let files = || repository.tracked_files().map_err(|error| error.to_string());
+        self.tracked.get_or_init(files).as_ref().map_err(Clone::clone)
     }
 
     /// Files that the test depends on, that git does not know, and that are newer than the pass.
@@ -118,18 +148,7 @@ impl<'a> ChangeSince<'a> {
             .started
             .parse()
             .map_err(|_| "the time of its last pass is not known".to_owned())?;
-        let tracked = self
-            .tracked
-            .get_or_init(|| repository.tracked_files().map_err(|error| error.to_string()))
-            .as_ref()
-            .map_err(Clone::clone)?;
-        let is_known = |path: &str| {
-            Path::new(path)
-                .strip_prefix(repository.root())
-                .ok()
-                .and_then(Path::to_str)
-                .is_some_and(|path| tracked.contains(path))
-        };
+        let tracked = self.tracked(repository)?;
         let passed = passed.as_nanosecond();
         let is_in_project = |path: &Path| path.starts_with(repository.root());
         let is_changed = |path: &str| {
@@ -147,7 +166,9 @@ impl<'a> ChangeSince<'a> {
             }
         };
         let used = touched.code.iter().chain(&touched.opened).chain(&touched.listed);
-        let used = used.filter(|path| !belongs_to_the_machine(repository, path) && !is_known(path));
+        let used = used.filter(|path| {
+            !belongs_to_the_machine(repository, path) && !is_tracked(repository, tracked, path)
+        });
         let changed: Vec<String> = used.filter(|path| is_changed(path)).cloned().collect();
         if !changed.is_empty() {
             return Ok(changed);
@@ -166,6 +187,12 @@ impl<'a> ChangeSince<'a> {
             .take(1)
             .collect())
     }
+}
+
+/// Whether git knows a file.
+fn is_tracked(repository: &Repository, tracked: &HashSet<String>, path: &str) -> bool {
+    let below = Path::new(path).strip_prefix(repository.root()).ok().and_then(Path::to_str);
+    below.is_some_and(|path| tracked.contains(path))
 }
 
 /// More files than this that git does not know are not looked at.

@@ -40,6 +40,7 @@ impl Since {
             new_surroundings: Vec::new(),
             new_variables: Vec::new(),
             unversioned: Vec::new(),
+            maybe_made_of_it: None,
         })
     }
 }

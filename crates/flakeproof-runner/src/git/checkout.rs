@@ -181,7 +181,7 @@ impl Repository {
                 copies.copy(&from, &to)?;
             }
         }
-        let code = copies.files.into_iter().filter(|path| is_code(path));
+        let code = copies.files.into_iter().filter(|path| is_own_code(&checkout.root, path));
         let code = code.filter_map(|it| Some(it.strip_prefix(&checkout.root).ok()?.to_path_buf()));
         checkout.code_from_the_head = code.collect();
         Ok(())
@@ -284,9 +284,8 @@ impl Checkout {
         &self.root
     }
 
-    /// Code that git ignores and that was copied from the project, relative to the root: it may have been made
-    /// of other code than this. Modules that only name a version are made anew for each commit and are not
-    /// among it.
+    /// [Code of the project](is_own_code) that git ignores and that was copied from it, relative to the root: it
+    /// may have been made of other code than this.
     #[must_use]
     pub fn code_from_the_head(&self) -> &[PathBuf] {
         &self.code_from_the_head
@@ -315,11 +314,18 @@ fn is_made_from_code(path: &Path) -> bool {
     })
 }
 
-/// Whether a file holds code that does more than to name a version.
-fn is_code(path: &Path) -> bool {
+/// Whether a file of a work tree holds code of the project: neither of a package that is installed there, nor of
+/// a submodule, nor what only names a version, as tools write it for each commit.
+#[must_use]
+pub fn is_own_code(root: &Path, path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let ending = path.extension().unwrap_or_default().to_string_lossy();
-    CODE_ENDINGS.contains(&&*ending) && !name.trim_start_matches('_').starts_with("version")
+    let is_code =
+        CODE_ENDINGS.contains(&&*ending) && !name.trim_start_matches('_').starts_with("version");
+    let mut above = path.ancestors().skip(1).take_while(|folder| *folder != root);
+    is_code
+        && path.starts_with(root)
+        && !above.any(|folder| is_installed(folder) || folder.join(".git").exists())
 }
 
 /// Whether a folder holds installed packages, which are many and do not depend on the code.

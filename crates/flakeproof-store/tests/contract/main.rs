@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, ExitCode, Failure, Feature, Features, Findings, History, HistoryError,
-    Origin, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, SuiteCounts, Surroundings, Tally,
-    TestFinding, TestId, TrackRecord, TreeState, Verdict,
+    Origin, Outcome, Phase, RunFacts, RunRecord, Seed, Signature, Stage, SuiteCounts, Surroundings,
+    Tally, TestFinding, TestId, TrackRecord, TreeState, Verdict,
 };
 use flakeproof_store::{
     MemoryHistory, ObjectHistory, PostgresAddress, PostgresHistory, SqliteHistory, StoreLocation,

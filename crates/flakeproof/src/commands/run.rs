@@ -84,7 +84,7 @@ pub(crate) fn run(typed: &RunArguments) -> Result<ExitCode, Problem> {
         let experiments = Experiments {
             since_pass: &|test, touched| change.facts(&**history.borrow(), test, touched),
             hidden_change: &|| before.hidden(&change),
-            since_base: &|_, _| change.facts_since(before.base()?.1),
+            since_base: &|_, touched| change.facts_for(before.base()?.1, touched),
             record: &|test, signature| before.record(&**history.borrow(), test, signature),
             base: &|| {
                 let since = change.facts_since(before.base()?.1)?.change.files;
