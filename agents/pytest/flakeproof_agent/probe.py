@@ -15,9 +15,6 @@ import threading
 
 from . import servers
 
-#: Modules of the standard library that start programs to learn about the system.
-HARMLESS_STARTERS = ("/ctypes/util.py", "/platform.py", "/uuid.py")
-
 #: Modules by which multiprocessing starts processes without an audit event.
 UNHEARD_STARTERS = ("multiprocessing.popen_spawn_posix", "multiprocessing.popen_forkserver")
 
@@ -52,6 +49,14 @@ STANDARD_FOLDERS = (
     os.path.join(
         sys.base_exec_prefix, getattr(sys, "platlibdir", "lib"), "python%d.%d" % sys.version_info[:2]
     ),
+)
+
+#: Modules of the standard library that start programs to learn about the system. A project may have modules of
+#: these names.
+HARMLESS_STARTERS = tuple(
+    os.path.join(folder, name)
+    for folder in STANDARD_FOLDERS
+    for name in ("ctypes/util.py", "platform.py", "uuid.py")
 )
 
 KINDS = ("code", "opened", "listed", "variable", "program", "server", "native")

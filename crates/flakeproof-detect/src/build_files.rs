@@ -1,5 +1,6 @@
 //! Files that decide what is built, installed or configured, by their names. No measurement sees them in use:
-//! what they decide was done before the tests began.
+//! what they decide was done before the tests began. And what the others hold: a measurement sees them in use
+//! as far as it follows who reads them, but not what was made of them before.
 
 /// What a file decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,16 +17,68 @@ pub(crate) enum Decides {
     Runner,
 }
 
+/// What a file holds that decides nothing by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Text for people, or for the tools that they write with.
+    ForPeople,
+    /// Code of some language. Nothing but its compiler reads it, and whoever makes other files of it.
+    Code,
+    /// Anything else: scripts that prepare tests, what generators read, what native code reads by itself.
+    Data,
+}
+
+const FOR_PEOPLE_ENDINGS: [&str; 4] = [".adoc", ".markdown", ".md", ".rst"];
+
+/// How names of files begin that are for people whatever their ending.
+const FOR_PEOPLE: [&str; 10] = [
+    ".editorconfig",
+    ".gitignore",
+    ".mailmap",
+    "AUTHORS",
+    "CHANGELOG",
+    "CODEOWNERS",
+    "CONTRIBUT",
+    "COPYING",
+    "LICENSE",
+    "README",
+];
+
+const CODE_ENDINGS: [&str; 37] = [
+    ".cjs", ".clj", ".cs", ".css", ".dart", ".erl", ".ex", ".exs", ".fs", ".groovy", ".hs",
+    ".java", ".js", ".jsx", ".kt", ".kts", ".less", ".lua", ".mjs", ".mts", ".php", ".pl", ".pm",
+    ".py", ".r", ".rb", ".sass", ".scala", ".scss", ".svelte", ".swift", ".ts", ".tsx", ".vb",
+    ".vue", ".cts", ".ml",
+];
+
+/// What a file of the project holds.
+pub(crate) fn content(path: &str) -> Content {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ends = |endings: &[&str]| endings.iter().any(|it| name.ends_with(it));
+    if ends(&FOR_PEOPLE_ENDINGS) || FOR_PEOPLE.iter().any(|it| name.starts_with(it)) {
+        Content::ForPeople
+    } else if ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS) {
+        Content::Code
+    } else {
+        Content::Data
+    }
+}
+
 const MACHINE: [&str; 5] =
     [".envrc", ".python-version", ".tool-versions", "compose.yaml", "compose.yml"];
 
-const PACKAGES: [&str; 11] = [
+const PACKAGES: [&str; 16] = [
+    ".npmrc",
+    ".yarnrc.yml",
+    "Gemfile",
     "Pipfile",
     "conda.yml",
     "environment.yaml",
     "environment.yml",
     "hatch.toml",
     "package.json",
+    "packages.config",
+    "pnpm-workspace.yaml",
     "poetry.toml",
     "pyproject.toml",
     "setup.cfg",
@@ -33,7 +86,7 @@ const PACKAGES: [&str; 11] = [
     "uv.toml",
 ];
 
-const COMPILING: [&str; 12] = [
+const COMPILING: [&str; 15] = [
     "BUILD",
     "CMakeLists.txt",
     "Cargo.toml",
@@ -41,11 +94,14 @@ const COMPILING: [&str; 12] = [
     "WORKSPACE",
     "build.rs",
     "go.mod",
+    "go.sum",
+    "go.work",
     "gradle-wrapper.properties",
     "gradle.properties",
     "justfile",
     "meson.build",
     "pom.xml",
+    "rust-toolchain.toml",
 ];
 
 const RUNNER: [&str; 6] =
@@ -90,12 +146,16 @@ pub(crate) fn decides(path: &str) -> Option<Decides> {
     let begins = |starts: &[&str]| starts.iter().any(|it| name.starts_with(it));
     let ends = |endings: &[&str]| endings.iter().any(|it| name.ends_with(it));
     let is_of_a_job = path.starts_with(".github/") || path.starts_with(".gitlab");
-    let is_requirements = name.contains("requirements") || name.contains("constraints");
+    let is_of_cargo = path.starts_with(".cargo/") || path.contains("/.cargo/");
+    // Also `requirements/base.txt`.
+    let lists_packages = path.contains("requirements") || path.contains("constraints");
+    let is_requirements = lists_packages && content(path) != Content::Code;
+    let is_lock = ["lock.json", "lock.yaml", "lock.yml"].iter().any(|it| name.ends_with(it));
     if MACHINE.contains(&name) || begins(&["Dockerfile", "docker-compose"]) || is_of_a_job {
         Some(Decides::Machine)
-    } else if PACKAGES.contains(&name) || is_requirements || name.ends_with("lock.json") {
+    } else if PACKAGES.contains(&name) || is_requirements || is_lock {
         Some(Decides::Packages)
-    } else if COMPILING.contains(&name) {
+    } else if COMPILING.contains(&name) || is_of_cargo {
         Some(Decides::Compiling)
     } else if RUNNER.contains(&name) || name.starts_with(".env.") {
         Some(Decides::Runner)

@@ -11,7 +11,7 @@ use flakeproof_core::{
     BlindSpot, Change, ChangeStatus, ChangedFile, Dependencies, FunctionUse, LineRange,
 };
 
-use crate::build_files::{self, Decides};
+use crate::build_files::{self, Content, Decides};
 
 /// What is known about the world when a test's dependencies are compared with the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub struct Facts {
     pub new_variables: Vec<String>,
     /// Files that the test depends on, that are under no version control, and that changed.
     pub unversioned: Vec<String>,
-    /// Code that the test runs and that is under no version control: it may have been made of what changed.
+    /// A file that the test uses, and that may have been made of what changed: it is of the project and under no
+    /// version control, or of another work tree.
     pub maybe_made_of_it: Option<String>,
 }
 
@@ -145,8 +146,12 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
     if let Some(file) = facts.unversioned.first() {
         return Some(format!("{file} is under no version control and is newer than the pass"));
     }
-    if let Some(code) = facts.maybe_made_of_it.as_ref().filter(|_| !facts.change.files.is_empty()) {
-        return Some(format!("{code} is under no version control and may be made of what changed"));
+    let is_for_people = |file: &ChangedFile| build_files::content(&file.path) == Content::ForPeople;
+    let can_be_made_of_it = !facts.change.files.iter().all(is_for_people);
+    if let Some(file) = facts.maybe_made_of_it.as_ref().filter(|_| can_be_made_of_it) {
+        return Some(format!(
+            "{file} is not under the version control of this project and may be made of what changed"
+        ));
     }
     let unseen = dependencies.blind_spots.iter().find_map(|spot| match spot {
         BlindSpot::Process { program } => {
@@ -214,23 +219,33 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
             copy_in_use(dependencies, path)
                 .map(|copy| format!("{path} changed, and {copy} may be a copy of it"))
         }
-        (ChangeStatus::Modified, Role::Resource) => {
-            dependencies.blind_spots.iter().find_map(|spot| match spot {
-                BlindSpot::NativeCode { library } => Some(format!(
-                    "{path} changed, and native code ({}) may open files unseen",
-                    short(library)
-                )),
-                BlindSpot::Opens => Some(format!(
-                    "{path} changed, and which files a test opens is not followed here"
-                )),
-                BlindSpot::Process { .. }
-                | BlindSpot::Server { .. }
-                | BlindSpot::Scan { .. }
-                | BlindSpot::Installed { .. }
-                | BlindSpot::Caches => None,
-            })
-        }
+        (ChangeStatus::Modified, Role::Resource) => why_resource_is_invisible(dependencies, path),
     }
+}
+
+/// Why a changed file that is not opened could matter to a test.
+fn why_resource_is_invisible(dependencies: &Dependencies, path: &str) -> Option<String> {
+    let unseen = dependencies.blind_spots.iter().find_map(|spot| match spot {
+        BlindSpot::NativeCode { library } => Some(format!(
+            "{path} changed, and native code ({}) may open files unseen",
+            short(library)
+        )),
+        BlindSpot::Opens => {
+            Some(format!("{path} changed, and which files a test opens is not followed here"))
+        }
+        BlindSpot::Process { .. }
+        | BlindSpot::Server { .. }
+        | BlindSpot::Scan { .. }
+        | BlindSpot::Installed { .. }
+        | BlindSpot::Caches => None,
+    });
+    unseen.or_else(|| match build_files::content(path) {
+        // What is made of code is code or data, and is seen in use.
+        Content::ForPeople | Content::Code => None,
+        Content::Data => Some(format!(
+            "{path} changed, and what was made of it before, or looks at it without opening it, is not seen"
+        )),
+    })
 }
 
 /// Whether a file may be part of something that was built elsewhere and installed.
@@ -247,6 +262,26 @@ fn copy_in_use<'d>(dependencies: &'d Dependencies, path: &str) -> Option<&'d Str
     dependencies.opened.iter().find(|opened| Path::new(opened).file_name() == Some(name))
 }
 
+/// How names of folders end into which packages are installed.
+const INSTALLED: [&str; 2] = ["-packages/", "/node_modules/"];
+
+/// Whether a path is that of a changed file as it is installed: beside other packages, with the same name, and
+/// where that is a name that many have, in a folder of the same name.
+pub(crate) fn is_installed_copy(path: &str, changed: &str) -> bool {
+    const OF_MANY: [&str; 5] = ["__init__.py", "__main__.py", "index.js", "index.mjs", "index.ts"];
+    let Some(at) = INSTALLED.iter().filter_map(|it| Some(path.rfind(it)? + it.len())).max() else {
+        return false;
+    };
+    let mut installed = path[at..].rsplit('/');
+    let mut here = changed.rsplit('/');
+    let (name, folders) = (here.next(), (here.next(), installed.clone().nth(1)));
+    let is_same_folder = match folders {
+        (Some(here), Some(there)) => here == there,
+        _ => true,
+    };
+    name == installed.next() && (is_same_folder || name.is_some_and(|it| !OF_MANY.contains(&it)))
+}
+
 fn is_prepared(dependencies: &Dependencies, root: &Path, path: &str) -> bool {
     dependencies.prepared.contains(&*root.join(path).to_string_lossy())
 }
@@ -257,8 +292,11 @@ fn why_code_is_invisible(dependencies: &Dependencies, file: &Path, path: &str) -
     if dependencies.copied.contains(&*file) {
         return Some(format!("the compiler copies constants of {path} into other files"));
     }
-    let is_known = dependencies.within.as_ref().is_none_or(|within| within.contains(&*file));
-    (!is_known).then(|| format!("whether {path} runs was not measured"))
+    if dependencies.within.as_ref().is_some_and(|within| !within.contains(&*file)) {
+        return Some(format!("whether {path} runs was not measured"));
+    }
+    let copy = dependencies.code.iter().find(|code| is_installed_copy(code, path))?;
+    Some(format!("{copy} runs, and may be {path} as it was installed"))
 }
 
 /// What a file is to a test run.
@@ -361,12 +399,15 @@ mod tests {
     }
 
     #[test]
-    fn a_data_file_counts_when_it_is_opened_and_only_then() {
+    fn a_data_file_counts_when_it_is_opened_and_is_not_excused_when_it_is_not() {
         let facts = changed(vec![file("data.json", ChangeStatus::Modified)]);
         let mut opens = depends_on(["/r/a.py"]);
-        assert_eq!(contact(&opens, &facts), Contact::Disjoint);
+        assert!(silent_about(&contact(&opens, &facts)).contains("data.json changed"));
         opens.opened = set(["/r/data.json"]);
         assert_eq!(contact(&opens, &facts), Contact::Touches(vec!["data.json".into()]));
+        let others = ["web/app.ts", "docs/guide.md", "LICENSE"];
+        let facts = changed(others.map(|path| file(path, ChangeStatus::Modified)).to_vec());
+        assert_eq!(contact(&opens, &facts), Contact::Disjoint);
     }
 
     #[test]
@@ -388,6 +429,23 @@ mod tests {
         assert!(silent_about(&contact(&partly, &outside)).contains("installed copy"));
         let inside = changed(vec![file("web/b.py", ChangeStatus::Modified)]);
         assert_eq!(contact(&partly, &inside), Contact::Disjoint);
+    }
+
+    #[test]
+    fn code_that_is_installed_may_be_what_changed() {
+        let site = "/v/lib/python3.11/site-packages";
+        for changed in ["src/shop/cart.py", "shop/cart.py", "cart.py", "lib/old/cart.py"] {
+            assert!(is_installed_copy(&format!("{site}/shop/cart.py"), changed), "{changed}");
+        }
+        assert!(is_installed_copy(&format!("{site}/cart.py"), "src/cart.py"));
+        assert!(is_installed_copy("/r/node_modules/shop/index.js", "packages/shop/index.js"));
+        assert!(is_installed_copy(&format!("{site}/shop/__init__.py"), "src/shop/__init__.py"));
+        assert!(!is_installed_copy(&format!("{site}/yaml/__init__.py"), "src/shop/__init__.py"));
+        assert!(!is_installed_copy("/usr/lib/python3.11/cart.py", "cart.py"));
+        let path = format!("{site}/shop/cart.py");
+        let facts = changed(vec![file("src/shop/cart.py", ChangeStatus::Modified)]);
+        let contact = contact(&depends_on(["/r/test_a.py", path.as_str()]), &facts);
+        assert!(silent_about(&contact).contains("as it was installed"));
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use flakeproof_core::{BlindSpot, Dependencies};
-use flakeproof_runner::git::Checkout;
+use flakeproof_runner::git::{Checkout, is_of_another_work_tree};
 
 use super::servers;
-use crate::build_files::{self, Decides};
+use crate::build_files::{self, Content, Decides};
+use crate::intersect::is_installed_copy;
 
 /// What is asked of each execution on the base.
 #[derive(Debug)]
@@ -51,8 +52,12 @@ impl ForeignCode {
         let is_outside =
             |path: &&String| !Path::new(path.as_str()).starts_with(self.checkout.root());
         used.code.iter().filter(is_outside).find_map(|path| {
-            let copy = self.changed.iter().find(|changed| is_copy_of(path, changed))?;
-            Some(format!("it runs {path}, an installed copy of {copy}"))
+            if let Some(copy) = self.changed.iter().find(|it| is_installed_copy(path, it)) {
+                return Some(format!("it runs {path}, an installed copy of {copy}"));
+            }
+            let path = Path::new(path).canonicalize().ok()?;
+            let is_elsewhere = is_of_another_work_tree(&path, &[&self.head, self.checkout.root()]);
+            is_elsewhere.then(|| format!("it runs {}, which is edited elsewhere", path.display()))
         })
     }
 
@@ -73,11 +78,21 @@ impl ForeignCode {
             Some(Decides::Machine) => true,
             Some(Decides::Packages) => !builds_itself,
             Some(Decides::Compiling | Decides::Compiled) => !builds_itself && can_be_compiled,
-            Some(Decides::Runner) | None => false,
+            Some(Decides::Runner) => false,
+            None => match build_files::content(path) {
+                Content::ForPeople | Content::Code => false,
+                // One that is read where it lies is read on each side for itself.
+                Content::Data => !used.is_some_and(|used| self.opens(used, path)),
+            },
         })?;
         Some(format!(
             "{path} changed, and what is installed or built by it is the same there as here"
         ))
+    }
+
+    fn opens(&self, used: &Dependencies, path: &str) -> bool {
+        let there = self.checkout.root().join(path);
+        used.opened.contains(&*there.to_string_lossy())
     }
 
     /// Code that git ignores came along from the head, of whose code it may have been made.
@@ -121,24 +136,6 @@ fn reads_its_packages(command: &[String]) -> bool {
         program(command),
         Some("go" | "cargo" | "mvn" | "mvnw" | "mvnd" | "gradle" | "gradlew")
     )
-}
-
-/// Whether a file outside the project has the name of one inside: package and module.
-fn is_copy_of(path: &str, changed: &str) -> bool {
-    let end = |text: &str| -> String {
-        let parts: Vec<&str> = text.rsplit('/').take(2).collect();
-        parts.into_iter().rev().collect::<Vec<_>>().join("/")
-    };
-    match changed.contains('/') {
-        true => {
-            let without_source_folder = changed.strip_prefix("src/").unwrap_or(changed);
-            match without_source_folder.contains('/') {
-                true => end(path) == end(without_source_folder),
-                false => path.ends_with(&format!("-packages/{without_source_folder}")),
-            }
-        }
-        false => path.ends_with(&format!("-packages/{changed}")),
-    }
 }
 
 /// Why a command on the base would use code that was built from the head, where that is known before.
@@ -193,17 +190,6 @@ mod tests {
         assert!(
             is_built_where_it_runs(&words("npx mocha")) && !reads_its_packages(&words("npx mocha"))
         );
-    }
-
-    #[test]
-    fn an_installed_copy_is_known_by_its_package_and_module() {
-        let site = "/v/lib/python3.11/site-packages";
-        assert!(is_copy_of(&format!("{site}/shop/cart.py"), "src/shop/cart.py"));
-        assert!(is_copy_of(&format!("{site}/shop/cart.py"), "shop/cart.py"));
-        assert!(is_copy_of(&format!("{site}/cart.py"), "cart.py"));
-        assert!(is_copy_of(&format!("{site}/cart.py"), "src/cart.py"));
-        assert!(!is_copy_of(&format!("{site}/other/cart.py"), "src/shop/cart.py"));
-        assert!(!is_copy_of("/usr/lib/python3.11/cart.py", "cart.py"));
     }
 
     #[test]

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use flakeproof_core::{Base, Dependencies, History, PassRecord, Surroundings, TestId};
-use flakeproof_runner::git::{NoBeginning, Repository, is_own_code};
+use flakeproof_runner::git::{
+    NoBeginning, Repository, is_of_another_work_tree, is_own, is_own_code,
+};
 use flakeproof_runner::time_of_last_change;
 
 use crate::intersect::Facts;
@@ -114,22 +116,28 @@ impl<'a> ChangeSince<'a> {
     /// # Errors
     /// Why that is not known.
     pub fn facts_for(&self, base: Base, touched: &Dependencies) -> Result<Facts, String> {
-        let maybe_made_of_it = self.code_without_version(touched)?;
+        let maybe_made_of_it = self.used_without_version(touched)?;
         Ok(Facts { maybe_made_of_it, ..self.facts_since(base)? })
     }
 
-    /// Code of the project that a test runs and that git does not know. When it was made tells nothing: a pass
-    /// on record may be one of the change itself.
-    fn code_without_version(&self, touched: &Dependencies) -> Result<Option<String>, String> {
+    /// A file that a test uses and that may have been made of the project, or belongs to what is edited beside it.
+    /// When code was made tells nothing: a pass on record may be one of the change itself. Data that came into
+    /// being while this run went on is of its own making.
+    fn used_without_version(&self, touched: &Dependencies) -> Result<Option<String>, String> {
         let repository = self.repository.as_ref().map_err(Clone::clone)?;
-        let tracked = self.tracked(repository)?;
+        let (root, tracked) = (repository.root(), self.tracked(repository)?);
+        let is_from_before =
+            |path: &Path| last_changed_in_use(path).is_some_and(|time| time < self.begun);
         let mut used = touched.code.iter().chain(&touched.opened);
-        let code = used.find(|path| {
-            !is_tracked(repository, tracked, path)
-                && !belongs_to_the_machine(repository, path)
-                && is_own_code(repository.root(), Path::new(path))
+        let found = used.find(|path| {
+            let file = Path::new(path.as_str());
+            if is_tracked(repository, tracked, path) || is_cache(repository, path) {
+                return false;
+            }
+            let is_made = is_own_code(root, file) || (is_own(root, file) && is_from_before(file));
+            is_made || (touched.code.contains(*path) && is_of_another_work_tree(file, &[root]))
         });
-        Ok(code.cloned())
+        Ok(found.cloned())
     }
 
     fn tracked(&self, repository: &Repository) -> Result<&HashSet<String>, String> {
@@ -222,7 +230,12 @@ fn is_temporary(path: &Path) -> bool {
 
 /// Files that belong to the system, and those of the project that every run writes anew.
 fn belongs_to_the_machine(repository: &Repository, path: &str) -> bool {
-    const MADE_ANEW: [&str; 9] = [
+    is_cache(repository, path) || is_below(repository.root(), path, &["coverage", "target"])
+}
+
+/// Files of the system, and what tools keep for themselves or make anew whenever its source changes.
+fn is_cache(repository: &Repository, path: &str) -> bool {
+    const CACHES: [&str; 7] = [
         ".flakeproof",
         ".git",
         ".hypothesis",
@@ -230,15 +243,27 @@ fn belongs_to_the_machine(repository: &Repository, path: &str) -> bool {
         ".pytest_cache",
         ".ruff_cache",
         "__pycache__",
-        "coverage",
-        "target",
     ];
-    let is_made_anew = Path::new(path)
-        .strip_prefix(repository.root())
-        .is_ok_and(|below| below.iter().any(|part| MADE_ANEW.iter().any(|name| part == *name)));
-    is_made_anew
+    is_below(repository.root(), path, &CACHES)
+        || is_of_a_build(repository.root(), Path::new(path))
         || path.contains("/__pycache__/")
         || ["/proc/", "/dev/", "/sys/"].iter().any(|folder| path.starts_with(folder))
+}
+
+fn is_below(root: &Path, path: &str, folders: &[&str]) -> bool {
+    let below = Path::new(path).strip_prefix(root);
+    below.is_ok_and(|below| below.iter().any(|part| folders.iter().any(|name| part == *name)))
+}
+
+/// Whether a file is in the `target` of a tool that builds there before it runs tests. Others put there what they
+/// generate, too.
+fn is_of_a_build(root: &Path, path: &Path) -> bool {
+    let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
+    folders.any(|folder| {
+        let is_built_by = |manifest| folder.with_file_name(manifest).is_file();
+        folder.ends_with("target")
+            && ["Cargo.toml", "build.sbt", "pom.xml"].into_iter().any(is_built_by)
+    })
 }
 
 fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {

@@ -48,8 +48,29 @@ pub(super) struct BaseTrials {
     pub(super) in_order: Trials,
     /// How often it failed alone, here and there, in turns.
     pub(super) in_turns: InTurns,
+    /// How often it failed there alone right after it had run there: what the code here leaves behind on the
+    /// machine may make the first run after it fail.
+    pub(super) failed_after_itself: u32,
     /// Why what ran there may not have been the base's code.
     pub(super) doubt: Option<String>,
+}
+
+impl BaseTrials {
+    /// Why what failed there may have failed for another reason than chance: it was not the base's code, or it
+    /// lacks something there, or it finds something.
+    pub(super) fn doubt_of_chance(&self) -> Option<String> {
+        let why = match (self.alone, self.in_order) {
+            (alone, in_order) if alone.failed + in_order.failed == 0 => None,
+            (alone, in_order) if alone.passed + in_order.passed == 0 => {
+                Some("it fails there each time, which may have another reason")
+            }
+            (_, in_order) if self.failed_after_itself + in_order.failed == 0 => Some(
+                "it fails there only right after a run of the code here, which may leave something behind",
+            ),
+            _ => None,
+        };
+        self.doubt.clone().or_else(|| why.map(str::to_owned))
+    }
 }
 
 /// How often a case passed and failed under some conditions.
@@ -296,6 +317,7 @@ impl BaseStage<'_> {
     ) -> Result<()> {
         let (here, there) = (self.head.adapter.can(), self.base.adapter.can());
         let isolation = here.judging(there.judging(Isolation::Fork));
+        let mut was_there = false;
         for turn in 0..InTurns::most(isolation) {
             if self.is_over() || trials.in_turns.is_hopeless() {
                 break;
@@ -308,7 +330,9 @@ impl BaseStage<'_> {
                     let ran = self.alone(&case.test, isolation, Probe::attempt(turn + 2))?;
                     trials.alone.count(case, &ran);
                     trials.in_turns.before.count(case.fails_alike(&ran));
+                    trials.failed_after_itself += u32::from(was_there && case.fails_alike(&ran));
                 }
+                was_there = !is_here;
             }
         }
         Ok(())
@@ -322,12 +346,15 @@ impl BaseStage<'_> {
             Isolation::Spawn | Isolation::Same => RUNS_IN_NEW_PROCESSES,
         };
         let ran = trials.alone.passed + trials.alone.failed_otherwise;
-        for number in ran + 1..=most {
-            if trials.alone.failed > 0 || self.is_over() {
+        for number in ran + 1..=most.max(ran + 2) {
+            if trials.failed_after_itself > 0 || self.is_over() {
                 break;
             }
             let execution = self.alone(&case.test, isolation, Probe::attempt(number))?;
             trials.alone.count(case, &execution);
+            let is_after_itself = number > ran + 1;
+            trials.failed_after_itself +=
+                u32::from(is_after_itself && case.fails_alike(&execution));
         }
         Ok(())
     }

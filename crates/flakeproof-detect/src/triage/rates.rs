@@ -152,9 +152,9 @@ fn beside_the_record(case: &Case, record: &Record) -> Option<Comparison> {
     (!is_told_by_base).then(now)
 }
 
-/// How it fared on the base, if what ran there was the base's code.
+/// How it fared on the base, if that tells of the base's code and of chance.
 fn sound_base(case: &Case) -> Option<&BaseTrials> {
-    case.base.as_ref().filter(|base| base.doubt.is_none())
+    case.base.as_ref().filter(|base| base.doubt_of_chance().is_none())
 }
 
 /// How a case fared in new processes, under some conditions.

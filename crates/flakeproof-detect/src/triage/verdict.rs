@@ -168,8 +168,9 @@ fn judge_flaky(
     evidence.extend(base.into_iter().flat_map(on_base));
     let failed_there = base.map_or(0, |base| base.alone.failed + base.in_order.failed);
     let passed_there = base.map_or(0, |base| base.alone.passed + base.in_order.passed);
-    let is_doubted = base.is_some_and(|base| base.doubt.is_some());
-    if failures > 0 || (failed_there > 0 && !is_doubted) {
+    let doubt = base.and_then(BaseTrials::doubt_of_chance);
+    let is_chance_there = failed_there > 0 && doubt.is_none();
+    if failures > 0 || is_chance_there {
         let Some(more_often) = rates::more_often(case, &record) else { return Verdict::Flaky };
         let is_told_by_record =
             matches!(more_often, Evidence::MoreOften { compared_with: ComparedWith::Record, .. });
@@ -179,9 +180,9 @@ fn judge_flaky(
     }
     evidence.extend(touch.evidence());
     match touch {
-        Touch::Touches(..) if passes + passed_there > 0 && !is_doubted => Verdict::NewlyFlaky,
+        Touch::Touches(..) if passes + passed_there > 0 && doubt.is_none() => Verdict::NewlyFlaky,
         Touch::Touches(..) | Touch::Silent(_) | Touch::Disjoint(..) => {
-            let doubt = base.and_then(|base| base.doubt.clone()).or_else(|| case.undecided.clone());
+            let doubt = doubt.or_else(|| case.undecided.clone());
             let why = doubt.unwrap_or_else(|| "it never failed like this before".to_owned());
             evidence.push(Evidence::Undecided { reason: may_be_new(&why) });
             Verdict::Unknown

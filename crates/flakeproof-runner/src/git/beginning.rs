@@ -46,7 +46,8 @@ impl NoBeginning {
 /// Who wants to know whether a failure is theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asker {
-    /// Somebody at work: on the default branch, edits are the change.
+    /// Somebody at work: on the default branch, edits are the change where the last commit is known to be
+    /// elsewhere, too, and else both are.
     Developer,
     /// A CI system, which tests what was pushed, whatever earlier steps left in the work tree.
     Ci {
@@ -59,8 +60,8 @@ impl Repository {
     /// Where the work began that is to be judged.
     ///
     /// The default branch is the one `origin/HEAD` points to, else the first that exists of
-    /// `origin/main`, `origin/master`, `main`, `master` and the one that git is configured to begin with, or
-    /// the only one there is.
+    /// `origin/main`, `origin/master`, the same of other remotes, `main`, `master` and the one that git is
+    /// configured to begin with, or the only one there is.
     ///
     /// # Errors
     /// Why it is not known.
@@ -83,7 +84,10 @@ impl Repository {
         };
         let base = self.merge_base(&reference).ok_or(NoBeginning::CommitsMissing)?;
         let is_edited = !now.edited.is_empty() || !now.is_complete;
-        if base.full_revision() != head || (*asker == Asker::Developer && is_edited) {
+        // A commit that no other repository is known to have is as new as the edits on top of it.
+        let is_published = reference.starts_with("refs/remotes/");
+        let edits_are_all = *asker == Asker::Developer && is_edited && is_published;
+        if base.full_revision() != head || edits_are_all {
             return Ok(base);
         }
         match before.or_else(|| self.commit("HEAD^1").ok().flatten()) {
@@ -115,12 +119,22 @@ impl Repository {
             "refs/remotes/origin/HEAD".to_owned(),
             "refs/remotes/origin/main".to_owned(),
             "refs/remotes/origin/master".to_owned(),
+        ];
+        let of_others = ["/HEAD", "/main", "/master"].iter().filter_map(|ending| {
+            let is_it = |(name, _): &&(&str, &str)| {
+                let branch = name.strip_prefix("refs/remotes/");
+                branch.and_then(|it| it.strip_suffix(ending)).is_some_and(|it| !it.contains('/'))
+            };
+            Some(existing.iter().find(is_it)?.0.to_owned())
+        });
+        let here = [
             "refs/heads/main".to_owned(),
             "refs/heads/master".to_owned(),
             format!("refs/heads/{configured}"),
         ];
-        let named = candidates.iter().find_map(|candidate| {
-            let (name, target) = existing.iter().find(|(name, _)| name == candidate)?;
+        let mut candidates = candidates.into_iter().chain(of_others).chain(here);
+        let named = candidates.find_map(|candidate| {
+            let (name, target) = existing.iter().find(|(name, _)| *name == candidate)?;
             let reference = if target.is_empty() { name } else { target };
             // What it points to may be gone.
             existing.iter().any(|(name, _)| name == reference).then_some(*reference)
@@ -176,7 +190,12 @@ mod tests {
         sandbox.commit([("a.py", "2\n")]);
         assert_eq!(of_developer(&sandbox), parent(&first));
         sandbox.write("b.py", "left by a step before");
-        assert_eq!(of_developer(&sandbox), merge_base(sandbox.head(), "main"));
+        assert_eq!(of_developer(&sandbox), parent(&first), "nobody else is known to have either");
+        assert_eq!(beginning(&sandbox, &Asker::Ci { before: None }), parent(&first));
+        sandbox.git(&["update-ref", "refs/remotes/upstream/main", "HEAD~1"]);
+        assert_eq!(of_developer(&sandbox), merge_base(first.clone(), "upstream/main"));
+        sandbox.git(&["update-ref", "refs/remotes/upstream/main", "HEAD"]);
+        assert_eq!(of_developer(&sandbox), merge_base(sandbox.head(), "upstream/main"));
         assert_eq!(beginning(&sandbox, &Asker::Ci { before: None }), parent(&first));
     }
 

@@ -314,18 +314,36 @@ fn is_made_from_code(path: &Path) -> bool {
     })
 }
 
-/// Whether a file of a work tree holds code of the project: neither of a package that is installed there, nor of
-/// a submodule, nor what only names a version, as tools write it for each commit.
+/// Whether a file of a work tree holds [own](is_own) code of the project.
 #[must_use]
 pub fn is_own_code(root: &Path, path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let ending = path.extension().unwrap_or_default().to_string_lossy();
-    let is_code =
-        CODE_ENDINGS.contains(&&*ending) && !name.trim_start_matches('_').starts_with("version");
+    CODE_ENDINGS.contains(&&*ending) && is_own(root, path)
+}
+
+/// Whether a file of a work tree is the project's: neither of a package that is installed there, nor of a
+/// submodule, nor what only names a version, as tools write it for each commit.
+#[must_use]
+pub fn is_own(root: &Path, path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut above = path.ancestors().skip(1).take_while(|folder| *folder != root);
-    is_code
-        && path.starts_with(root)
+    path.starts_with(root)
+        && !name.trim_start_matches('_').starts_with("version")
         && !above.any(|folder| is_installed(folder) || folder.join(".git").exists())
+}
+
+/// Whether a file is of a work tree of git's that is none of these: somebody may edit it beside them. Tools keep
+/// work trees of their own in hidden folders, and packages lie among others.
+#[must_use]
+pub fn is_of_another_work_tree(path: &Path, known: &[&Path]) -> bool {
+    let is_kept_by_tools = path.iter().any(|part| {
+        let part = part.to_string_lossy();
+        part.starts_with('.') || part == "node_modules" || part.ends_with("-packages")
+    });
+    let work_tree = path.ancestors().skip(1).find(|folder| folder.join(".git").exists());
+    let is_around =
+        |folder: &Path| known.iter().any(|it| folder.starts_with(it) || it.starts_with(folder));
+    !is_kept_by_tools && work_tree.is_some_and(|it| !is_around(it))
 }
 
 /// Whether a folder holds installed packages, which are many and do not depend on the code.

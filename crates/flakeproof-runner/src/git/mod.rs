@@ -30,7 +30,7 @@ mod tidy;
 pub use beginning::{Asker, NoBeginning};
 pub use branch::BranchError;
 pub use change::NoChange;
-pub use checkout::{Checkout, NoCheckout, is_own_code};
+pub use checkout::{Checkout, NoCheckout, is_of_another_work_tree, is_own, is_own_code};
 pub use churn::Churn;
 pub use moves::FileMove;
 pub use repository::{NoRepository, Repository};

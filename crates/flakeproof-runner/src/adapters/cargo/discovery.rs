@@ -24,20 +24,20 @@ use crate::process::{Death, End, Ended};
 /// Find the tests.
 pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
     refuse_what_runs_nothing(session)?;
-    // Both only read, and a call of cargo takes as long as many a test.
-    let (metadata, toolchain) = std::thread::scope(|scope| {
+    // Documentation is compiled when it is run.
+    let builds = !session.command.has("--doc");
+    // A call of cargo takes as long as many a test.
+    let (metadata, toolchain, artifacts) = std::thread::scope(|scope| {
         let toolchain = scope.spawn(|| toolchain(session));
-        (Metadata::read(session), toolchain.join())
+        let metadata = scope.spawn(|| Metadata::read(session));
+        let artifacts = if builds { artifacts::build(session) } else { Ok(Vec::new()) };
+        (metadata.join(), toolchain.join(), artifacts)
     });
-    let (metadata, toolchain) = (metadata?, unwound(toolchain)?);
+    let (metadata, toolchain) = (unwound(metadata)?, unwound(toolchain)?);
+    let artifacts = artifacts?;
     let of_nextest = match session.command.runner {
         Runner::Test => None,
         Runner::Nextest => Some(list_of_nextest(session)?),
-    };
-    // Documentation is compiled when it is run.
-    let artifacts = match session.command.has("--doc") {
-        true => Vec::new(),
-        false => artifacts::build(session)?,
     };
     let Captured { binaries, printed } = found::capture(session)?;
     let is_test = |artifact: &&Artifact| artifact.is_test();
@@ -158,16 +158,21 @@ pub(super) fn group_of(
     binary: Binary,
 ) -> Result<Group> {
     let selecting = session.command.harness.selecting(&session.command.all_filters());
-    let ended = ask(session, &binary, &selecting)?;
+    let skips_ignored = session.command.harness.ignored == Ignored::Skipped;
+    let ended = match skips_ignored {
+        true => ask_for_both(session, &binary, &selecting)?,
+        false => ask(session, &binary, &selecting)?,
+    };
     let package = metadata.name_of(&artifact.package_id).unwrap_or("unknown").to_owned();
     let target = artifact.target();
     let has_ended_well = ended.how == End::Died(Death::Exit(0));
     let list = if has_ended_well { parse_list(&ended.stdout) } else { List::None };
     let (way, tests) = match list {
-        List::Harness(names) => {
-            let ignored = ignored(session, &binary)?;
-            let listed = |name: String| Listed { is_ignored: ignored.contains(&name), name };
-            (Way::Harness(binary), names.into_iter().map(listed).collect())
+        List::Harness(selected) => {
+            let ignored: HashSet<String> = names(&ended.stderr).into_iter().collect();
+            let is_ignored = |name: &str| skips_ignored && ignored.contains(name);
+            let listed = |name: String| Listed { is_ignored: is_ignored(&name), name };
+            (Way::Harness(binary), selected.into_iter().map(listed).collect())
         }
         List::Own(names) => {
             let listed = |name| Listed { name, is_ignored: false };
@@ -189,21 +194,34 @@ fn ask(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<
     session.to_end(&instructions, Some(LISTING))
 }
 
+/// Lists the tests of a binary on the one stream and, if it is of Rust's own harness, on the other those
+/// that the harness will not run. What is no such binary could run all its tests a second time.
+const BOTH: &str = r#"program=$1
+shift
+list=$("$program" "$@" 2>/dev/null) || exit
+printf '%s\n' "$list"
+case $list in
+*' benchmark' | *' benchmarks') exec "$program" --ignored --list 1>&2 2>/dev/null ;;
+esac
+"#;
+
+/// Ask for both lists in one process under guard: the guard takes longer to start than most binaries to
+/// answer.
+fn ask_for_both(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<Ended> {
+    let mut command = ["sh", "-c", BOTH, "sh"].map(str::to_owned).to_vec();
+    command.push(binary.path.clone());
+    command.extend(selecting.iter().cloned());
+    command.push("--list".to_owned());
+    let instructions = session.instructions(command, &binary.folder, binary.variables.clone());
+    session.to_end(&instructions, Some(LISTING))
+}
+
 /// The tests of a binary that the user's command selects, without benchmarks.
 pub(super) fn listed_tests(session: &CargoSession, binary: &Binary) -> Result<Vec<String>> {
     let selecting = session.command.harness.selecting(&session.command.all_filters());
     let listed = ask(session, binary, &selecting)?.stdout;
     let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(tests.map(str::to_owned).collect())
-}
-
-/// The tests that the harness will not run.
-fn ignored(session: &CargoSession, binary: &Binary) -> Result<HashSet<String>> {
-    if session.command.harness.ignored != Ignored::Skipped {
-        return Ok(HashSet::new());
-    }
-    let ended = ask(session, binary, &["--ignored".to_owned()])?;
-    Ok(names(&ended.stdout).into_iter().collect())
 }
 
 /// What a binary answers to `--list`.

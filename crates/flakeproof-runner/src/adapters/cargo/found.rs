@@ -172,12 +172,15 @@ shift
 case $1 in
 */rust_out | */rustdoctest*) exec "$@" ;;
 esac
-number=$(ls "$notes" | wc -l)
-folder=$notes/$(printf %06d "$number")
-mkdir "$folder" || exit 70
-printf '%s' "$1" > "$folder/program"
-pwd > "$folder/folder"
-env -0 > "$folder/variables"
+set -e
+program=$1
+# Each program that is started takes as long as some tests do: the shell counts and writes by itself.
+set -- "$notes"/*.program
+[ -e "$1" ] || shift
+note=$notes/$((1000000 + $#))
+pwd > "$note.folder"
+env -0 > "$note.variables"
+printf '%s' "$program" > "$note.program"
 "#;
 
 /// Variables that the script's shell sets itself.
@@ -210,9 +213,10 @@ pub(super) fn capture(session: &CargoSession) -> Result<Captured> {
     if how != End::Died(Death::Exit(0)) {
         return Err(session::not_listed(&session.settings.command, &printed));
     }
-    let mut folders = entries(&notes)?;
-    folders.sort_unstable();
-    let binaries = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<_>>>()?;
+    let mut programs = entries(&notes)?;
+    programs.retain(|it| it.extension().is_some_and(|it| it == "program"));
+    programs.sort_unstable();
+    let binaries = programs.iter().map(|program| read(program)).collect::<Result<Vec<_>>>()?;
     Ok(Captured { binaries, printed })
 }
 
@@ -236,9 +240,10 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     entries.map(|entry| entry.map(|it| it.path()).map_err(doing())).collect()
 }
 
-fn read(notes: &Path) -> Result<Binary> {
-    let file = |name: &str| {
-        std::fs::read(notes.join(name)).map_err(Error::io("read how cargo starts a test"))
+fn read(program: &Path) -> Result<Binary> {
+    let file = |kind: &str| {
+        std::fs::read(program.with_extension(kind))
+            .map_err(Error::io("read how cargo starts a test"))
     };
     let text = |name: &str| file(name).map(|it| String::from_utf8_lossy(&it).into_owned());
     Ok(Binary {
