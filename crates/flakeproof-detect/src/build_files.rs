@@ -30,19 +30,28 @@ pub(crate) enum Content {
 
 const FOR_PEOPLE_ENDINGS: [&str; 4] = [".adoc", ".markdown", ".md", ".rst"];
 
-/// How names of files begin that are for people whatever their ending.
-const FOR_PEOPLE: [&str; 10] = [
-    ".editorconfig",
-    ".gitignore",
-    ".mailmap",
+/// Files for people that need no ending, or are plain text; `LICENSE-MIT` is one, too.
+const FOR_PEOPLE: [&str; 16] = [
     "AUTHORS",
     "CHANGELOG",
+    "CHANGES",
+    "CITATION",
     "CODEOWNERS",
-    "CONTRIBUT",
+    "CONTRIBUTING",
+    "CONTRIBUTORS",
     "COPYING",
+    "HISTORY",
+    "INSTALL",
     "LICENSE",
+    "MAINTAINERS",
+    "NEWS",
+    "NOTES",
     "README",
+    "TODO",
 ];
+
+/// What tells editors and git how to treat files.
+const FOR_TOOLS_OF_PEOPLE: [&str; 3] = [".editorconfig", ".gitignore", ".mailmap"];
 
 const CODE_ENDINGS: [&str; 37] = [
     ".cjs", ".clj", ".cs", ".css", ".dart", ".erl", ".ex", ".exs", ".fs", ".groovy", ".hs",
@@ -55,7 +64,9 @@ const CODE_ENDINGS: [&str; 37] = [
 pub(crate) fn content(path: &str) -> Content {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ends = |endings: &[&str]| endings.iter().any(|it| name.ends_with(it));
-    if ends(&FOR_PEOPLE_ENDINGS) || FOR_PEOPLE.iter().any(|it| name.starts_with(it)) {
+    let stem = name.strip_suffix(".txt").unwrap_or(name);
+    let is_named_for_people = FOR_PEOPLE.contains(&stem.split('-').next().unwrap_or(stem));
+    if ends(&FOR_PEOPLE_ENDINGS) || is_named_for_people || FOR_TOOLS_OF_PEOPLE.contains(&name) {
         Content::ForPeople
     } else if ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS) {
         Content::Code
@@ -163,5 +174,34 @@ pub(crate) fn decides(path: &str) -> Option<Decides> {
         Some(Decides::Packages)
     } else {
         ends(&COMPILED_ENDINGS).then_some(Decides::Compiled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_known_wherever_their_lists_lie() {
+        for path in
+            ["requirements/base.txt", "requirements-dev.txt", "web/pnpm-lock.yaml", ".npmrc"]
+        {
+            assert_eq!(decides(path), Some(Decides::Packages), "{path}");
+        }
+        assert_eq!(decides(".cargo/config.toml"), Some(Decides::Compiling));
+        assert_eq!(decides("shop/requirements.py"), None);
+    }
+
+    #[test]
+    fn what_is_neither_for_people_nor_code_is_data() {
+        for path in ["README.md", "LICENSE-MIT", "NOTES", "docs/guide.rst", "CHANGES.txt"] {
+            assert_eq!(content(path), Content::ForPeople, "{path}");
+        }
+        for path in ["web/app.ts", "shop.py", "style.css"] {
+            assert_eq!(content(path), Content::Code, "{path}");
+        }
+        for path in ["prices.txt", "NEWS.json", "scripts/test.sh", "certs/key.pem", "limits"] {
+            assert_eq!(content(path), Content::Data, "{path}");
+        }
     }
 }

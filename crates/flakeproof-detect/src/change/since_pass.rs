@@ -259,11 +259,12 @@ fn is_below(root: &Path, path: &str, folders: &[&str]) -> bool {
 /// generate, too.
 fn is_of_a_build(root: &Path, path: &Path) -> bool {
     let mut folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
-    folders.any(|folder| {
-        let is_built_by = |manifest| folder.with_file_name(manifest).is_file();
-        folder.ends_with("target")
-            && ["Cargo.toml", "build.sbt", "pom.xml"].into_iter().any(is_built_by)
-    })
+    path.starts_with(root)
+        && folders.any(|folder| {
+            let is_built_by = |manifest| folder.with_file_name(manifest).is_file();
+            folder.ends_with("target")
+                && ["Cargo.toml", "build.sbt", "pom.xml"].into_iter().any(is_built_by)
+        })
 }
 
 fn new_surroundings(then: &Surroundings, now: &Surroundings) -> Vec<String> {

@@ -56,6 +56,11 @@ pub(super) struct BaseTrials {
 }
 
 impl BaseTrials {
+    /// Whether it failed there in another way than the suite's, too.
+    pub(super) fn fails_otherwise(&self) -> bool {
+        self.alone.failed_otherwise + self.in_order.failed_otherwise > 0
+    }
+
     /// Why what failed there may have failed for another reason than chance: it was not the base's code, or it
     /// lacks something there, or it finds something.
     pub(super) fn doubt_of_chance(&self) -> Option<String> {

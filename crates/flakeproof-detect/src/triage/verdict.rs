@@ -28,8 +28,8 @@ use std::collections::{HashMap, HashSet};
 
 use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
-    Attempt, ComparedWith, Conditions, Dependencies, Evidence, Execution, Group, GroupCause, Kind,
-    Outcome, Signature, Stage, Suite, TestFinding, TestId, Verdict,
+    Attempt, ComparedWith, Conditions, Dependencies, Evidence, Execution, Failure, Group,
+    GroupCause, Kind, Outcome, Signature, Stage, Suite, TestFinding, TestId, Verdict,
 };
 use flakeproof_runner::Adapter;
 
@@ -171,7 +171,12 @@ fn judge_flaky(
     let doubt = base.and_then(BaseTrials::doubt_of_chance);
     let is_chance_there = failed_there > 0 && doubt.is_none();
     if failures > 0 || is_chance_there {
-        let Some(more_often) = rates::more_often(case, &record) else { return Verdict::Flaky };
+        let Some(more_often) = rates::more_often(case, &record) else {
+            let Some(why) = new_way_to_fail(case, experiments) else { return Verdict::Flaky };
+            evidence.extend(touch.evidence());
+            evidence.push(Evidence::Undecided { reason: may_be_new(&why) });
+            return Verdict::Unknown;
+        };
         let is_told_by_record =
             matches!(more_often, Evidence::MoreOften { compared_with: ComparedWith::Record, .. });
         evidence.push(more_often);
@@ -188,6 +193,23 @@ fn judge_flaky(
             Verdict::Unknown
         }
     }
+}
+
+/// What was seen of a way to fail that is neither the suite's failure nor known from before the change: it may be
+/// the change's, however well known the other one is.
+fn new_way_to_fail(case: &Case, experiments: &Experiments<'_>) -> Option<String> {
+    if case.base.as_ref().is_some_and(|base| base.fails_otherwise()) {
+        return None;
+    }
+    let fresh = case.fresh().map(|attempt| &attempt.execution);
+    let others = fresh.chain(case.in_order()).filter(|it| it.outcome.is_failure());
+    let failures = others.filter(|it| !case.fails_alike(it)).filter_map(|it| it.failure.as_ref());
+    let is_new = |failure: &&Failure| {
+        (experiments.record)(&case.test, Some(&failure.signature)).failures() == 0
+    };
+    let message =
+        failures.filter(is_new).map(|it| it.message.lines().next().unwrap_or("")).next()?;
+    Some(format!("it also fails in another way, which is not known from before: {message}"))
 }
 
 fn may_be_new(why: &str) -> String {
