@@ -108,4 +108,9 @@ mod tests {
         assert_eq!(replaced, Some(format!("before\n{wanted}\nafter\n")));
         assert_eq!(with_line("nothing\n", "a"), None);
     }
+
+    #[test]
+    fn all_pages_say_what_the_one_file_says() {
+        assert_eq!(check(), Ok(()));
+    }
 }
