@@ -7,7 +7,7 @@ use std::time::Instant;
 use flakeproof_testkit::{python, skipped};
 use serde_json::Value;
 
-use crate::{capabilities, cargo, documents, platforms, root, run, test_binaries};
+use crate::{capabilities, cargo, documents, figures, platforms, root, run, test_binaries};
 
 /// One project of each runner, from its change to its verdict.
 const ONE_OF_EACH: &str = "pytest/data-file-changed,cargo/regression,go/regression,maven/regression,\
@@ -97,6 +97,7 @@ fn readings() -> Result<(), String> {
     step("dependency arrows", arrows)?;
     step("table of adapters", capabilities::check)?;
     step("table of platforms", platforms::check)?;
+    step("figures", figures::check)?;
     step("documents", documents::check)?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];

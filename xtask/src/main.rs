@@ -9,6 +9,7 @@ mod capabilities;
 mod check;
 mod dist;
 mod documents;
+mod figures;
 mod model;
 mod platforms;
 mod test_binaries;
@@ -28,6 +29,7 @@ cargo xtask test     only the tests, several binaries at a time
 cargo xtask arrows   only the dependency arrows of the design
 cargo xtask capabilities   write the book's table of what each adapter can do
 cargo xtask dist DIR [TARGET [PROGRAM]]   pack the program for people without a Rust toolchain
+cargo xtask figures  write the figures of `predict` into README and the book
 cargo xtask platforms   write the book's table of where each command was tried
 cargo xtask map      write the map of the workspace into CONTRIBUTING
 cargo xtask model S  train the model inside the program again, given the folder S with the projects
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         ["dist", out] => dist::pack(out, None, None),
         ["dist", out, target] => dist::pack(out, Some(target), None),
         ["dist", out, target, program] => dist::pack(out, Some(target), Some(program)),
+        ["figures"] => figures::write(),
         ["platforms"] => platforms::write(),
         ["map"] => documents::write_map(),
         ["model", sources] => model::train(Path::new(sources), None),

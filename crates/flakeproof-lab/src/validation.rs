@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flakeproof_core::Seed;
-use flakeproof_learn::ensemble::{BaseModel, Basis, EnsembleError, EnsembleParams, Readings};
+use flakeproof_learn::ensemble::{
+    AboutEnsemble, BaseModel, BaseModels, Basis, EnsembleError, EnsembleParams, Readings,
+};
 use flakeproof_learn::evaluate::{Confusion, Fold, HeldOut, Isotonic, average_precision, folds};
-use flakeproof_learn::flast::{Aim, Corpus, HoldOut, Neighbourhood, Recipe};
+use flakeproof_learn::flast::{Aim, Corpus, Cut, HoldOut, Neighbourhood, Recipe};
 use flakeproof_learn::labelled::LabelledTest;
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +133,11 @@ impl Protocol {
         }
     }
 
+    /// The folds of some tests.
+    fn folds_of(self, tests: &[LabelledTest], cut: Cut, count: usize, seed: Seed) -> Vec<Fold> {
+        self.folds(&Corpus::of_tests(tests, cut), count, seed)
+    }
+
     /// What is held out inside the training part: the same unit as outside.
     #[must_use]
     pub fn hold_out(self) -> HoldOut {
@@ -160,11 +167,25 @@ impl FlastValidationParams {
     /// Cut, learn and ask, fold by fold. `clock` says how much time has passed since any moment.
     #[must_use]
     pub fn run(&self, tests: &[LabelledTest], clock: &dyn Fn() -> Duration) -> FlastValidation {
+        self.run_on_forms(tests, tests.len(), clock).0
+    }
+
+    /// The same, and what is said of another form of each test. After the first `originals` tests stand
+    /// their other forms in the same order; nothing is ever learned from those.
+    #[must_use]
+    pub fn run_on_forms(
+        &self,
+        tests: &[LabelledTest],
+        originals: usize,
+        clock: &dyn Fn() -> Duration,
+    ) -> (FlastValidation, FlastValidation) {
         let begin = clock();
         let corpus = Corpus::of_tests(tests, self.recipe.cut);
         let cutting = clock().saturating_sub(begin);
-        let folds = self.protocol.folds(&corpus, self.folds, self.seed);
+        let (tests, forms) = tests.split_at(originals);
+        let folds = self.protocol.folds_of(tests, self.recipe.cut, self.folds, self.seed);
         let mut validation = FlastValidation { folds: folds.len(), ..FlastValidation::default() };
+        let mut of_forms = validation.clone();
         for (number, fold) in folds.into_iter().enumerate() {
             let start = clock();
             // All rows were cut at once; each fold learns from its own part only.
@@ -172,29 +193,24 @@ impl FlastValidationParams {
             validation.learning += cutting.mul_f64(share);
             let known =
                 Neighbourhood::of_rows(&corpus, fold.train.clone(), &self.recipe, self.seed);
-            let threshold = self.threshold(&known);
-            let probability = self.calibration(&known);
-            let learned = clock();
-            let opinions = known.ask_rows(&fold.test);
-            validation.learning += learned.saturating_sub(start);
-            validation.predicting += clock().saturating_sub(learned) + cutting.mul_f64(1.0 - share);
-            for (row, opinion) in fold.test.iter().zip(&opinions) {
-                let predicted = opinion.flaky_share >= threshold;
-                let category = predicted.then(|| known.category(opinion)).flatten();
-                let truth = corpus.category(*row);
-                validation.asked.push(FlastPrediction {
-                    row: *row,
-                    fold: number,
-                    flaky_share: opinion.flaky_share,
-                    probability: probability.as_ref().map(|it| it.probability(opinion.flaky_share)),
-                    predicted,
-                    flaky: corpus.is_flaky(*row),
-                    is_category_right: category.zip(truth).map(|((said, _), is)| said == is),
-                });
+            let learned = FlastFold {
+                number,
+                threshold: self.threshold(&known),
+                probability: self.calibration(&known),
+                corpus: &corpus,
+                known,
+            };
+            let then = clock();
+            validation.asked.extend(learned.ask(&fold.test, 0));
+            validation.learning += then.saturating_sub(start);
+            validation.predicting += clock().saturating_sub(then) + cutting.mul_f64(1.0 - share);
+            if !forms.is_empty() {
+                of_forms.asked.extend(learned.ask(&fold.test, originals));
             }
         }
         validation.asked.sort_by_key(|asked| asked.row);
-        validation
+        of_forms.asked.sort_by_key(|asked| asked.row);
+        (validation, of_forms)
     }
 
     /// The threshold, chosen on the training part alone; above every share where nothing will do.
@@ -212,6 +228,43 @@ impl FlastValidationParams {
     fn held_out(&self, known: &Neighbourhood<'_, '_>) -> HeldOut {
         known.held_out_shares(self.protocol.hold_out(), self.seed)
     }
+}
+
+/// What was learned for one fold.
+struct FlastFold<'c, 'a> {
+    number: usize,
+    threshold: f64,
+    probability: Option<Isotonic>,
+    corpus: &'c Corpus<'a>,
+    known: Neighbourhood<'c, 'a>,
+}
+
+impl FlastFold<'_, '_> {
+    /// What is said of some tests in the form that stands so many rows further on.
+    fn ask<'r>(&'r self, rows: &'r [u32], further: usize) -> impl Iterator<Item = FlastPrediction> {
+        let opinions = self.known.ask_rows(&further_on(rows, further));
+        rows.iter().zip(opinions).map(|(row, opinion)| {
+            let predicted = opinion.flaky_share >= self.threshold;
+            let category = predicted.then(|| self.known.category(&opinion)).flatten();
+            let truth = self.corpus.category(*row);
+            let calibrated = self.probability.as_ref();
+            FlastPrediction {
+                row: *row,
+                fold: self.number,
+                flaky_share: opinion.flaky_share,
+                probability: calibrated.map(|it| it.probability(opinion.flaky_share)),
+                predicted,
+                flaky: self.corpus.is_flaky(*row),
+                is_category_right: category.zip(truth).map(|((said, _), is)| said == is),
+            }
+        })
+    }
+}
+
+/// The rows that stand so many rows further on.
+fn further_on(rows: &[u32], further: usize) -> Vec<u32> {
+    let further = u32::try_from(further).unwrap_or(u32::MAX);
+    rows.iter().map(|row| row.saturating_add(further)).collect()
 }
 
 impl FlastValidation {
@@ -270,39 +323,51 @@ impl EnsembleValidationParams {
         readings: &Readings,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<EnsembleValidation, EnsembleError> {
-        let corpus = Corpus::of_tests(readings.tests(), self.ensemble.recipe.cut);
-        let folds = self.protocol.folds(&corpus, self.folds, self.ensemble.seed);
+        Ok(self.run_on_forms(readings, readings.tests().len(), progress)?.0)
+    }
+
+    /// The same, and what is said of another form of each test. After the first `originals` readings stand
+    /// those of their other forms in the same order; nothing is ever learned from them.
+    ///
+    /// # Errors
+    /// When a fold has too few tests to learn from.
+    pub fn run_on_forms(
+        &self,
+        readings: &Readings,
+        originals: usize,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<(EnsembleValidation, EnsembleValidation), EnsembleError> {
+        let cut = self.ensemble.recipe.cut;
+        let corpus = Corpus::of_tests(readings.tests(), cut);
+        let (tests, forms) = readings.tests().split_at(originals);
+        let folds = self.protocol.folds_of(tests, cut, self.folds, self.ensemble.seed);
         let hold_out = self.protocol.hold_out();
         let ensemble = EnsembleParams { hold_out, ..self.ensemble.clone() };
         let mut validation =
             EnsembleValidation { folds: folds.len(), ..EnsembleValidation::default() };
+        let mut of_forms = validation.clone();
         for (number, fold) in folds.iter().enumerate() {
             progress(number, folds.len());
             let (members, about) = ensemble.fit_rows(readings, &corpus, &fold.train, "")?;
-            let tests = &fold.test;
-            let opinions = ensemble.neighbours(&corpus, &fold.train, tests);
-            let said = members.ask_rows(readings, &opinions, tests);
-            let from = |basis: Basis| {
-                let balanced = about.thresholds(basis).balanced;
-                balanced.map_or(f64::INFINITY, |level| level.from)
+            let ask = |further: usize| {
+                let rows = further_on(&fold.test, further);
+                let opinions = ensemble.neighbours(&corpus, &fold.train, &rows);
+                let said = members.ask_rows(readings, &opinions, &rows);
+                let place = |(at, row)| Asked { readings, fold: number, at, row, said: &said };
+                let asked = rows.into_iter().enumerate().map(place);
+                let asked = asked.map(|asked| asked.prediction(&members, &about));
+                // A form is told as the test it is one of.
+                let rows = fold.test.iter();
+                asked
+                    .zip(rows)
+                    .map(|(asked, row)| EnsemblePrediction { row: *row, ..asked })
+                    .collect()
             };
-            for (at, row) in tests.iter().enumerate() {
-                let said: Vec<f64> = said.iter().map(|scores| scores[at]).collect();
-                let blended =
-                    || about.blend.ask(&said.iter().copied().map(Some).collect::<Vec<_>>());
-                let (score, basis) = match members.score_text(readings, *row) {
-                    Some(score) => (score, Basis::Text),
-                    None => (blended().0, Basis::Project),
-                };
-                validation.asked.push(EnsemblePrediction {
-                    row: *row,
-                    fold: number,
-                    score,
-                    probability: about.probability(score, basis),
-                    said: about.members.iter().copied().zip(said).collect(),
-                    predicted: score >= from(basis),
-                    flaky: readings.tests()[*row as usize].flaky,
-                });
+            let said: Vec<EnsemblePrediction> = ask(0);
+            validation.asked.extend(said);
+            if !forms.is_empty() {
+                let said: Vec<EnsemblePrediction> = ask(originals);
+                of_forms.asked.extend(said);
             }
             let weights = about.members.iter().copied().zip(about.blend.weights().iter().copied());
             validation.weights.push(weights.collect());
@@ -312,7 +377,41 @@ impl EnsembleValidationParams {
         }
         progress(folds.len(), folds.len());
         validation.asked.sort_by_key(|asked| asked.row);
-        Ok(validation)
+        of_forms.asked.sort_by_key(|asked| asked.row);
+        of_forms.members.clone_from(&validation.members);
+        of_forms.weights.clone_from(&validation.weights);
+        Ok((validation, of_forms))
+    }
+}
+
+/// A test that is asked about in a fold, and what each member says of all that are.
+struct Asked<'r> {
+    readings: &'r Readings,
+    fold: usize,
+    /// Its place among them.
+    at: usize,
+    row: u32,
+    said: &'r [Vec<f64>],
+}
+
+impl Asked<'_> {
+    fn prediction(&self, members: &BaseModels, about: &AboutEnsemble) -> EnsemblePrediction {
+        let said: Vec<f64> = self.said.iter().map(|scores| scores[self.at]).collect();
+        let blended = || about.blend.ask(&said.iter().copied().map(Some).collect::<Vec<_>>());
+        let (score, basis) = match members.score_text(self.readings, self.row) {
+            Some(score) => (score, Basis::Text),
+            None => (blended().0, Basis::Project),
+        };
+        let balanced = about.thresholds(basis).balanced;
+        EnsemblePrediction {
+            row: self.row,
+            fold: self.fold,
+            score,
+            probability: about.probability(score, basis),
+            said: about.members.iter().copied().zip(said).collect(),
+            predicted: score >= balanced.map_or(f64::INFINITY, |level| level.from),
+            flaky: self.readings.tests()[self.row as usize].flaky,
+        }
     }
 }
 

@@ -5,12 +5,15 @@
 //! dependency graph, its paths, what a test reaches) is written once, over this form.
 
 use flakeproof_core::TestId;
+use serde::{Deserialize, Serialize};
 
 use crate::Language;
 
 /// A piece of a file's text. The text itself stays with its [`Unit`], so that a large project costs
 /// little more than its text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Span {
     /// The first byte.
     pub start: u32,
@@ -21,13 +24,18 @@ pub struct Span {
 }
 
 /// A file in the form data flow needs.
-#[derive(Debug, Clone)]
+///
+/// It is written down without its path and its text: whoever reads it back has both, and looked it up
+/// by them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Unit {
     /// Where it is, relative to the project's root, with `/`.
+    #[serde(skip)]
     pub path: String,
     /// Its language.
     pub language: Language,
     /// All of it.
+    #[serde(skip)]
     pub text: String,
     /// What other files call the place its declarations live in: `com.acme.orders`,
     /// `tests.test_orders`, `github.com/acme/orders`, `orders::basket`.
@@ -43,7 +51,7 @@ pub struct Unit {
 }
 
 /// What a file takes from elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Import {
     /// What it is called here; `*` for everything of the path.
     pub name: String,
@@ -55,7 +63,7 @@ pub struct Import {
 }
 
 /// A class, an interface, an enum, a struct, an `impl`, a `describe` block.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TypeDeclaration {
     /// Its name with those of the classes around it: `Outer.Inner`.
     pub name: String,
@@ -68,7 +76,7 @@ pub struct TypeDeclaration {
 }
 
 /// A variable of a class or of a file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Field {
     /// Its name.
     pub name: Span,
@@ -79,7 +87,7 @@ pub struct Field {
 }
 
 /// A function, a method, a constructor, a lambda or a test.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Function {
     /// Its own name; the title of a test that has one; empty for a lambda.
     pub name: String,
@@ -103,7 +111,7 @@ pub struct Function {
 }
 
 /// When a function runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// By itself: it is a test.
     Test(TestId),
@@ -118,7 +126,7 @@ pub enum Role {
 }
 
 /// A parameter of a function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
     /// Its name.
     pub name: Span,
@@ -159,7 +167,7 @@ impl Unit {
 }
 
 /// One step of a function.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Statement {
     /// A value gets a name: a declaration, an assignment, the variable of a loop, of a `catch`, of
     /// a `with`.
@@ -199,7 +207,7 @@ pub enum Statement {
 }
 
 /// Why statements are nested in another one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Block {
     /// A pair of braces, a `with`, a `synchronized`, a `using`.
     Plain,
@@ -219,7 +227,7 @@ pub enum Block {
 }
 
 /// Where a value comes from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Expression {
     /// A variable, a class, a module, by its name; `this` and `self` too.
     Name(Span),
@@ -257,7 +265,7 @@ pub enum Expression {
 }
 
 /// How a value is made of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
     /// Arithmetic, text concatenation, bits.
     Arithmetic,

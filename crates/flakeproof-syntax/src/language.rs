@@ -1,12 +1,14 @@
 //! The languages in which tests are found, and what there is to know about each.
 
+use serde::{Deserialize, Serialize};
+
 use crate::flow::Unit;
 use crate::languages;
 use crate::languages::Lowering;
 use crate::outline::{CallReader, Outline, Reading};
 
 /// A language in which tests are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Language {
     /// JUnit 3, 4 and 5, and TestNG.
     Java,

@@ -13,6 +13,7 @@ mod language;
 mod languages;
 pub mod metrics;
 mod outline;
+pub mod perturbation;
 pub mod project;
 pub mod rules;
 pub mod smells;

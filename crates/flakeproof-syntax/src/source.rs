@@ -143,6 +143,13 @@ impl Layout {
         matches!(path.rsplit('/').next(), Some("go.mod" | "Cargo.toml"))
     }
 
+    /// The names of the modules and crates above a file, with the file's path inside them: all that the
+    /// layout tells of it.
+    pub fn names_above<'p>(&'p self, path: &'p str) -> impl Iterator<Item = &'p str> {
+        let above = [self.go_module(path), self.crate_of(path)];
+        above.into_iter().flat_map(|it| it.map_or(["", ""], |(name, inside)| [name, inside]))
+    }
+
     /// The Go module a file belongs to, and the file's path inside it.
     pub(crate) fn go_module<'p>(&self, path: &'p str) -> Option<(&str, &'p str)> {
         nearest(&self.go_modules, path)

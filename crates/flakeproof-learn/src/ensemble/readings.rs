@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use flakeproof_syntax::cues;
 use flakeproof_syntax::flow::Declared;
 use flakeproof_syntax::project::ProjectIndex;
-use flakeproof_syntax::rules::{self, Rule, RuleSet};
+use flakeproof_syntax::rules::{self, Finding, Rule, RuleSet};
 use flakeproof_syntax::smells::SmellReader;
 use flakeproof_syntax::words::{self, Comments, parts};
 
@@ -203,13 +203,44 @@ impl<'p> SourceReader<'p> {
     /// What is read of a test, as it runs in a class: its own, or one that inherits it.
     #[must_use]
     pub fn read(&self, test: Declared, class: &str, source: &str, comments: Comments) -> Reading {
+        let found = rules::check(self.project, test, Some(class), &self.rules);
+        self.read_with(test, class, source, comments, &found)
+    }
+
+    /// The same, and what the rules find in the test as it stands in its own class: they look once where
+    /// that is the class it runs in.
+    #[must_use]
+    pub fn read_and_check(
+        &self,
+        test: Declared,
+        class: &str,
+        source: &str,
+        comments: Comments,
+    ) -> (Reading, Vec<Finding>) {
+        let own = rules::check(self.project, test, None, &self.rules);
+        let runs_in = self.project.find_class(class).or_else(|| self.project.owner(test));
+        if runs_in == self.project.owner(test) {
+            (self.read_with(test, class, source, comments, &own), own)
+        } else {
+            (self.read(test, class, source, comments), own)
+        }
+    }
+
+    fn read_with(
+        &self,
+        test: Declared,
+        class: &str,
+        source: &str,
+        comments: Comments,
+        found: &[Finding],
+    ) -> Reading {
         let words = match self.words {
             ReadWords::Yes => self.words(test, class, source, comments),
             ReadWords::No => WordBag::default(),
         };
         let mut smells = self.smells.numbers(test, Some(class));
         smells.extend(cues::numbers(source, comments));
-        smells.extend(self.findings(test, class));
+        smells.extend(counts(found));
         let text = SmellReader::numbers_of_test(source, comments);
         Reading { words, smells, text, standing: self.standing(test, class) }
     }
@@ -232,17 +263,6 @@ impl<'p> SourceReader<'p> {
             bag.add(space, texts.flat_map(|(text, comments)| words::of_code(text, comments)));
         }
         bag
-    }
-
-    /// How much each rule finds in a test.
-    fn findings(&self, test: Declared, class: &str) -> [f32; Rule::ALL.len()] {
-        let mut counts = [0.0; Rule::ALL.len()];
-        for found in rules::check(self.project, test, Some(class), &self.rules) {
-            if let Some(count) = counts.get_mut(found.rule as usize) {
-                *count += 1.0;
-            }
-        }
-        counts
     }
 
     /// Where a test stands; what others call this project is not known here.
@@ -278,6 +298,17 @@ impl Reading {
             standing: None,
         }
     }
+}
+
+/// How often each rule found something.
+fn counts(found: &[Finding]) -> [f32; Rule::ALL.len()] {
+    let mut counts = [0.0; Rule::ALL.len()];
+    for found in found {
+        if let Some(count) = counts.get_mut(found.rule as usize) {
+            *count += 1.0;
+        }
+    }
+    counts
 }
 
 fn own_words(source: &str, class: &str, comments: Comments) -> WordBag {

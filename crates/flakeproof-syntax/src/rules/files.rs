@@ -9,17 +9,19 @@ use crate::flow::{Expression, Operation, Unit};
 
 pub(super) fn look(scene: &Scene<'_>, found: &mut Vec<Finding>) {
     let own = scene.file.text_of(scene.function.span);
-    let is_replaced = own.contains("patch")
-        || own.contains("mock")
-        || own.contains("Mock")
-        || scene.file.text.contains("memfs")
-        || scene.file.text.contains("pyfakefs");
+    let is_replaced = || {
+        own.contains("patch")
+            || own.contains("mock")
+            || own.contains("Mock")
+            || scene.file.text.contains("memfs")
+            || scene.file.text.contains("pyfakefs")
+    };
     for (at, step, call, _) in scene.calls() {
         if step.part == Part::After || step.in_raises || found.len() > 20 {
             continue;
         }
         let value = scene.value(at, call);
-        if !is_replaced && let Some(name) = written_path(scene, value, call) {
+        if let Some(name) = written_path(scene, value, call).filter(|_| !is_replaced()) {
             found.push(Finding {
                 line: call.span().line,
                 rule: Rule::FixedTempPath,

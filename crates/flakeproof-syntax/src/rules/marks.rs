@@ -50,11 +50,10 @@ fn fixed_test_order(scene: &Scene<'_>, found: &mut Vec<Finding>) {
         return;
     }
     let text = &scene.file.text;
-    let ordered =
-        ["@TestMethodOrder(", "@FixMethodOrder"].iter().find(|word| text.contains(**word));
+    let is_ordered =
+        || ["@TestMethodOrder(", "@FixMethodOrder"].iter().any(|word| text.contains(word));
     let own = scene.mark(|text| text.contains("@Order(") || text.contains("dependsOnMethods"));
-    if let Some((_, line)) = own.filter(|(mark, _)| ordered.is_some() || mark.contains("dependsOn"))
-    {
+    if let Some((_, line)) = own.filter(|(mark, _)| mark.contains("dependsOn") || is_ordered()) {
         found.push(Finding {
             line,
             rule: Rule::FixedTestOrder,

@@ -19,9 +19,6 @@ pub(super) fn look(scene: &Scene<'_>, found: &mut Vec<Finding>) {
 }
 
 fn default_locale<'p>(scene: &Scene<'p>, comparison: Comparison<'p>, found: &mut Vec<Finding>) {
-    if scene.file.text.contains("Locale.setDefault") || scene.file.text.contains("setlocale") {
-        return;
-    }
     for (side, other) in comparison.sides() {
         if quoted(other.file, other.expression).is_none() {
             continue;
@@ -33,6 +30,10 @@ fn default_locale<'p>(scene: &Scene<'p>, comparison: Comparison<'p>, found: &mut
             !hit && (name.is_empty() || name == "format")
         });
         if hit {
+            let text = &scene.file.text;
+            if text.contains("Locale.setDefault") || text.contains("setlocale") {
+                return;
+            }
             found.push(Finding {
                 line: comparison.line,
                 rule: Rule::DefaultLocale,

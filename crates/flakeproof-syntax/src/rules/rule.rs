@@ -4,10 +4,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 macro_rules! rules {
     ($($(#[doc = $doc:literal])+ $rule:ident $id:literal $name:literal $cause:literal $state:ident: $advice:literal;)+) => {
         /// Something in a test that is known to make tests flaky.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum Rule {
             $($(#[doc = $doc])+ $rule,)+
         }
@@ -233,7 +235,7 @@ fn meant(words: &[String]) -> Result<Vec<Rule>, String> {
 }
 
 /// What a rule found in a test.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Finding {
     /// The line, counted from 1.
     pub line: u32,

@@ -213,19 +213,19 @@ fn patch_left(scene: &Scene<'_>, found: &mut Vec<Finding>) {
 }
 
 fn fake_timers_left(scene: &Scene<'_>, found: &mut Vec<Finding>) {
-    let text = &scene.file.text;
-    let is_restored =
-        ["useRealTimers", "restore", "uninstall", "using ", "resetAllMocks", "reset()"]
-            .iter()
-            .any(|word| text.contains(word));
-    if is_restored {
-        return;
-    }
     for (_, step, call, _) in scene.own_calls() {
         let on = receiver_of(call).map(|it| path(step.file, it)).unwrap_or_default();
         if name_of(step.file, call) == "useFakeTimers"
             && matches!(on.as_str(), "vi" | "jest" | "sinon" | "vitest.vi")
         {
+            let text = &scene.file.text;
+            let is_restored =
+                ["useRealTimers", "restore", "uninstall", "using ", "resetAllMocks", "reset()"]
+                    .iter()
+                    .any(|word| text.contains(word));
+            if is_restored {
+                return;
+            }
             found.push(Finding {
                 line: call.span().line,
                 rule: Rule::FakeTimersLeft,

@@ -20,8 +20,6 @@ pub(super) fn local_time<'p>(
     let mut lines = hooks.map(|step| line_of(step.file, step.span().start));
     if names_zone.iter().any(|word| own.contains(word))
         || lines.any(|line| names_zone.iter().any(|word| line.contains(word)))
-        || scene.file.text.contains("setDefault(")
-        || scene.file.text.contains("process.env.TZ")
     {
         return;
     }
@@ -35,6 +33,10 @@ pub(super) fn local_time<'p>(
             !hit
         });
         if hit {
+            let text = &scene.file.text;
+            if text.contains("setDefault(") || text.contains("process.env.TZ") {
+                return;
+            }
             found.push(Finding {
                 line: comparison.line,
                 rule: Rule::LocalTime,

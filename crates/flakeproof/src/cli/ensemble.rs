@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_learn::network::NetworkParams;
 
-use super::learning::{EvaluationFormat, HoldOutChoice, LabelledFolds, LearnedArguments};
+use super::learning::{
+    EvaluationFormat, HoldOutChoice, LabelledFolds, LearnedArguments, PerturbArguments,
+};
 
 /// Where the code of labelled tests is, and which of them are meant.
 #[derive(Debug, Args)]
@@ -63,6 +65,8 @@ pub(crate) struct EvaluateEnsemble {
     pub(crate) labelled: LabelledFolds,
     #[command(flatten)]
     pub(crate) code: LabelledSourcesArguments,
+    #[command(flatten)]
+    pub(crate) perturb: PerturbArguments,
     /// Leave out the member that reads paths, which takes most of the time.
     #[arg(long)]
     pub(crate) no_paths: bool,

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use flakeproof_core::Seed;
 use flakeproof_lab::validation::Protocol;
 use flakeproof_learn::flast::{Aim, HoldOut, Recipe, Weighting};
+use flakeproof_syntax::perturbation::{Form, Perturbation};
 
 use super::ensemble::{EvaluateEnsemble, EvaluatePeeler, TrainEnsemble, TrainPeeler};
 use super::forest::{EvaluateCannier, EvaluateForest, TrainForest};
@@ -94,6 +95,8 @@ pub(crate) enum EvaluateModel {
 pub(crate) struct EvaluateFlast {
     #[command(flatten)]
     pub(crate) labelled: LabelledFolds,
+    #[command(flatten)]
+    pub(crate) perturb: PerturbArguments,
     /// Learn and ask within each project alone, as the FLAST paper does.
     #[arg(long)]
     pub(crate) within_project: bool,
@@ -125,6 +128,52 @@ pub(crate) struct LabelledFolds {
     /// How many folds (`random` and `class`).
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) folds: usize,
+}
+
+/// In which other forms tests are asked about, too.
+#[derive(Debug, Args)]
+pub(crate) struct PerturbArguments {
+    /// Also ask about each test in another form that does the same, and tell by how much the figures drop:
+    /// with other `names`, in another `order`, with `dead-code`, with `comments` [default: with all of
+    /// these]. Java only.
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+          default_missing_value = "names,order,dead-code,comments")]
+    perturb: Vec<PerturbationName>,
+}
+
+/// A change that does not change what a test does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+enum PerturbationName {
+    /// Local variables, parameters and private members are called otherwise.
+    Names,
+    /// The methods of each class stand in another order.
+    Order,
+    /// Methods begin with code that does nothing.
+    DeadCode,
+    /// There are comments before methods and in them.
+    Comments,
+}
+
+impl PerturbArguments {
+    /// The form that is meant, if any is, its chance by a part of this seed.
+    pub(crate) fn form(&self, seed: Seed) -> Option<Form> {
+        let mut names = self.perturb.clone();
+        names.sort_unstable();
+        names.dedup();
+        let kinds: Vec<Perturbation> = names.into_iter().map(Perturbation::from).collect();
+        (!kinds.is_empty()).then(|| Form { kinds, seed: seed.split("perturb") })
+    }
+}
+
+impl From<PerturbationName> for Perturbation {
+    fn from(name: PerturbationName) -> Self {
+        match name {
+            PerturbationName::Names => Self::Names,
+            PerturbationName::Order => Self::Order,
+            PerturbationName::DeadCode => Self::DeadCode,
+            PerturbationName::Comments => Self::Comments,
+        }
+    }
 }
 
 /// Which tests are asked, and which may be learned from.

@@ -35,6 +35,9 @@ pub(crate) struct PredictArguments {
     /// How many suspects to show in full.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) show: usize,
+    /// Read everything anew, and keep nothing of it in `.flakeproof/cache`.
+    #[arg(long, env = "FLAKEPROOF_NO_CACHE")]
+    pub(crate) no_cache: bool,
     /// Exit with 1 if a test looks flaky.
     #[arg(long)]
     pub(crate) fail_on_suspects: bool,
@@ -54,6 +57,9 @@ pub(crate) struct ExplainArguments {
     pub(crate) model: ModelArguments,
     #[command(flatten)]
     pub(crate) rules: RuleArguments,
+    /// Read everything anew, and keep nothing of it in `.flakeproof/cache`.
+    #[arg(long, env = "FLAKEPROOF_NO_CACHE")]
+    pub(crate) no_cache: bool,
     /// How to print the result.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) output_format: PredictionFormat,

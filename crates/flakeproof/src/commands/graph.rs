@@ -22,13 +22,15 @@ use crate::problem::Problem;
 use crate::session::{current_folder, naming, reports};
 use crate::source::code_places::CodePlaces;
 use crate::source::project_source::{self, ProjectSource};
+use crate::source::source_cache::SourceCache;
 use crate::source::source_tests::{self, SourceTest};
 use crate::view::{self, ShownGraph};
 
 /// Run the command.
 pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
     let folder = current_folder()?;
-    let found = source_tests::read(&typed.paths, &folder)?;
+    let cache = SourceCache::of(&folder);
+    let (found, source) = ProjectSource::read_with_tests(&typed.paths, &folder, cache)?;
     if found.tests.is_empty() {
         view::notices(&found.notices);
         return Err(source_tests::no_tests(&typed.paths));
@@ -37,14 +39,13 @@ pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
     if !project_source::has_graphs(test.language) {
         return Err(no_graphs_for(test.language));
     }
-    let source = ProjectSource::read(&typed.paths, &folder)?;
     let mut notices = found.notices;
     notices.extend(source.notices.iter().cloned());
     let Some(declared) = source.find(&test.id) else {
         view::notices(&notices);
         return Err(unreadable(test));
     };
-    let project = &source.project;
+    let project = source.index();
     let graph = Graph::new(project, declared, None);
     let paths = graph.paths(project, &PathLimits::default());
     if paths.is_empty() {

@@ -19,6 +19,7 @@ use crate::cli::{ExplainArguments, Naming, PredictArguments, PredictionFormat};
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
+use crate::models::test_reader::TestReader;
 use crate::models::{record, rule_check};
 use crate::problem::Problem;
 use crate::session::listed::ListedHistory;
@@ -26,6 +27,7 @@ use crate::session::{current_folder, history, naming, reports};
 use crate::settings::{StoreName, locate};
 use crate::source::changed_tests::ChangedTests;
 use crate::source::project_source::ProjectSource;
+use crate::source::source_cache::SourceCache;
 use crate::source::source_tests::{self, SourceTest};
 use crate::view;
 
@@ -60,7 +62,8 @@ impl PredictedTests {
         folder: &Path,
     ) -> Result<Self, Problem> {
         let rules = rule_check::chosen(&typed.rules, folder)?;
-        let (mut found, project) = ProjectSource::read_with_tests(&typed.paths, folder)?;
+        let cache = cache(typed.no_cache, folder);
+        let (mut found, project) = ProjectSource::read_with_tests(&typed.paths, folder, cache)?;
         if found.tests.is_empty() {
             view::notices(&found.notices);
             return Err(source_tests::no_tests(&typed.paths));
@@ -70,19 +73,19 @@ impl PredictedTests {
             found.tests.retain(|test| changed.holds(test));
         }
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
+        let reader = TestReader::new(&project, &found.tests);
         let mut predictions = if typed.rules_only {
             let mut predictions = rule_check::without_model(&found.tests);
             predictions.notices.extend(project.notices.iter().cloned());
             predictions
         } else {
             let (model, threshold) = (source.open()?, typed.model.threshold);
-            let (detail, project) = (detail_of(typed), || Ok(&project));
-            predictor::predict(&source, &model, &found.tests, threshold, detail, project)?
+            predictor::predict(&source, &model, &reader, threshold, detail_of(typed))
         };
         if source.is_shipped() && !typed.rules_only {
             rule_check::rules_only_where_unseen(&mut predictions, &found.tests);
         }
-        rule_check::add(&mut predictions, &found.tests, &project, &rules);
+        rule_check::add(&mut predictions, &reader, &rules);
         record::add_known(&mut predictions, store, folder)?;
         predictions.notices.extend(found.notices);
         Ok(Self { predictions, tests: found.tests, is_model_shipped: source.is_shipped() })
@@ -99,6 +102,11 @@ impl PredictedTests {
         };
         view::predictions(&self.predictions, &shown);
     }
+}
+
+/// Where what is read of the source is kept, unless that is not wanted.
+fn cache(is_unwanted: bool, folder: &Path) -> Option<SourceCache> {
+    if is_unwanted { None } else { SourceCache::of(folder) }
 }
 
 /// What is asked of tests that are no suspects: only documents with every test have a place for it.
@@ -168,20 +176,21 @@ impl ExplainedTest {
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
         let model = source.open()?;
         let known = KnownTests::find(&typed.test, store, folder)?;
-        let (found, project) = ProjectSource::read_with_tests(&typed.paths, folder)?;
+        let cache = cache(typed.no_cache, folder);
+        let (found, project) = ProjectSource::read_with_tests(&typed.paths, folder, cache)?;
         let written = match naming::the_one_written(&typed.test, &found.tests) {
             Ok(test) => {
                 let one = std::slice::from_ref(test);
                 let (threshold, detail) = (typed.model.threshold, Detail::OfEveryTest);
-                let read = || Ok(&project);
+                let reader = TestReader::new(&project, one);
                 let mut predictions =
-                    predictor::predict(&source, &model, one, threshold, detail, read)?;
+                    predictor::predict(&source, &model, &reader, threshold, detail);
                 let is_model_shipped = source.is_shipped();
                 if is_model_shipped {
                     rule_check::rules_only_where_unseen(&mut predictions, one);
                 }
                 let rules = rule_check::chosen(&typed.rules, folder)?;
-                rule_check::add(&mut predictions, one, &project, &rules);
+                rule_check::add(&mut predictions, &reader, &rules);
                 record::add_known(&mut predictions, store, folder)?;
                 predictions.notices.extend(found.notices);
                 Ok(ExplainedSource { test: test.clone(), predictions, is_model_shipped })

@@ -143,7 +143,7 @@ fn train_ensemble(typed: &TrainEnsemble) -> Result<ExitCode, Problem> {
         [] => Vec::new(),
         files => labelled_tests::of_files(files, &typed.without)?,
     };
-    let read = labelled_tests::read_sources(&typed.code, tests, texts)?;
+    let read = labelled_tests::read_sources(&typed.code, tests, texts, None)?;
     let output = typed.output.clone().unwrap_or_else(|| model::ENSEMBLE.into());
     let name = model::name_of(typed.learned.name.as_deref(), &output);
     let begin = Instant::now();
@@ -251,7 +251,7 @@ fn train_peeler(typed: &TrainPeeler) -> Result<ExitCode, Problem> {
     let careful = typed.learned.careful_precision()?;
     let tests = labelled_tests::of_files(&typed.data, &typed.without)?;
     let tests = labelled_tests::chosen(&typed.code, tests)?;
-    let read = labelled_tests::read_sources(&typed.code, tests, Vec::new())?;
+    let read = labelled_tests::read_sources(&typed.code, tests, Vec::new(), None)?;
     let readings = &read.readings;
     let begin = Instant::now();
     let mut teacher = NetworkTeacher::new(&read, &typed.network, typed.learned.seed)?;

@@ -16,6 +16,7 @@ use flakeproof_learn::network::{Methods, PathCorpus, PathWriter};
 use flakeproof_store::Store;
 use flakeproof_syntax::Language;
 use flakeproof_syntax::dependence::{ContextualPath, Graph, PathLimits};
+use flakeproof_syntax::perturbation::{Form, Perturber};
 use flakeproof_syntax::project::ProjectIndex;
 use rayon::prelude::*;
 
@@ -252,8 +253,12 @@ const TOGETHER: usize = 512;
 
 /// Labelled tests with what was read of them.
 pub(crate) struct LabelledSources {
-    /// The tests, sorted by project.
+    /// The tests, sorted by project; after all of them each in its other form, if one was asked for.
     pub(crate) readings: Readings,
+    /// How many tests there are, other forms left out.
+    pub(crate) originals: usize,
+    /// How many of them have another text in their other form.
+    pub(crate) changed: usize,
     /// How many of them were found in the source of their projects.
     pub(crate) found: usize,
     /// How many of them have a path.
@@ -279,6 +284,7 @@ pub(crate) fn read_sources(
     typed: &LabelledSourcesArguments,
     mut tests: Vec<LabelledTest>,
     texts: Vec<LabelledTest>,
+    form: Option<&Form>,
 ) -> Result<LabelledSources, Problem> {
     let begin = Instant::now();
     tests.sort_by(|a, b| a.project.cmp(&b.project));
@@ -287,10 +293,12 @@ pub(crate) fn read_sources(
         None => None,
     };
     let mut gathered = Gathered::default();
+    let mut forms = form.map(GatheredForms::new);
     let projects: Vec<&[LabelledTest]> = tests.chunk_by(|a, b| a.project == b.project).collect();
     let mut progress = view::Steps::start(projects.len(), "projects read");
     for tests in &projects {
         gathered.add(tests, root.as_deref())?;
+        forms.iter_mut().try_for_each(|forms| forms.add(tests, root.as_deref()))?;
         progress.step();
     }
     progress.end();
@@ -301,8 +309,8 @@ pub(crate) fn read_sources(
         gathered.notices.extend(missing(&gathered.missing, folder));
     }
     view::notices(&gathered.notices);
-    let read = gathered.finish(tests, begin)?;
-    view::read_sources(read.readings.tests().len(), read.found, read.with_path, read.time);
+    let read = gathered.finish(tests, forms, begin)?;
+    view::read_sources(read.originals, read.found, read.with_path, read.time);
     Ok(read)
 }
 
@@ -379,11 +387,11 @@ impl Gathered {
             return Ok(());
         };
         let source = ProjectSource::read_within(FOR_TRAINING, &[PathBuf::from(".")], &folder)?;
-        let notices = source.notices.into_iter();
+        let notices = source.notices.iter().cloned();
         self.notices
             .extend(notices.map(|it| Notice { what: format!("{name}: {}", it.what), ..it }));
-        self.draw(tests, &source.project);
-        self.methods.entry(name.clone()).or_default().push_project(&source.project);
+        self.draw(tests, source.index());
+        self.methods.entry(name.clone()).or_default().push_project(source.index());
         Ok(())
     }
 
@@ -411,13 +419,89 @@ impl Gathered {
         self.paths.append(&writer.into_corpus());
     }
 
-    fn finish(self, tests: Vec<LabelledTest>, begin: Instant) -> Result<LabelledSources, Problem> {
+    fn finish(
+        mut self,
+        mut tests: Vec<LabelledTest>,
+        forms: Option<GatheredForms<'_>>,
+        begin: Instant,
+    ) -> Result<LabelledSources, Problem> {
         let count = u32::try_from(self.paths.len()).unwrap_or(u32::MAX);
         let with_path = (0..count).filter(|test| self.paths.path_count(*test) > 0).count();
+        let originals = tests.len();
+        let mut changed = 0;
+        if let Some(GatheredForms { tests: forms, gathered, .. }) = forms {
+            changed =
+                forms.iter().zip(&tests).filter(|(it, test)| it.source != test.source).count();
+            tests.extend(forms);
+            self.readings.extend(gathered.readings);
+            self.paths.append(&gathered.paths);
+        }
         let readings = Readings::new(tests, self.readings, self.paths, self.methods)
             .map_err(|error| Problem::broken(error.to_string(), "please report this as a bug"))?;
-        Ok(LabelledSources { readings, found: self.found, with_path, time: begin.elapsed() })
+        let (found, time) = (self.found, begin.elapsed());
+        Ok(LabelledSources { readings, originals, changed, found, with_path, time })
     }
+}
+
+/// What was read so far of tests in another form.
+struct GatheredForms<'f> {
+    form: &'f Form,
+    /// The tests, with their text in that form.
+    tests: Vec<LabelledTest>,
+    gathered: Gathered,
+}
+
+impl<'f> GatheredForms<'f> {
+    fn new(form: &'f Form) -> Self {
+        Self { form, tests: Vec::new(), gathered: Gathered::default() }
+    }
+
+    /// Read the tests of one project, in their order.
+    fn add(&mut self, tests: &[LabelledTest], root: Option<&Path>) -> Result<(), Problem> {
+        let name = tests.first().map_or("", |test| &test.project);
+        let Some(folder) = root.and_then(|root| folder_of(root, name)) else {
+            let forms = in_form(tests, self.form);
+            self.gathered.add_texts(&forms);
+            self.tests.extend(forms);
+            return Ok(());
+        };
+        let here = [PathBuf::from(".")];
+        let source = ProjectSource::read_in_form(self.form, FOR_TRAINING, &here, &folder)?;
+        let index = source.index();
+        let alone = in_form(tests, self.form);
+        let written = tests.iter().zip(alone).map(|(test, alone)| {
+            let declared = index.find_method(&test.class, &test.name);
+            let place = declared.and_then(|it| Some((index.unit(it)?, index.function(it)?)));
+            match place {
+                Some((unit, function)) => {
+                    let source = unit.text_of(function.span).to_owned();
+                    LabelledTest { source, ..test.clone() }
+                }
+                None => alone,
+            }
+        });
+        let forms: Vec<LabelledTest> = written.collect();
+        self.gathered.draw(&forms, index);
+        self.tests.extend(forms);
+        Ok(())
+    }
+}
+
+/// Tests with their text in another form, as far as it can be brought to it alone.
+pub(crate) fn in_form(tests: &[LabelledTest], form: &Form) -> Vec<LabelledTest> {
+    tests
+        .par_iter()
+        .map_init(
+            || Perturber::new(form.clone()),
+            |perturber, test| {
+                let changed = perturber.method(&test.source, &test.id);
+                LabelledTest {
+                    source: changed.unwrap_or_else(|| test.source.clone()),
+                    ..test.clone()
+                }
+            },
+        )
+        .collect()
 }
 
 /// What was read of one test of a project.

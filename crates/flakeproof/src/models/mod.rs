@@ -7,3 +7,4 @@ pub(crate) mod network_teacher;
 pub(crate) mod predictor;
 pub(crate) mod record;
 pub(crate) mod rule_check;
+pub(crate) mod test_reader;

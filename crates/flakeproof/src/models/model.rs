@@ -286,6 +286,8 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -295,5 +297,27 @@ mod tests {
         let model = source.open().expect("it is whole");
         assert!(model.tests().1 > 2000, "{} flaky tests", model.tests().1);
         assert!(model.thresholds(Basis::Project).balanced.is_some());
+    }
+
+    /// README and the book take their figures from this file.
+    #[test]
+    fn the_file_of_figures_has_those_of_the_model() {
+        let figures: Value =
+            serde_json::from_str(include_str!("../../models/figures.json")).expect("it is JSON");
+        let source = ModelSource::choose(None, Path::new("/nonexistent")).expect("it is inside");
+        let Model::Ensemble(model) = source.open().expect("it is whole") else {
+            panic!("the model inside the program is an ensemble")
+        };
+        let balanced = model.about.thresholds.balanced.expect("it has a threshold");
+        let wanted = json!({
+            "average_precision": model.about.average_precision,
+            "flaky": model.about.flaky,
+            "precision": balanced.precision,
+            "projects": model.about.projects.len(),
+            "recall": balanced.recall,
+            "tests": model.about.tests,
+            "text_average_precision": model.about.text.as_ref().and_then(|it| it.average_precision),
+        });
+        assert_eq!(figures["model"], wanted);
     }
 }

@@ -1,7 +1,7 @@
 //! What a model predicts of tests. For an ensemble: what is read of each in its project's source,
 //! and what score that comes to.
 
-use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use flakeproof_core::{
@@ -21,9 +21,8 @@ use flakeproof_syntax::smells::SmellReader;
 use rayon::prelude::*;
 
 use super::model::{Model, ModelSource};
+use super::test_reader::TestReader;
 use crate::cli::ThresholdChoice;
-use crate::problem::Problem;
-use crate::source::project_source::ProjectSource;
 use crate::source::source_tests::SourceTest;
 
 /// Neighbours told of each test, flaky or not, and flaky ones told of each suspect.
@@ -44,19 +43,15 @@ pub(crate) enum Detail {
     OfEveryTest,
 }
 
-/// What the model says about the tests, in their order. `project` reads the source around them,
-/// which not every model needs.
-///
-/// # Errors
-/// When the source is needed and cannot be read.
-pub(crate) fn predict<Source: Borrow<ProjectSource>>(
+/// What the model says about the tests of a reader, in their order.
+pub(crate) fn predict(
     source: &ModelSource,
     model: &Model<'_>,
-    tests: &[SourceTest],
+    reader: &TestReader<'_>,
     choice: ThresholdChoice,
     detail: Detail,
-    project: impl FnOnce() -> Result<Source, Problem>,
-) -> Result<Predictions, Problem> {
+) -> Predictions {
+    let tests = reader.tests;
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
     let threshold = Threshold::choose(model, choice);
     let predictor = Predictor { model, known: OnceLock::new(), threshold: &threshold, detail };
@@ -77,12 +72,9 @@ pub(crate) fn predict<Source: Borrow<ProjectSource>>(
             opinions.iter().map(|opinion| ScoredTest::from_score(opinion.flaky_share)).collect()
         }
         Model::Ensemble(ensemble) => {
-            let project = project()?;
             let deserves = |score: f64, basis: Basis| predictor.is_told(score, basis);
-            let project = project.borrow();
-            let scored = ensemble_scores(ensemble, project, tests, &opinions, &deserves);
-            notices.extend(project.notices.iter().cloned());
-            scored
+            notices.extend(reader.source.notices.iter().cloned());
+            ensemble_scores(ensemble, reader, &opinions, &deserves)
         }
     };
     if !asks_all {
@@ -102,13 +94,13 @@ pub(crate) fn predict<Source: Borrow<ProjectSource>>(
     let predictions = predictions.collect();
     notices.extend(only_texts(predictions_of_texts, tests.len()));
     notices.splice(0..0, threshold.notice.iter().cloned().chain(foreign(source, tests)));
-    Ok(Predictions {
+    Predictions {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         tests: predictions,
         rules: Vec::new(),
         model: facts(source, model, &threshold, choice),
         notices,
-    })
+    }
 }
 
 /// Of some tests nothing but their text was known.
@@ -344,26 +336,31 @@ impl ScoredTest {
 /// those whose score deserves it.
 fn ensemble_scores(
     ensemble: &Ensemble<'_>,
-    source: &ProjectSource,
-    tests: &[SourceTest],
+    reader: &TestReader<'_>,
     opinions: &[Opinion],
     deserves: &(dyn Fn(f64, Basis) -> bool + Sync),
 ) -> Vec<ScoredTest> {
-    let words = match ensemble.listens_to(BaseModel::Words) {
-        true => ReadWords::Yes,
-        false => ReadWords::No,
-    };
-    let reader = SourceReader::new(&source.project, words);
+    let with_words = ensemble
+        .listens_to(BaseModel::Words)
+        .then(|| SourceReader::new(reader.source.index(), ReadWords::Yes));
+    // What works in parallel itself must not be begun by one of many threads.
+    if with_words.is_none() {
+        reader.readings();
+    }
+    if ensemble.network().is_some() {
+        reader.source.index();
+    }
     let (names, cues) = (SourceReader::names(), SmellReader::names_of_test());
-    let scorer = EnsembleScorer { ensemble, source, reader, names, cues, deserves };
-    let chunks = tests.chunks(AT_ONCE).zip(opinions.chunks(AT_ONCE));
-    chunks.flat_map(|(tests, opinions)| scorer.chunk(tests, opinions)).collect()
+    let scorer = EnsembleScorer { ensemble, reader, with_words, names, cues, deserves };
+    let chunks = (0..reader.tests.len()).step_by(AT_ONCE);
+    chunks.flat_map(|from| scorer.chunk(from, opinions)).collect()
 }
 
 struct EnsembleScorer<'h, 'm> {
     ensemble: &'h Ensemble<'m>,
-    source: &'h ProjectSource,
-    reader: SourceReader<'h>,
+    reader: &'h TestReader<'h>,
+    /// Reads words, too, where somebody weighs them.
+    with_words: Option<SourceReader<'h>>,
     names: Vec<String>,
     /// What the numbers of a text mean.
     cues: Vec<String>,
@@ -377,38 +374,44 @@ struct Drawn {
 }
 
 impl EnsembleScorer<'_, '_> {
-    fn chunk(&self, tests: &[SourceTest], opinions: &[Opinion]) -> Vec<ScoredTest> {
-        let declared: Vec<Option<Declared>> =
-            tests.iter().map(|test| self.source.find(&test.id)).collect();
+    /// The scores of the tests from this place on, [`AT_ONCE`] of them.
+    fn chunk(&self, from: usize, opinions: &[Opinion]) -> Vec<ScoredTest> {
+        let tests = self.reader.tests;
+        let places: Vec<usize> = (from..tests.len().min(from + AT_ONCE)).collect();
         // A graph is drawn for who reads it.
         let drawn: Vec<Option<Drawn>> = match self.ensemble.network() {
-            Some(_) => declared.par_iter().map(|it| it.map(|it| self.draw(it))).collect(),
-            None => declared.iter().map(|_| None).collect(),
+            Some(_) => {
+                let find = |at: &usize| self.reader.find(&tests[*at]);
+                places.par_iter().map(|at| find(at).map(|it| self.draw(it))).collect()
+            }
+            None => places.iter().map(|_| None).collect(),
         };
         let attention = self.attention(&drawn);
-        (0..tests.len())
-            .into_par_iter()
-            .map(|at| {
-                let reading = self.read(&tests[at], declared[at]);
-                let paths = attention[at].as_ref();
-                let said = self.ensemble.score(&opinions[at], &reading, paths.map(|it| it.score));
-                let told = (self.deserves)(said.score, said.basis);
-                let drawn = drawn[at].as_ref().zip(paths).filter(|_| told);
-                ScoredTest {
-                    score: said.score,
-                    basis: said.basis,
-                    reasons: if told { self.reasons(&said, &reading) } else { Vec::new() },
-                    paths: drawn.map_or_else(Vec::new, |(drawn, opinion)| {
-                        self.paths(drawn, &opinion.attention)
-                    }),
-                }
-            })
-            .collect()
+        let score = |(place, at): (usize, &usize)| {
+            let reading = self.read(*at);
+            let paths = attention[place].as_ref();
+            let said = self.ensemble.score(&opinions[*at], &reading, paths.map(|it| it.score));
+            let told = (self.deserves)(said.score, said.basis);
+            let drawn = drawn[place].as_ref().zip(paths).filter(|_| told);
+            ScoredTest {
+                score: said.score,
+                basis: said.basis,
+                reasons: if told { self.reasons(&said, &reading) } else { Vec::new() },
+                paths: drawn.map_or_else(Vec::new, |(drawn, opinion)| {
+                    self.paths(drawn, &opinion.attention)
+                }),
+            }
+        };
+        places.par_iter().enumerate().map(score).collect()
+    }
+
+    fn project(&self) -> &ProjectIndex {
+        self.reader.source.index()
     }
 
     fn draw(&self, declared: Declared) -> Drawn {
-        let graph = Graph::new(&self.source.project, declared, None);
-        let paths = graph.paths(&self.source.project, &PathLimits::default());
+        let graph = Graph::new(self.project(), declared, None);
+        let paths = graph.paths(self.project(), &PathLimits::default());
         Drawn { graph, paths }
     }
 
@@ -420,7 +423,7 @@ impl EnsembleScorer<'_, '_> {
         let Some(network) = self.ensemble.network() else {
             return vec![None; drawn.len()];
         };
-        let mut writer = PathWriter::new(&self.source.project);
+        let mut writer = PathWriter::new(self.project());
         let written: Vec<Option<u32>> = drawn
             .iter()
             .map(|drawn| drawn.as_ref().filter(|drawn| !drawn.paths.is_empty()))
@@ -432,12 +435,17 @@ impl EnsembleScorer<'_, '_> {
         written.into_iter().map(|test| test.and_then(|_| said.next())).collect()
     }
 
-    fn read(&self, test: &SourceTest, declared: Option<Declared>) -> Reading {
+    /// What is read of the test at this place, with its words where somebody weighs them.
+    fn read(&self, at: usize) -> Cow<'_, Reading> {
+        let Some(reader) = &self.with_words else {
+            return Cow::Borrowed(&self.reader.readings()[at].reading);
+        };
+        let test = &self.reader.tests[at];
         let comments = test.language.into();
-        match declared {
-            Some(declared) => self.reader.read(declared, &test.class, &test.source, comments),
+        Cow::Owned(match self.reader.find(test) {
+            Some(declared) => reader.read(declared, &test.class, &test.source, comments),
             None => Reading::of_text(&test.source, &test.class, comments),
-        }
+        })
     }
 
     /// What smells the most, as far as the ensemble listens to who smells it.
@@ -473,7 +481,7 @@ impl EnsembleScorer<'_, '_> {
             .take(PATHS)
             .map(|(attention, path)| DataPath {
                 attention: f64::from(attention),
-                steps: steps(&drawn.graph, &self.source.project, path),
+                steps: steps(&drawn.graph, self.project(), path),
             })
             .collect()
     }

@@ -5,12 +5,11 @@ use std::path::Path;
 use flakeproof_core::{ModelFacts, Notice, Prediction, Predictions, RuleFacts, RuleFinding};
 use flakeproof_syntax::Language;
 use flakeproof_syntax::rules::{self, Rule, RuleSet};
-use rayon::prelude::*;
 
+use super::test_reader::TestReader;
 use crate::cli::RuleArguments;
 use crate::problem::Problem;
 use crate::settings::ConfigurationFile;
-use crate::source::project_source::ProjectSource;
 use crate::source::source_tests::SourceTest;
 
 /// The rules that were asked for: on the command line, else in the configuration.
@@ -64,26 +63,17 @@ pub(crate) fn without_model(tests: &[SourceTest]) -> Predictions {
     }
 }
 
-/// Add what rules find. The predictions are those of the tests, in their order.
-pub(crate) fn add(
-    predictions: &mut Predictions,
-    tests: &[SourceTest],
-    source: &ProjectSource,
-    rules: &RuleSet,
-) {
-    let found: Vec<Vec<RuleFinding>> = tests
-        .par_iter()
-        .map(|test| {
-            let Some(declared) = source.find(&test.id) else { return Vec::new() };
-            let found = rules::check(&source.project, declared, None, rules);
-            let finding = |it: rules::Finding| RuleFinding {
-                id: it.rule.id().to_owned(),
-                line: it.line,
-                message: it.message,
-            };
-            found.into_iter().map(finding).collect()
-        })
-        .collect();
+/// Add what rules find. The predictions are those of the reader's tests, in their order.
+pub(crate) fn add(predictions: &mut Predictions, reader: &TestReader<'_>, rules: &RuleSet) {
+    let tests = reader.tests;
+    let finding = |it: rules::Finding| RuleFinding {
+        id: it.rule.id().to_owned(),
+        line: it.line,
+        message: it.message,
+    };
+    let found = reader.findings().into_iter().map(|found| {
+        found.into_iter().filter(|it| rules.has(it.rule)).map(finding).collect::<Vec<_>>()
+    });
     for (test, found) in predictions.tests.iter_mut().zip(found) {
         test.flaky |= !found.is_empty();
         let cause = found.first().and_then(|it| it.id.parse::<Rule>().ok()).and_then(Rule::cause);

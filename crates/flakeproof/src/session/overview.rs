@@ -19,10 +19,12 @@ use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
 use crate::models::record::KnownTests;
+use crate::models::test_reader::TestReader;
 use crate::problem::Problem;
 use crate::settings::{ConfigurationFile, StoreName, locate};
 use crate::source::project_source::ProjectSource;
-use crate::source::source_tests::{self, SourceTest};
+use crate::source::source_cache::SourceCache;
+use crate::source::source_tests::SourceTest;
 
 /// Whether models are asked about the source of tests that are not steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,17 +220,18 @@ fn add_predictions(
 ) -> Result<(), Problem> {
     let paths = [PathBuf::from(".")];
     let wanted: BTreeSet<&str> = tests.iter().map(without_parameters).collect();
-    let mut found = source_tests::read(&paths, folder)?.tests;
+    let (sources, project) =
+        ProjectSource::read_with_tests(&paths, folder, SourceCache::of(folder))?;
+    let mut found = sources.tests;
     found.retain(|test: &SourceTest| wanted.contains(test.id.as_str()));
     if found.is_empty() {
         return Ok(());
     }
     let source = ModelSource::choose(None, folder)?;
     let model = source.open()?;
-    let project = || ProjectSource::read(&paths, folder);
+    let reader = TestReader::new(&project, &found);
     let threshold = ThresholdChoice::Balanced;
-    let said =
-        predictor::predict(&source, &model, &found, threshold, Detail::OfEveryTest, project)?;
+    let said = predictor::predict(&source, &model, &reader, threshold, Detail::OfEveryTest);
     let by_id: BTreeMap<&str, _> = said.tests.iter().map(|it| (it.id.as_str(), it)).collect();
     for test in tests {
         if let Some(prediction) = by_id.get(without_parameters(test)) {

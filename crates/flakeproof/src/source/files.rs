@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use flakeproof_core::Notice;
 use flakeproof_syntax::{Finder, IssueKind, Language, Layout, SourceIssue};
 use ignore::WalkBuilder;
+use serde::{Deserialize, Serialize};
 
 use crate::problem::Problem;
 
@@ -163,7 +164,7 @@ fn milliseconds(time: Duration) -> u64 {
 const NAMED: usize = 5;
 
 /// Why a file was not read whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Skipped {
     TooLarge,
     Binary,

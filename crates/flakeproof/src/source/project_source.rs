@@ -1,37 +1,75 @@
 //! All source of a project, lowered and indexed: where tests are, and the code they test.
+//!
+//! A project is walked and read once. What is parsed is kept from one process to the next ([`SourceCache`]);
+//! where all that is asked of a project was kept, its index is not even made.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::{Notice, TestId};
-use flakeproof_syntax::flow::{Declared, Unit};
+use flakeproof_syntax::flow::Declared;
+use flakeproof_syntax::perturbation::{Form, Perturber};
 use flakeproof_syntax::project::ProjectIndex;
-use flakeproof_syntax::{Language, Layout, SourceFile, may_hold_tests};
+use flakeproof_syntax::{Language, Layout, SourceFile};
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use super::files::{
-    self, FinderWithDeadline, Listing, Skipped, files_in, layout, relative, text_of,
-};
-use super::source_tests::{self, SourceTest, Sources, without_parameters};
+use super::files::{self, FinderWithDeadline, Listing, Skipped, files_in, layout};
+use super::source_cache::{ProjectKey, SourceCache};
+use super::source_tests::{Sources, without_parameters};
+use super::source_text::{ParsedFile, SourceText, TestRecord, Uses};
 use crate::problem::Problem;
 
 /// More source than this is more than one project.
 const MOST: Amount = Amount { files: 100_000, bytes: 1 << 29 };
 
 /// The source of a project; by itself of none.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ProjectSource {
-    /// Its files, those of the tests among them.
-    pub(crate) project: ProjectIndex,
-    /// What could not be read, unless [`source_tests::read`] of the same
+    index: OnceLock<ProjectIndex>,
+    /// What the index is made of, as long as nobody asked for it.
+    unparsed: Mutex<Option<UnparsedProject>>,
+    /// Where what is made of the project is kept, and under which key.
+    cache: Option<(SourceCache, ProjectKey)>,
+    /// How many tests were found in it.
+    tests: usize,
+    /// What could not be read, unless [`source_tests::read`](super::source_tests::read) of the same
     /// paths says so.
     pub(crate) notices: Vec<Notice>,
 }
 
-impl Default for ProjectSource {
-    fn default() -> Self {
-        Self { project: ProjectIndex::new(Vec::new()), notices: Vec::new() }
+/// The files of a project, each with its text.
+#[derive(Debug)]
+struct UnparsedProject {
+    files: Vec<SourceText>,
+    layout: Layout,
+    time_a_file: Duration,
+}
+
+/// What is kept of a project in which no file has changed.
+#[derive(Debug, Serialize, Deserialize)]
+struct ProjectRecord {
+    /// The tests, each with the number of its file.
+    tests: Vec<(usize, TestRecord)>,
+    /// The files that were not read whole, and why.
+    skipped: Vec<(usize, Skipped)>,
+}
+
+/// The name that it is kept under.
+const TESTS: &str = "tests";
+
+impl UnparsedProject {
+    fn parse(&self, cache: Option<&SourceCache>) -> Vec<ParsedFile> {
+        self.files
+            .par_iter()
+            .map_init(
+                || FinderWithDeadline::giving_up_after(self.time_a_file),
+                |finder, file| file.parse(finder, &self.layout, cache),
+            )
+            .collect()
     }
 }
 
@@ -39,98 +77,186 @@ impl ProjectSource {
     /// Read the project whose tests are in these files and folders.
     ///
     /// The project is the folder; where a repository below it or outside of it holds the tests,
-    /// that one. Tests get the ids that [`source_tests::read`] gives
+    /// that one. Tests get the ids that [`source_tests::read`](super::source_tests::read) gives
     /// them.
+    #[cfg(test)]
     pub(crate) fn read(paths: &[PathBuf], folder: &Path) -> Result<Self, Problem> {
         Self::read_within(files::WHILE_SOMEBODY_WAITS, paths, folder)
     }
 
-    /// The same, with this time for each file.
+    /// Read the project, with this time for each file.
     pub(crate) fn read_within(
         time_a_file: Duration,
         paths: &[PathBuf],
         folder: &Path,
     ) -> Result<Self, Problem> {
-        Ok(Self::read_all(time_a_file, paths, folder, Wanted::Project)?.1)
+        Ok(Self::read_all(time_a_file, paths, folder, Wanted::Project, None)?.1)
     }
 
-    /// The tests in these files and folders, and the project around them; each file is read and parsed once.
+    /// The same project in another form, as far as its files can be brought to it.
+    pub(crate) fn read_in_form(
+        form: &Form,
+        time_a_file: Duration,
+        paths: &[PathBuf],
+        folder: &Path,
+    ) -> Result<Self, Problem> {
+        Ok(Self::read_all(time_a_file, paths, folder, Wanted::Perturbed(form), None)?.1)
+    }
+
+    /// The tests in these files and folders, and the project around them; each file is read once, and
+    /// parsed unless that was kept.
     pub(crate) fn read_with_tests(
         paths: &[PathBuf],
         folder: &Path,
+        cache: Option<SourceCache>,
     ) -> Result<(Sources, Self), Problem> {
-        Self::read_all(files::WHILE_SOMEBODY_WAITS, paths, folder, Wanted::TestsToo)
+        Self::read_all(files::WHILE_SOMEBODY_WAITS, paths, folder, Wanted::TestsToo, cache)
     }
 
     fn read_all(
         time_a_file: Duration,
         paths: &[PathBuf],
         folder: &Path,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
+        cache: Option<SourceCache>,
     ) -> Result<(Sources, Self), Problem> {
         let tests = files_in(paths, folder)?;
         let roots: BTreeSet<PathBuf> = paths.iter().map(|path| root_of(path, folder)).collect();
-        let roots: Vec<PathBuf> = roots.into_iter().collect();
-        let Listing { mut files, unreadable } = files_in(&roots, folder)?;
-        files.extend(tests.files.iter().cloned());
-        let unreadable = unreadable.difference(&tests.unreadable).cloned().collect();
-        let everything = Listing { files, unreadable };
+        let everything = all_files(&roots, &tests, paths, folder)?;
         let layout = layout(&everything.files, folder);
         let (chosen, left_out) = at_most(MOST, &tests, &everything);
         let searched: BTreeSet<&PathBuf> = match wanted {
-            Wanted::Project => BTreeSet::new(),
+            Wanted::Project | Wanted::Perturbed(_) => BTreeSet::new(),
             Wanted::TestsToo => tests.sources().collect(),
         };
         let read_from: Vec<&PathBuf> = chosen.union(&searched).copied().collect();
-        let read: Vec<FileRead> = read_from
+        let files: Vec<SourceText> = read_from
             .par_iter()
-            .map_init(
-                || FinderWithDeadline::giving_up_after(time_a_file),
-                |finder, path| {
-                    let uses =
-                        Uses { tests: searched.contains(*path), project: chosen.contains(*path) };
-                    FileRead::read(finder, path, folder, &layout, uses)
-                },
-            )
+            .map(|path| {
+                let uses =
+                    Uses { tests: searched.contains(*path), project: chosen.contains(*path) };
+                SourceText::read(path, folder, uses, &layout, cache.is_some())
+            })
             .collect();
+        let files = match wanted {
+            Wanted::Perturbed(form) => perturbed(files, form),
+            Wanted::Project | Wanted::TestsToo => files,
+        };
+        let cache = cache.map(|cache| (cache, key_of(&files)));
+        let mut source = Self { cache, ..Self::default() };
+        let unparsed = UnparsedProject { files, layout, time_a_file };
+        let record = source.kept(TESTS).unwrap_or_else(|| source.parse(&unparsed));
         let (mut skipped, mut skipped_tests) = (everything.closed(folder), tests.closed(folder));
-        let mut units = Vec::with_capacity(read.len());
-        let mut found = Vec::new();
-        for (path, file) in read_from.iter().zip(read) {
-            units.extend(file.unit);
-            found.extend(file.tests);
-            let is_told = file.is_told_with_tests && tests.files.contains(*path);
-            let why = file.skipped.map(|why| (why, relative(path, folder)));
+        let texts = unparsed.files.iter().enumerate();
+        let unread = texts.filter_map(|(at, file)| Some((at, file.text.as_ref().err().copied()?)));
+        for (at, why) in unread.chain(record.skipped.iter().copied()) {
+            let Some((path, file)) = read_from.get(at).zip(unparsed.files.get(at)) else {
+                continue;
+            };
+            let is_told = file.is_told_with_tests() && tests.files.contains(*path);
             let told = if is_told { &mut skipped_tests } else { &mut skipped };
-            told.extend(why);
+            told.push((why, file.name.clone()));
         }
-        let mut notices = files::skipped_notices(&skipped);
-        notices.extend(too_much(left_out, &roots));
+        source.notices = files::skipped_notices(&skipped);
+        source.notices.extend(too_much(left_out, &roots));
+        let found = record.tests.iter();
+        let found = found.filter_map(|(at, test)| unparsed.files.get(*at)?.test(test)).collect();
         let sources = Sources { tests: found, notices: files::skipped_notices(&skipped_tests) };
-        Ok((sources, Self { project: ProjectIndex::new(units), notices }))
+        source.tests = sources.tests.len();
+        if source.index.get().is_none() {
+            source.unparsed = Mutex::new(Some(unparsed));
+        }
+        Ok((sources, source))
+    }
+
+    /// All that is declared in the project.
+    pub(crate) fn index(&self) -> &ProjectIndex {
+        self.index.get_or_init(|| {
+            let unparsed = self.unparsed.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let cache = self.cache.as_ref().map(|(cache, _)| cache);
+            let files = unparsed.map_or_else(Vec::new, |it| it.parse(cache));
+            cache.iter().for_each(|cache| cache.save());
+            ProjectIndex::new(files.into_iter().filter_map(|file| file.unit).collect())
+        })
+    }
+
+    /// Parse the files, make the index, and keep which tests were found.
+    fn parse(&self, unparsed: &UnparsedProject) -> ProjectRecord {
+        let cache = self.cache.as_ref().map(|(cache, _)| cache);
+        let mut record = ProjectRecord { tests: Vec::new(), skipped: Vec::new() };
+        let mut units = Vec::with_capacity(unparsed.files.len());
+        for (at, file) in unparsed.parse(cache).into_iter().enumerate() {
+            record.tests.extend(file.tests.into_iter().map(|test| (at, test)));
+            record.skipped.extend(file.skipped.map(|why| (at, why)));
+            units.extend(file.unit);
+        }
+        // Whether a file takes too long depends on how busy the machine is.
+        if record.skipped.iter().all(|(_, why)| *why != Skipped::TakesTooLong) {
+            self.keep(TESTS, &record);
+        }
+        let _ = self.index.set(ProjectIndex::new(units));
+        record
+    }
+
+    /// What was made of the project before, by name, if no file has changed since.
+    pub(crate) fn kept<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let (cache, key) = self.cache.as_ref()?;
+        cache.of_project(key, name)
+    }
+
+    /// Keep what was made of all tests of the project.
+    pub(crate) fn keep<T: Serialize>(&self, name: &str, made: &T) {
+        if let Some((cache, key)) = &self.cache {
+            cache.keep_of_project(key, name, made);
+            cache.save();
+        }
+    }
+
+    /// How many tests were found in the project.
+    pub(crate) fn test_count(&self) -> usize {
+        self.tests
     }
 
     /// The function behind a test; all cases of a test have the same.
     pub(crate) fn find(&self, test: &TestId) -> Option<Declared> {
-        let find = |id: &TestId| self.project.find_test(id);
+        let find = |id: &TestId| self.index().find_test(id);
         find(test).or_else(|| find(&TestId::from(without_parameters(test.as_str()))))
     }
 }
 
-/// What is asked of source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    /// The project alone.
-    Project,
-    /// Also the tests that are meant.
-    TestsToo,
+/// The key of all that these files decide.
+fn key_of(files: &[SourceText]) -> ProjectKey {
+    let keys = files.iter().map(|it| (it.key.as_ref(), [it.uses.tests, it.uses.project]));
+    ProjectKey::new(keys)
 }
 
-/// What a file is read for.
-#[derive(Debug, Clone, Copy)]
-struct Uses {
-    tests: bool,
-    project: bool,
+/// The files with their text in another form.
+fn perturbed(files: Vec<SourceText>, form: &Form) -> Vec<SourceText> {
+    files
+        .into_par_iter()
+        .map_init(
+            || Perturber::new(form.clone()),
+            |perturber, file| {
+                let changed = file
+                    .text
+                    .as_ref()
+                    .ok()
+                    .and_then(|text| perturber.file(&SourceFile { path: &file.name, text }));
+                SourceText { text: changed.map_or(file.text, Ok), ..file }
+            },
+        )
+        .collect()
+}
+
+/// What is asked of source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted<'f> {
+    /// The project alone.
+    Project,
+    /// The project alone, in another form.
+    Perturbed(&'f Form),
+    /// Also the tests that are meant.
+    TestsToo,
 }
 
 /// An amount of source.
@@ -156,6 +282,22 @@ fn root_of(path: &Path, folder: &Path) -> PathBuf {
         above = here.file_name().and_then(|_| here.parent());
     }
     if is_inside { folder.to_path_buf() } else { place }
+}
+
+/// The files below the roots, those of the tests among them; what is walked already is not walked again.
+fn all_files(
+    roots: &BTreeSet<PathBuf>,
+    tests: &Listing,
+    paths: &[PathBuf],
+    folder: &Path,
+) -> Result<Listing, Problem> {
+    let walked: BTreeSet<PathBuf> =
+        paths.iter().map(|path| folder.join(path).components().collect()).collect();
+    let roots: Vec<PathBuf> = roots.difference(&walked).cloned().collect();
+    let Listing { mut files, unreadable } = files_in(&roots, folder)?;
+    files.extend(tests.files.iter().cloned());
+    let unreadable = unreadable.difference(&tests.unreadable).cloned().collect();
+    Ok(Listing { files, unreadable })
 }
 
 /// The files to read, those of the tests first of all, and how many are left out.
@@ -198,7 +340,7 @@ pub(crate) fn has_graphs(language: Language) -> bool {
     }
 }
 
-fn too_much(left_out: usize, roots: &[PathBuf]) -> Option<Notice> {
+fn too_much(left_out: usize, roots: &BTreeSet<PathBuf>) -> Option<Notice> {
     let roots: Vec<String> = roots.iter().map(|path| path.display().to_string()).collect();
     (left_out > 0).then(|| Notice {
         what: format!(
@@ -209,59 +351,9 @@ fn too_much(left_out: usize, roots: &[PathBuf]) -> Option<Notice> {
     })
 }
 
-/// One file, as far as it was read.
-struct FileRead {
-    unit: Option<Unit>,
-    tests: Vec<SourceTest>,
-    skipped: Option<Skipped>,
-    /// Whether a search for tests says the same.
-    is_told_with_tests: bool,
-}
-
-impl FileRead {
-    fn read(
-        finder: &mut FinderWithDeadline,
-        path: &Path,
-        folder: &Path,
-        layout: &Layout,
-        uses: Uses,
-    ) -> Self {
-        let name = relative(path, folder);
-        let mut read =
-            Self { unit: None, tests: Vec::new(), skipped: None, is_told_with_tests: true };
-        let text = match text_of(path) {
-            Ok(text) => text,
-            Err(why) => {
-                read.skipped = Some(why);
-                return read;
-            }
-        };
-        read.is_told_with_tests =
-            Language::of_path(&name).is_some_and(|language| may_hold_tests(language, &name, &text));
-        let file = SourceFile { path: &name, text: &text };
-        let finder = finder.for_next_file();
-        let (found, lowered) = match (uses.tests && read.is_told_with_tests, uses.project) {
-            (true, true) => {
-                let (found, lowered) = finder.find_and_lower(&file, layout);
-                (Some(found), Some(lowered))
-            }
-            (true, false) => (Some(finder.find(&file, layout)), None),
-            (false, true) => (None, Some(finder.lower(&file, layout))),
-            (false, false) => (None, None),
-        };
-        let issues = lowered.iter().flat_map(|it| &it.issues);
-        let issues = issues.chain(found.iter().flat_map(|it| &it.issues));
-        read.skipped = Skipped::why(issues);
-        if let Some(found) = &found {
-            read.tests = source_tests::owned_all(found, &name);
-        }
-        read.unit = lowered.map(|it| it.unit);
-        read
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::files::relative;
     use super::*;
 
     /// A folder with these files.
@@ -281,7 +373,7 @@ mod tests {
     }
 
     fn names(source: &ProjectSource) -> Vec<&str> {
-        source.project.units().iter().map(|unit| unit.path.as_str()).collect()
+        source.index().units().iter().map(|unit| unit.path.as_str()).collect()
     }
 
     const TEST: (&str, &str) = ("tests/test_a.py", "def test_a():\n    assert one() == 1\n");
@@ -294,6 +386,70 @@ mod tests {
         assert!(source.find(&"tests/test_a.py::test_a".into()).is_some());
         assert!(source.find(&"tests/test_a.py::test_a[1]".into()).is_some());
         assert!(source.find(&"tests/test_a.py::test_b".into()).is_none());
+    }
+
+    /// The project with its tests, read with a cache in its folder.
+    fn cached(folder: &Path) -> (Sources, ProjectSource) {
+        let paths = [PathBuf::from(".")];
+        ProjectSource::read_with_tests(&paths, folder, SourceCache::in_project(folder))
+            .expect("it can be read")
+    }
+
+    fn told(sources: &Sources) -> Vec<(String, String)> {
+        sources.tests.iter().map(|test| (test.id.to_string(), test.source.clone())).collect()
+    }
+
+    #[test]
+    fn where_nothing_has_changed_nothing_is_parsed_and_the_same_is_found() {
+        let folder = written(&[TEST, ("src/one.py", "def one():\n    return 1\n"), ("a.rb", "\0")]);
+        let (first, source) = cached(folder.path());
+        assert!(source.index.get().is_some());
+        let (again, source) = cached(folder.path());
+        assert!(source.index.get().is_none(), "nobody asked for it");
+        assert_eq!(told(&again), told(&first));
+        assert_eq!(again.notices, first.notices);
+        assert_eq!(again.notices.len(), 1, "what cannot be read is told again");
+        assert_eq!(names(&source), ["src/one.py", "tests/test_a.py"]);
+        let test = source.find(&"tests/test_a.py::test_a".into()).expect("it is there");
+        let unit = source.index().unit(test).expect("it is there");
+        assert_eq!(unit.text, TEST.1, "the text comes from the file");
+    }
+
+    #[test]
+    fn a_file_that_has_changed_is_read_anew() {
+        let folder = written(&[TEST, ("tests/test_b.py", "def test_b():\n    pass\n")]);
+        cached(folder.path());
+        let path = folder.path().join("tests/test_b.py");
+        std::fs::write(path, "def test_c():\n    pass\n").expect("it can be written");
+        let ids: Vec<String> = told(&cached(folder.path()).0).into_iter().map(|it| it.0).collect();
+        assert_eq!(ids, ["tests/test_a.py::test_a", "tests/test_b.py::test_c"]);
+    }
+
+    #[test]
+    fn a_damaged_cache_is_none() {
+        let folder = written(&[TEST]);
+        let (first, _) = cached(folder.path());
+        for pack in ["files", "projects"] {
+            let path = folder.path().join(".flakeproof/cache").join(pack);
+            let mut bytes = std::fs::read(&path).expect("it was kept");
+            let middle = bytes.len() / 2;
+            bytes[middle..].fill(0x55);
+            std::fs::write(&path, bytes).expect("it can be written");
+        }
+        assert_eq!(told(&cached(folder.path()).0), told(&first));
+    }
+
+    #[test]
+    fn what_was_kept_for_fewer_uses_is_no_answer_for_more() {
+        let folder = written(&[TEST, ("src/one.py", "def test_one():\n    pass\n")]);
+        let read = |path: &str| {
+            let cache = SourceCache::in_project(folder.path());
+            let paths = [PathBuf::from(path)];
+            ProjectSource::read_with_tests(&paths, folder.path(), cache).expect("it can be read").0
+        };
+        assert_eq!(read("tests").tests.len(), 1);
+        assert_eq!(read(".").tests.len(), 1, "src/one.py is no file of tests");
+        assert_eq!(read("src").tests.len(), 0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{ExitCode, Notice, Suite, SuiteTest, TestId};
 use flakeproof_learn::flast::TestText;
 use flakeproof_syntax::metrics::{MeasuredTests, StaticFeatures};
-use flakeproof_syntax::{Found, Language, Layout, SourceFile, TestSource, may_hold_tests};
+use flakeproof_syntax::{Language, Layout, SourceFile, TestSource, may_hold_tests};
 use rayon::prelude::*;
 
 use super::files::{self, FinderWithDeadline, Skipped, files_in, layout, relative, text_of};
@@ -134,11 +134,6 @@ impl FileRead {
     }
 }
 
-/// The tests that were found in a file.
-pub(super) fn owned_all(found: &Found<'_>, file: &str) -> Vec<SourceTest> {
-    found.tests.iter().map(|test| owned(test, file, None)).collect()
-}
-
 fn owned(test: &TestSource<'_>, file: &str, features: Option<StaticFeatures>) -> SourceTest {
     SourceTest {
         id: test.id.clone(),
@@ -153,7 +148,7 @@ fn owned(test: &TestSource<'_>, file: &str, features: Option<StaticFeatures>) ->
 }
 
 /// Where a test stands, dotted, as data sets of Java name classes.
-fn class_of(test: &TestSource<'_>, file: &str) -> String {
+pub(super) fn class_of(test: &TestSource<'_>, file: &str) -> String {
     let id = test.id.as_str();
     match test.language {
         Language::Java | Language::Kotlin => {

@@ -13,6 +13,7 @@ use flakeproof_learn::flast::{HoldOut, Level, ThresholdLevels};
 use serde_json::{Value, json};
 
 use super::learning::{ProjectLine, megabytes, real, row, scores, share};
+use super::perturbed::PerturbedScores;
 use super::terminal::{self, DIM, STRONG, count};
 
 /// Say what was read.
@@ -49,6 +50,8 @@ pub(crate) struct HeldOutEvaluation {
     pub(crate) with_path: usize,
     pub(crate) confusion: Confusion,
     pub(crate) average_precision: Option<f64>,
+    /// What came out for other forms of the tests, if they were asked about.
+    pub(crate) perturbed: Option<PerturbedScores>,
     pub(crate) members: Vec<MemberLine>,
     pub(crate) projects: Vec<ProjectLine>,
     pub(crate) shows_projects: bool,
@@ -120,6 +123,10 @@ impl HeldOutEvaluation {
             "found_in_sources": self.found,
             "with_path": self.with_path,
             "average_precision": self.average_precision,
+            "perturbed": self
+                .perturbed
+                .as_ref()
+                .map(|it| it.json(&self.confusion, self.average_precision)),
             "members": self.members.iter().map(member).collect::<Vec<_>>(),
             "seconds": {
                 "read": self.timing.reading.as_secs_f64(),
@@ -165,7 +172,10 @@ impl HeldOutEvaluation {
             }
         }
         row(&mut text, "all", &self.confusion);
+        let perturbed = self.perturbed.iter();
+        perturbed.clone().for_each(|it| row(&mut text, "all, perturbed", &it.confusion));
         let _ = writeln!(text, "\naverage precision {}", share(self.average_precision));
+        perturbed.for_each(|it| it.add_to(&mut text, &self.confusion, self.average_precision));
         for member in &self.members {
             let _ = writeln!(
                 text,
@@ -297,6 +307,7 @@ mod tests {
             with_path: 8,
             confusion,
             average_precision: Some(0.75),
+            perturbed: None,
             members: vec![MemberLine {
                 name: "words",
                 average_precision: None,

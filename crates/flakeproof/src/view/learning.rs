@@ -10,8 +10,10 @@ use flakeproof_lab::validation::{FlastValidation, FlastValidationParams, Protoco
 use flakeproof_learn::evaluate::Confusion;
 use flakeproof_learn::flast::{AboutFlast, HoldOut, Level};
 use flakeproof_report::svg::{Curve, Curves};
+use flakeproof_syntax::perturbation::Form;
 use serde_json::{Value, json};
 
+use super::perturbed::PerturbedScores;
 use super::terminal::{self, DIM, STRONG, count};
 
 /// Say what was learned and what it is worth.
@@ -72,6 +74,10 @@ pub(crate) struct Evaluation {
     is_within_project: bool,
     shows_projects: bool,
     validation: FlastValidation,
+    /// What was said of other forms of the tests, the form, and how many have another text in it.
+    of_forms: FlastValidation,
+    form: Option<Form>,
+    changed: usize,
     pub(crate) projects: Vec<ProjectLine>,
 }
 
@@ -92,6 +98,9 @@ impl Evaluation {
             is_within_project,
             shows_projects,
             validation: FlastValidation::default(),
+            of_forms: FlastValidation::default(),
+            form: None,
+            changed: 0,
             projects: Vec::new(),
         }
     }
@@ -99,6 +108,26 @@ impl Evaluation {
     /// Take in one validation: of everything, or of one project.
     pub(crate) fn add(&mut self, validation: FlastValidation) {
         self.validation.join(validation);
+    }
+
+    /// Tests are asked about in another form, too; so many have another text in it.
+    pub(crate) fn perturb(&mut self, form: &Form, changed: usize) {
+        self.form = Some(form.clone());
+        self.changed += changed;
+    }
+
+    /// Take in what was said of other forms.
+    pub(crate) fn add_forms(&mut self, of_forms: FlastValidation) {
+        self.of_forms.join(of_forms);
+    }
+
+    fn perturbed(&self) -> Option<PerturbedScores> {
+        Some(PerturbedScores {
+            form: self.form.clone()?,
+            changed: self.changed,
+            confusion: self.of_forms.confusion(),
+            average_precision: self.of_forms.average_precision(),
+        })
     }
 
     fn microseconds_per_prediction(&self) -> f64 {
@@ -130,6 +159,9 @@ impl Evaluation {
             "within_project": self.is_within_project,
             "folds": self.validation.folds,
             "average_precision": self.validation.average_precision(),
+            "perturbed": self.perturbed().map(|it| {
+                it.json(&self.validation.confusion(), self.validation.average_precision())
+            }),
             "category_accuracy": self.validation.category_accuracy(),
             "categories_told": self.validation.categories_told(),
             "seconds": {
@@ -191,9 +223,13 @@ fn rendered(evaluation: &Evaluation) -> String {
             row(&mut text, &line.project, &line.confusion);
         }
     }
-    row(&mut text, "all", &evaluation.validation.confusion());
-    let _ =
-        writeln!(text, "\naverage precision {}", share(evaluation.validation.average_precision()));
+    let confusion = evaluation.validation.confusion();
+    row(&mut text, "all", &confusion);
+    let perturbed = evaluation.perturbed();
+    perturbed.iter().for_each(|it| row(&mut text, "all, perturbed", &it.confusion));
+    let average_precision = evaluation.validation.average_precision();
+    let _ = writeln!(text, "\naverage precision {}", share(average_precision));
+    perturbed.iter().for_each(|it| it.add_to(&mut text, &confusion, average_precision));
     if let Some(accuracy) = evaluation.validation.category_accuracy() {
         let _ = writeln!(
             text,

@@ -19,6 +19,7 @@ mod mcp;
 #[cfg(feature = "serve")]
 mod notify;
 mod patches;
+mod perturbed;
 mod predictions;
 mod progress;
 mod quarantine;
@@ -62,6 +63,7 @@ pub(crate) use mcp::served_mcp;
 #[cfg(feature = "serve")]
 pub(crate) use notify::{nothing_new, notified};
 pub(crate) use patches::{FixProgress, patches};
+pub(crate) use perturbed::PerturbedScores;
 pub(crate) use predictions::{Shown, explanation, notices, predictions};
 pub(crate) use quarantine::{
     Checked, Release, quarantine, quarantine_check, quarantine_json, quarantined, unquarantined,

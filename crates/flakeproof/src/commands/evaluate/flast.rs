@@ -32,13 +32,23 @@ pub(super) fn evaluate_flast(typed: &EvaluateFlast) -> Result<ExitCode, Problem>
         with_probabilities: false,
     };
     check(&tests, &params)?;
+    let form = typed.perturb.form(typed.seed);
     let parts = if typed.within_project { alone(tests, &params)? } else { vec![tests] };
     let begin = Instant::now();
     let mut evaluation = Evaluation::new(&params, typed.within_project, typed.by_project);
     let mut progress = view::Steps::start(parts.len(), "projects");
-    for part in &parts {
-        let validation = params.run(part, &|| begin.elapsed());
-        add(&mut evaluation, validation, part);
+    for mut part in parts {
+        let originals = part.len();
+        if let Some(form) = &form {
+            let forms = labelled_tests::in_form(&part, form);
+            let pairs = forms.iter().zip(&part);
+            let changed = pairs.filter(|(form, test)| form.source != test.source).count();
+            part.extend(forms);
+            evaluation.perturb(form, changed);
+        }
+        let (validation, of_forms) = params.run_on_forms(&part, originals, &|| begin.elapsed());
+        evaluation.add_forms(of_forms);
+        add(&mut evaluation, validation, &part);
         progress.step();
     }
     progress.end();

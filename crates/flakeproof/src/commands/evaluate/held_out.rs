@@ -18,6 +18,7 @@ use flakeproof_learn::evaluate::{Confusion, Fold, average_precision};
 use flakeproof_learn::flast::{Aim, Corpus, Recipe};
 use flakeproof_learn::labelled::LabelledTest;
 use flakeproof_learn::network::MemberLog;
+use flakeproof_syntax::perturbation::Form;
 use serde_json::json;
 
 use crate::cli::{
@@ -28,11 +29,12 @@ use crate::commands::train::ensemble_params;
 use crate::models::labelled_tests::{self, LabelledSources};
 use crate::models::network_teacher::NetworkTeacher;
 use crate::problem::Problem;
-use crate::view::{self, HeldOutEvaluation, MemberLine, ProjectLine, Timing};
+use crate::view::{self, HeldOutEvaluation, MemberLine, PerturbedScores, ProjectLine, Timing};
 
 /// `evaluate jury`.
 pub(super) fn evaluate_ensemble(typed: &EvaluateEnsemble) -> Result<ExitCode, Problem> {
-    let read = read(&typed.labelled, &typed.code)?;
+    let form = typed.perturb.form(typed.seed);
+    let read = read(&typed.labelled, &typed.code, form.as_ref())?;
     let protocol = Protocol::from(typed.labelled.protocol);
     let network = (!typed.no_paths).then_some(&typed.network);
     let params = EnsembleValidationParams {
@@ -42,8 +44,8 @@ pub(super) fn evaluate_ensemble(typed: &EvaluateEnsemble) -> Result<ExitCode, Pr
     };
     let begin = Instant::now();
     let told = &mut |fold, folds| view::fold_begins(fold, folds, begin.elapsed());
-    let validation = params
-        .run(&read.readings, told)
+    let (validation, of_forms) = params
+        .run_on_forms(&read.readings, read.originals, told)
         .map_err(|error| too_few(format!("a fold cannot be learned from: {error}")))?;
     if let Some(file) = &typed.predictions {
         write_ensemble(file, &validation, &read.readings)?;
@@ -51,6 +53,12 @@ pub(super) fn evaluate_ensemble(typed: &EvaluateEnsemble) -> Result<ExitCode, Pr
     let evaluation = HeldOutEvaluation {
         what: "jury",
         ablation: None,
+        perturbed: form.map(|form| PerturbedScores {
+            form,
+            changed: read.changed,
+            confusion: of_forms.confusion(),
+            average_precision: of_forms.average_precision(),
+        }),
         protocol,
         folds: validation.folds,
         seed: typed.seed,
@@ -102,7 +110,7 @@ fn members(validation: &EnsembleValidation) -> Vec<MemberLine> {
 /// `evaluate peeler`.
 pub(super) fn evaluate_peeler(typed: &EvaluatePeeler) -> Result<ExitCode, Problem> {
     let mut log = typed.log.as_deref().map(EpochFile::create).transpose()?;
-    let read = read(&typed.labelled, &typed.code)?;
+    let read = read(&typed.labelled, &typed.code, None)?;
     let read = match typed.ablate {
         Some(what) => ablated(read, what),
         None => read,
@@ -114,6 +122,7 @@ pub(super) fn evaluate_peeler(typed: &EvaluatePeeler) -> Result<ExitCode, Proble
     let evaluation = HeldOutEvaluation {
         what: "peeler",
         ablation: typed.ablate.map(AblationName::word),
+        perturbed: None,
         protocol: typed.labelled.protocol.into(),
         folds: validation.folds,
         seed: typed.seed,
@@ -273,11 +282,12 @@ fn cannot_write(name: &str, error: &std::io::Error) -> Problem {
 pub(super) fn read(
     labelled: &LabelledFolds,
     code: &LabelledSourcesArguments,
+    form: Option<&Form>,
 ) -> Result<LabelledSources, Problem> {
     let tests = labelled_tests::of_files(&labelled.data, &labelled.without)?;
     let tests = labelled_tests::chosen(code, tests)?;
     check(&tests, labelled)?;
-    labelled_tests::read_sources(code, tests, Vec::new())
+    labelled_tests::read_sources(code, tests, Vec::new(), form)
 }
 
 /// What was said of a test.

@@ -10,8 +10,10 @@ use flakeproof_learn::cannier::{self, ForestModel};
 use crate::cli::ThresholdChoice;
 use crate::models::model::{self, ModelSource};
 use crate::models::predictor::{self, Detail};
+use crate::models::test_reader::TestReader;
 use crate::problem::Problem;
 use crate::source::project_source::ProjectSource;
+use crate::source::source_cache::SourceCache;
 use crate::source::source_tests::{self, SourceTest};
 
 /// What the source of each test says, in the suite's order.
@@ -38,17 +40,12 @@ impl BySource {
         let model = source.open()?;
         // A file that cannot be read leaves its tests without source; they still run.
         let files = source_tests::files_of(suite, root);
-        let found = source_tests::read(&files, root).unwrap_or_default();
+        let cache = SourceCache::of(folder);
+        let read = ProjectSource::read_with_tests(&files, root, cache);
+        let (found, project) = read.unwrap_or_default();
         let threshold = ThresholdChoice::Balanced;
-        let project = || Ok(ProjectSource::read(&files, root).unwrap_or_default());
-        let said = predictor::predict(
-            &source,
-            &model,
-            &found.tests,
-            threshold,
-            Detail::OfSuspects,
-            project,
-        )?;
+        let reader = TestReader::new(&project, &found.tests);
+        let said = predictor::predict(&source, &model, &reader, threshold, Detail::OfSuspects);
         let places = source_tests::places_of(suite, &found.tests);
         let probabilities: Vec<Option<f64>> =
             places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();
