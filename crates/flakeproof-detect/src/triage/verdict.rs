@@ -198,7 +198,7 @@ fn judge_flaky(
 /// What was seen of a way to fail that is neither the suite's failure nor known from before the change: it may be
 /// the change's, however well known the other one is.
 fn new_way_to_fail(case: &Case, experiments: &Experiments<'_>) -> Option<String> {
-    if case.base.as_ref().is_some_and(|base| base.fails_otherwise()) {
+    if case.base.as_ref().is_some_and(BaseTrials::fails_otherwise) {
         return None;
     }
     let fresh = case.fresh().map(|attempt| &attempt.execution);
