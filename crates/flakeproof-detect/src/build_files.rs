@@ -24,7 +24,8 @@ pub(crate) enum Content {
     ForPeople,
     /// Code of some language. Nothing but its compiler reads it, and whoever makes other files of it.
     Code,
-    /// Anything else: scripts that prepare tests, what generators read, what native code reads by itself.
+    /// Anything else: scripts that prepare tests in whatever language, what generators read, what native code
+    /// reads by itself.
     Data,
 }
 
@@ -60,6 +61,30 @@ const CODE_ENDINGS: [&str; 37] = [
     ".vue", ".cts", ".ml",
 ];
 
+/// Folders at the top of a project whose code prepares things and is no part of it.
+const OF_SCRIPTS: [&str; 6] = [".ci", "ci", "hack", "script", "scripts", "tools"];
+
+/// Programs at the top of a project that run its tests, or make what its tests need.
+const RUNNERS_OF_TESTS: [&str; 9] = [
+    "Gruntfile.js",
+    "Jakefile.js",
+    "dodo.py",
+    "fabfile.py",
+    "gulpfile.js",
+    "run-tests.py",
+    "run_tests.py",
+    "runtests.py",
+    "tasks.py",
+];
+
+/// Whether a file is a program that may run before the tests begin, or around them.
+fn is_script(path: &str) -> bool {
+    match path.split_once('/') {
+        Some((folder, _)) => OF_SCRIPTS.contains(&folder),
+        None => RUNNERS_OF_TESTS.contains(&path),
+    }
+}
+
 /// What a file of the project holds.
 pub(crate) fn content(path: &str) -> Content {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -68,7 +93,7 @@ pub(crate) fn content(path: &str) -> Content {
     let is_named_for_people = FOR_PEOPLE.contains(&stem.split('-').next().unwrap_or(stem));
     if ends(&FOR_PEOPLE_ENDINGS) || is_named_for_people || FOR_TOOLS_OF_PEOPLE.contains(&name) {
         Content::ForPeople
-    } else if ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS) {
+    } else if (ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS)) && !is_script(path) {
         Content::Code
     } else {
         Content::Data
@@ -200,7 +225,8 @@ mod tests {
         for path in ["web/app.ts", "shop.py", "style.css"] {
             assert_eq!(content(path), Content::Code, "{path}");
         }
-        for path in ["prices.txt", "NEWS.json", "scripts/test.sh", "certs/key.pem", "limits"] {
+        let scripts = ["scripts/test.sh", "scripts/seed.py", "run_tests.py"];
+        for path in ["prices.txt", "NEWS.json", "certs/key.pem", "limits"].iter().chain(&scripts) {
             assert_eq!(content(path), Content::Data, "{path}");
         }
     }

@@ -311,7 +311,8 @@ enum Role {
 }
 
 fn role(dependencies: &Dependencies, path: &str) -> Role {
-    let is_followed = dependencies.followed.iter().any(|ending| path.ends_with(ending.as_str()));
+    let is_followed = dependencies.followed.iter().any(|ending| path.ends_with(ending.as_str()))
+        && build_files::content(path) == Content::Code;
     match build_files::decides(path) {
         Some(Decides::Compiled) | None if is_followed => Role::Code,
         Some(_) => Role::Build,

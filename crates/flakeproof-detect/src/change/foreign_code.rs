@@ -82,7 +82,7 @@ impl ForeignCode {
             None => match build_files::content(path) {
                 Content::ForPeople | Content::Code => false,
                 // One that is read where it lies is read on each side for itself.
-                Content::Data => !used.is_some_and(|used| self.opens(used, path)),
+                Content::Data => !used.is_some_and(|used| self.uses(used, path)),
             },
         })?;
         Some(format!(
@@ -90,9 +90,10 @@ impl ForeignCode {
         ))
     }
 
-    fn opens(&self, used: &Dependencies, path: &str) -> bool {
+    fn uses(&self, used: &Dependencies, path: &str) -> bool {
         let there = self.checkout.root().join(path);
-        used.opened.contains(&*there.to_string_lossy())
+        let there = there.to_string_lossy();
+        used.opened.contains(&*there) || used.code.contains(&*there)
     }
 
     /// Code that git ignores came along from the head, of whose code it may have been made.
