@@ -24,8 +24,12 @@ pub(crate) enum Content {
     ForPeople,
     /// Code of some language. Nothing but its compiler reads it, and whoever makes other files of it.
     Code,
-    /// Anything else: scripts that prepare tests in whatever language, what generators read, what native code
-    /// reads by itself.
+    /// A program that may run before the tests begin or around them, in whatever language, and what databases are
+    /// made with.
+    Script,
+    /// A key or a certificate, which native code reads by itself.
+    Key,
+    /// Anything else, which matters to who opens it or what was made of it.
     Data,
 }
 
@@ -61,6 +65,11 @@ const CODE_ENDINGS: [&str; 37] = [
     ".vue", ".cts", ".ml",
 ];
 
+const SCRIPT_ENDINGS: [&str; 8] = [".bash", ".bat", ".cmd", ".fish", ".ps1", ".sh", ".sql", ".zsh"];
+
+const KEY_ENDINGS: [&str; 9] =
+    [".cer", ".crt", ".der", ".jks", ".key", ".keystore", ".p12", ".pem", ".pfx"];
+
 /// Folders at the top of a project whose code prepares things and is no part of it.
 const OF_SCRIPTS: [&str; 6] = [".ci", "ci", "hack", "script", "scripts", "tools"];
 
@@ -77,7 +86,7 @@ const RUNNERS_OF_TESTS: [&str; 9] = [
     "tasks.py",
 ];
 
-/// Whether a file is a program that may run before the tests begin, or around them.
+/// Whether a file is a script by where it lies.
 fn is_script(path: &str) -> bool {
     match path.split_once('/') {
         Some((folder, _)) => OF_SCRIPTS.contains(&folder),
@@ -93,7 +102,11 @@ pub(crate) fn content(path: &str) -> Content {
     let is_named_for_people = FOR_PEOPLE.contains(&stem.split('-').next().unwrap_or(stem));
     if ends(&FOR_PEOPLE_ENDINGS) || is_named_for_people || FOR_TOOLS_OF_PEOPLE.contains(&name) {
         Content::ForPeople
-    } else if (ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS)) && !is_script(path) {
+    } else if ends(&SCRIPT_ENDINGS) || is_script(path) {
+        Content::Script
+    } else if ends(&KEY_ENDINGS) {
+        Content::Key
+    } else if ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS) {
         Content::Code
     } else {
         Content::Data
@@ -225,9 +238,12 @@ mod tests {
         for path in ["web/app.ts", "shop.py", "style.css"] {
             assert_eq!(content(path), Content::Code, "{path}");
         }
-        let scripts = ["scripts/test.sh", "scripts/seed.py", "run_tests.py"];
-        for path in ["prices.txt", "NEWS.json", "certs/key.pem", "limits"].iter().chain(&scripts) {
+        for path in ["prices.txt", "NEWS.json", "limits", "src/tools/table"] {
             assert_eq!(content(path), Content::Data, "{path}");
         }
+        for path in ["make.sh", "scripts/seed.py", "run_tests.py", "db/seed.sql"] {
+            assert_eq!(content(path), Content::Script, "{path}");
+        }
+        assert_eq!(content("certs/key.pem"), Content::Key);
     }
 }

@@ -239,12 +239,17 @@ fn why_resource_is_invisible(dependencies: &Dependencies, path: &str) -> Option<
         | BlindSpot::Installed { .. }
         | BlindSpot::Caches => None,
     });
+    let is_compiled_in = dependencies.followed.contains(".rs");
     unseen.or_else(|| match build_files::content(path) {
-        // What is made of code is code or data, and is seen in use.
-        Content::ForPeople | Content::Code => None,
-        Content::Data => Some(format!(
-            "{path} changed, and what was made of it before, or looks at it without opening it, is not seen"
-        )),
+        Content::Script => {
+            Some(format!("{path} changed, and may run before the tests begin, which is not seen"))
+        }
+        Content::Key => Some(format!("{path} changed, and native code reads such files unseen")),
+        Content::Data if is_compiled_in => {
+            Some(format!("{path} changed, and a build script may make code of it"))
+        }
+        // What is made of others is code or data, and is seen in use.
+        Content::ForPeople | Content::Code | Content::Data => None,
     })
 }
 
@@ -312,7 +317,7 @@ enum Role {
 
 fn role(dependencies: &Dependencies, path: &str) -> Role {
     let is_followed = dependencies.followed.iter().any(|ending| path.ends_with(ending.as_str()))
-        && build_files::content(path) == Content::Code;
+        && build_files::content(path) != Content::Script;
     match build_files::decides(path) {
         Some(Decides::Compiled) | None if is_followed => Role::Code,
         Some(_) => Role::Build,
@@ -400,15 +405,16 @@ mod tests {
     }
 
     #[test]
-    fn a_data_file_counts_when_it_is_opened_and_is_not_excused_when_it_is_not() {
+    fn a_data_file_counts_when_it_is_opened_and_a_script_in_any_case() {
         let facts = changed(vec![file("data.json", ChangeStatus::Modified)]);
         let mut opens = depends_on(["/r/a.py"]);
-        assert!(silent_about(&contact(&opens, &facts)).contains("data.json changed"));
+        assert_eq!(contact(&opens, &facts), Contact::Disjoint);
         opens.opened = set(["/r/data.json"]);
         assert_eq!(contact(&opens, &facts), Contact::Touches(vec!["data.json".into()]));
-        let others = ["web/app.ts", "docs/guide.md", "LICENSE"];
-        let facts = changed(others.map(|path| file(path, ChangeStatus::Modified)).to_vec());
-        assert_eq!(contact(&opens, &facts), Contact::Disjoint);
+        for path in ["scripts/seed.py", "make.sh", "db/seed.sql", "certs/key.pem"] {
+            let facts = changed(vec![file(path, ChangeStatus::Modified)]);
+            assert!(silent_about(&contact(&opens, &facts)).contains(path));
+        }
     }
 
     #[test]

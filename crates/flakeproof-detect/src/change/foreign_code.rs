@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use flakeproof_core::{BlindSpot, Dependencies};
-use flakeproof_runner::git::{Checkout, is_of_another_work_tree};
+use flakeproof_runner::git::{Checkout, is_of_another_work_tree, is_own_code};
 
 use super::servers;
 use crate::build_files::{self, Content, Decides};
@@ -80,9 +80,9 @@ impl ForeignCode {
             Some(Decides::Compiling | Decides::Compiled) => !builds_itself && can_be_compiled,
             Some(Decides::Runner) => false,
             None => match build_files::content(path) {
-                Content::ForPeople | Content::Code => false,
-                // One that is read where it lies is read on each side for itself.
-                Content::Data => !used.is_some_and(|used| self.uses(used, path)),
+                Content::ForPeople | Content::Code | Content::Key | Content::Data => false,
+                // One that runs where it lies runs on each side for itself.
+                Content::Script => !used.is_some_and(|used| self.uses(used, path)),
             },
         })?;
         Some(format!(
@@ -96,16 +96,25 @@ impl ForeignCode {
         used.opened.contains(&*there) || used.code.contains(&*there)
     }
 
-    /// Code that git ignores came along from the head, of whose code it may have been made.
+    /// What git ignores came along from the head, of whose files it may have been made: code of any, and data of
+    /// what is no code that the tests run.
     fn brought(&self, used: Option<&Dependencies>) -> Option<String> {
-        let mut brought = self.checkout.code_from_the_head().iter();
+        let is_followed = |path: &String| {
+            used.is_some_and(|used| used.followed.iter().any(|it| path.ends_with(it.as_str())))
+        };
+        let is_made_of =
+            |path: &String| build_files::content(path) != Content::ForPeople && !is_followed(path);
+        let can_be_data = self.changed.iter().any(is_made_of);
+        let root = self.checkout.root();
+        let mut brought = (self.checkout.files_from_the_head().iter())
+            .filter(|path| can_be_data || is_own_code(root, &root.join(path)));
         let path = match used {
             Some(used) => brought.find(|path| {
-                let there = self.checkout.root().join(path);
+                let there = root.join(path);
                 let there = there.to_string_lossy();
                 used.code.contains(&*there) || used.opened.contains(&*there)
             }),
-            None => brought.next(),
+            None => brought.find(|path| is_own_code(root, &root.join(path))),
         };
         path.map(|path| {
             let path = path.display();

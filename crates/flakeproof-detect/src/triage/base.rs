@@ -10,7 +10,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage, TestId};
+use flakeproof_core::statistics::chance_of_as_many_more;
+use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage, Tally, TestId};
 use flakeproof_runner::{Adapter, Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
@@ -36,6 +37,10 @@ const TURNS_IF_HUNG: u32 = 1;
 /// The same where it does both there: it is flaky, and will pass here too.
 const TURNS_IF_BOTH: u32 = 8;
 
+/// Below this, failures on the base that all come right after a run of the code here are no chance. To doubt the base
+/// once too often costs a person a look.
+const CHANCE_OF_THE_PLACE: f64 = 0.2;
+
 /// Why a failure that stays was not run on the base.
 const NO_TIME_FOR_THE_BASE: &str = "it was not run on the base: others took as long as the suite (`--evidence-budget` gives them more)";
 
@@ -48,9 +53,10 @@ pub(super) struct BaseTrials {
     pub(super) in_order: Trials,
     /// How often it failed alone, here and there, in turns.
     pub(super) in_turns: InTurns,
-    /// How often it failed there alone right after it had run there: what the code here leaves behind on the
-    /// machine may make the first run after it fail.
-    pub(super) failed_after_itself: u32,
+    /// How often it failed there right after it had run there.
+    pub(super) after_itself: Tally,
+    /// The same right after it had run here, which may have left something behind on the machine.
+    pub(super) after_here: Tally,
     /// Why what ran there may not have been the base's code.
     pub(super) doubt: Option<String>,
 }
@@ -61,6 +67,11 @@ impl BaseTrials {
         self.alone.failed_otherwise + self.in_order.failed_otherwise > 0
     }
 
+    fn fails_only_after_here(&self) -> bool {
+        self.after_itself.failures == 0
+            && chance_of_as_many_more(self.after_itself, self.after_here) < CHANCE_OF_THE_PLACE
+    }
+
     /// Why what failed there may have failed for another reason than chance: it was not the base's code, or it
     /// lacks something there, or it finds something.
     pub(super) fn doubt_of_chance(&self) -> Option<String> {
@@ -69,7 +80,7 @@ impl BaseTrials {
             (alone, in_order) if alone.passed + in_order.passed == 0 => {
                 Some("it fails there each time, which may have another reason")
             }
-            (_, in_order) if self.failed_after_itself + in_order.failed == 0 => Some(
+            (_, in_order) if in_order.failed == 0 && self.fails_only_after_here() => Some(
                 "it fails there only right after a run of the code here, which may leave something behind",
             ),
             _ => None,
@@ -335,7 +346,11 @@ impl BaseStage<'_> {
                     let ran = self.alone(&case.test, isolation, Probe::attempt(turn + 2))?;
                     trials.alone.count(case, &ran);
                     trials.in_turns.before.count(case.fails_alike(&ran));
-                    trials.failed_after_itself += u32::from(was_there && case.fails_alike(&ran));
+                    let tally = match was_there {
+                        true => &mut trials.after_itself,
+                        false => &mut trials.after_here,
+                    };
+                    tally.count(case.fails_alike(&ran));
                 }
                 was_there = !is_here;
             }
@@ -351,15 +366,12 @@ impl BaseStage<'_> {
             Isolation::Spawn | Isolation::Same => RUNS_IN_NEW_PROCESSES,
         };
         let ran = trials.alone.passed + trials.alone.failed_otherwise;
-        for number in ran + 1..=most.max(ran + 2) {
-            if trials.failed_after_itself > 0 || self.is_over() {
+        for number in ran + 1..=most {
+            if trials.alone.failed > 0 || self.is_over() {
                 break;
             }
             let execution = self.alone(&case.test, isolation, Probe::attempt(number))?;
             trials.alone.count(case, &execution);
-            let is_after_itself = number > ran + 1;
-            trials.failed_after_itself +=
-                u32::from(is_after_itself && case.fails_alike(&execution));
         }
         Ok(())
     }

@@ -55,8 +55,8 @@ pub struct Checkout {
     root: PathBuf,
     /// Folders of the project that are used in place of copies.
     linked: Vec<PathBuf>,
-    /// Code among the copies of what git ignores, as it stands below the root.
-    code_from_the_head: Vec<PathBuf>,
+    /// The project's own files among the copies of what git ignores, as they stand below the root.
+    files_from_the_head: Vec<PathBuf>,
     janitor: Child,
     #[expect(dead_code, reason = "its drop removes the folder")]
     folder: tempfile::TempDir,
@@ -103,7 +103,7 @@ impl Repository {
         let name = self.root().file_name().unwrap_or("project".as_ref());
         let root = folder.path().canonicalize()?.join(name);
         let mut checkout =
-            Checkout { root, linked: Vec::new(), code_from_the_head: Vec::new(), janitor, folder };
+            Checkout { root, linked: Vec::new(), files_from_the_head: Vec::new(), janitor, folder };
         self.borrow_objects(&checkout.root)?;
         ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
         self.bring_ignored(&mut checkout)?;
@@ -181,9 +181,9 @@ impl Repository {
                 copies.copy(&from, &to)?;
             }
         }
-        let code = copies.files.into_iter().filter(|path| is_own_code(&checkout.root, path));
-        let code = code.filter_map(|it| Some(it.strip_prefix(&checkout.root).ok()?.to_path_buf()));
-        checkout.code_from_the_head = code.collect();
+        let own = copies.files.into_iter().filter(|path| is_own(&checkout.root, path));
+        let own = own.filter_map(|it| Some(it.strip_prefix(&checkout.root).ok()?.to_path_buf()));
+        checkout.files_from_the_head = own.collect();
         Ok(())
     }
 
@@ -263,7 +263,7 @@ impl Checkout {
         let root = folder.path().canonicalize()?.join(name);
         fs::create_dir(&root)?;
         let mut checkout =
-            Self { root, linked: Vec::new(), code_from_the_head: Vec::new(), janitor, folder };
+            Self { root, linked: Vec::new(), files_from_the_head: Vec::new(), janitor, folder };
         let mut copies = Copies::up_to(MOST_COPIED);
         for entry in fs::read_dir(from)? {
             let name = entry?.file_name();
@@ -284,11 +284,11 @@ impl Checkout {
         &self.root
     }
 
-    /// [Code of the project](is_own_code) that git ignores and that was copied from it, relative to the root: it
-    /// may have been made of other code than this.
+    /// [Files of the project](is_own) that git ignores and that were copied from it, relative to the root: they may
+    /// have been made of other code than this.
     #[must_use]
-    pub fn code_from_the_head(&self) -> &[PathBuf] {
-        &self.code_from_the_head
+    pub fn files_from_the_head(&self) -> &[PathBuf] {
+        &self.files_from_the_head
     }
 
     /// Whether a file of the project is used here as it is, because it belongs to an installed package.
@@ -409,7 +409,10 @@ mod tests {
             assert_eq!(read("a.py").as_deref(), Some("1\n"));
             assert_eq!(read("made.dat").as_deref(), Some("x"), "tests may use it");
             assert_eq!(read("target/made"), None, "it was made from other code");
-            assert_eq!(checkout.code_from_the_head(), [Path::new("made/schema.py")]);
+            assert_eq!(
+                checkout.files_from_the_head(),
+                [Path::new("made.dat"), Path::new("made/schema.py")]
+            );
             let tagged = ask(checkout.root(), &["rev-parse", "v1^{commit}"]).unwrap();
             assert_eq!(String::from_utf8_lossy(&tagged).trim(), sandbox.head());
             checkout.root().to_path_buf()

@@ -91,8 +91,33 @@ fn rendered(predictions: &Predictions, shown: &Shown<'_>) -> String {
         let _ = writeln!(text, "{DIM}rules only: no model was asked{DIM:#}");
     } else {
         model(&mut text, &predictions.model, shown.is_model_shipped);
+        if is_new_to_the_model(predictions) {
+            let _ = writeln!(
+                text,
+                "{OPEN}it has far more suspects here than among the tests it knows: this code is new to it. \
+                 Go by the order of its suspects, not by their number, or by rules alone \
+                 (`--rules-only`){OPEN:#}"
+            );
+        }
     }
     text
+}
+
+/// In fewer tests than this, many suspects may be chance.
+const TESTS_THAT_TELL: usize = 50;
+/// So many times the share of flaky tests among those that the model knows is no project's share.
+const FAR_MORE: f64 = 3.0;
+
+/// Whether the model suspects so many tests that it cannot be right about most.
+fn is_new_to_the_model(predictions: &Predictions) -> bool {
+    let (tests, model) = (&predictions.tests, &predictions.model);
+    let by_model = tests.iter().filter(|test| test.flaky && test.rules.is_empty()).count();
+    are_too_many(by_model, tests.len(), ratio(model.flaky, model.tests))
+}
+
+/// Whether these are far more of all tests than is usual.
+fn are_too_many(suspects: usize, tests: usize, usual: f64) -> bool {
+    tests >= TESTS_THAT_TELL && ratio(suspects, tests) > FAR_MORE * usual
 }
 
 fn notice(text: &mut String, notice: &Notice) {
@@ -346,6 +371,13 @@ mod tests {
 
     fn plain(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
+    }
+
+    #[test]
+    fn four_in_ten_suspects_are_too_many_where_one_in_twenty_is_usual() {
+        assert!(are_too_many(1600, 3800, 0.056));
+        assert!(!are_too_many(160, 1000, 0.056));
+        assert!(!are_too_many(2, 3, 0.056), "of three tests two may well be flaky");
     }
 
     #[test]
