@@ -131,7 +131,8 @@ impl<'a> ChangeSince<'a> {
         let mut used = touched.code.iter().chain(&touched.opened);
         let found = used.find(|path| {
             let file = Path::new(path.as_str());
-            if is_tracked(repository, tracked, path) || is_cache(repository, path) {
+            let is_known = is_tracked(repository, tracked, path) || is_cache(repository, path);
+            if is_known || !file.is_file() {
                 return false;
             }
             let is_made = is_own_code(root, file) || (is_own(root, file) && is_from_before(file));

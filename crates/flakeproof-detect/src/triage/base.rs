@@ -10,8 +10,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use flakeproof_core::statistics::chance_of_as_many_more;
-use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage, Tally, TestId};
+use flakeproof_core::{Attempt, Conditions, Execution, Isolation, Outcome, Stage, TestId};
 use flakeproof_runner::{Adapter, Error, Granularity, Probe, Result};
 
 use super::case::{Case, Shown};
@@ -37,10 +36,6 @@ const TURNS_IF_HUNG: u32 = 1;
 /// The same where it does both there: it is flaky, and will pass here too.
 const TURNS_IF_BOTH: u32 = 8;
 
-/// Below this, failures on the base that all come right after a run of the code here are no chance. To doubt the base
-/// once too often costs a person a look.
-const CHANCE_OF_THE_PLACE: f64 = 0.2;
-
 /// Why a failure that stays was not run on the base.
 const NO_TIME_FOR_THE_BASE: &str = "it was not run on the base: others took as long as the suite (`--evidence-budget` gives them more)";
 
@@ -53,10 +48,6 @@ pub(super) struct BaseTrials {
     pub(super) in_order: Trials,
     /// How often it failed alone, here and there, in turns.
     pub(super) in_turns: InTurns,
-    /// How often it failed there right after it had run there.
-    pub(super) after_itself: Tally,
-    /// The same right after it had run here, which may have left something behind on the machine.
-    pub(super) after_here: Tally,
     /// Why what ran there may not have been the base's code.
     pub(super) doubt: Option<String>,
 }
@@ -67,25 +58,13 @@ impl BaseTrials {
         self.alone.failed_otherwise + self.in_order.failed_otherwise > 0
     }
 
-    fn fails_only_after_here(&self) -> bool {
-        self.after_itself.failures == 0
-            && chance_of_as_many_more(self.after_itself, self.after_here) < CHANCE_OF_THE_PLACE
-    }
-
     /// Why what failed there may have failed for another reason than chance: it was not the base's code, or it
-    /// lacks something there, or it finds something.
+    /// lacks something there.
     pub(super) fn doubt_of_chance(&self) -> Option<String> {
-        let why = match (self.alone, self.in_order) {
-            (alone, in_order) if alone.failed + in_order.failed == 0 => None,
-            (alone, in_order) if alone.passed + in_order.passed == 0 => {
-                Some("it fails there each time, which may have another reason")
-            }
-            (_, in_order) if in_order.failed == 0 && self.fails_only_after_here() => Some(
-                "it fails there only right after a run of the code here, which may leave something behind",
-            ),
-            _ => None,
-        };
-        self.doubt.clone().or_else(|| why.map(str::to_owned))
+        let failed = self.alone.failed + self.in_order.failed;
+        let passed = self.alone.passed + self.in_order.passed;
+        let lacks = || "it fails there each time, which may have another reason".to_owned();
+        self.doubt.clone().or_else(|| (failed > 0 && passed == 0).then(lacks))
     }
 }
 
@@ -333,7 +312,6 @@ impl BaseStage<'_> {
     ) -> Result<()> {
         let (here, there) = (self.head.adapter.can(), self.base.adapter.can());
         let isolation = here.judging(there.judging(Isolation::Fork));
-        let mut was_there = false;
         for turn in 0..InTurns::most(isolation) {
             if self.is_over() || trials.in_turns.is_hopeless() {
                 break;
@@ -346,19 +324,13 @@ impl BaseStage<'_> {
                     let ran = self.alone(&case.test, isolation, Probe::attempt(turn + 2))?;
                     trials.alone.count(case, &ran);
                     trials.in_turns.before.count(case.fails_alike(&ran));
-                    let tally = match was_there {
-                        true => &mut trials.after_itself,
-                        false => &mut trials.after_here,
-                    };
-                    tally.count(case.fails_alike(&ran));
                 }
-                was_there = !is_here;
             }
         }
         Ok(())
     }
 
-    /// Until it fails there as it does here.
+    /// Until it fails there as it does here, and passes.
     fn try_often(&self, case: &Case, trials: &mut BaseTrials) -> Result<()> {
         let isolation = self.base.adapter.can().judging(Isolation::Fork);
         let most = match isolation {
@@ -367,7 +339,9 @@ impl BaseStage<'_> {
         };
         let ran = trials.alone.passed + trials.alone.failed_otherwise;
         for number in ran + 1..=most {
-            if trials.alone.failed > 0 || self.is_over() {
+            // One that has failed has to pass, too: what always fails may lack something there.
+            let is_chance = trials.alone.failed > 0 && trials.alone.passed > 0;
+            if is_chance || self.is_over() {
                 break;
             }
             let execution = self.alone(&case.test, isolation, Probe::attempt(number))?;

@@ -147,8 +147,9 @@ fn a_flaky_test_that_fails_as_often_on_the_base_is_just_flaky() {
         [(1, || failing(1)), (3, || failing(3)), (5, || failing(5)), (7, || failing(7))];
     for (tenths, base) in bases {
         let before = Before { base: Some(base), ..Before::default() };
-        let found = after(&failing(tenths), &TOUCHED, &before, "a");
-        assert_eq!(found, Some(Verdict::Flaky), "{tenths} of ten");
+        let triaged = triaged_after(&failing(tenths), &TOUCHED, &before);
+        let evidence = &finding(&triaged, "a").evidence;
+        assert_eq!(verdict(&triaged, "a"), Some(Verdict::Flaky), "{tenths} of ten: {evidence:?}");
     }
 }
 
