@@ -48,6 +48,7 @@ fn the_document_has_the_published_fields_and_no_other() {
         "category_accuracy",
         "categories_told",
         "microseconds_per_prediction",
+        "perturbed",
     ];
     let mut expected = [&promised[..], &besides[..]].concat();
     expected.sort_unstable();
