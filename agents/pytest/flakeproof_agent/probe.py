@@ -8,6 +8,7 @@ Everything is also written to a file as it is seen, one `kind value` per line: a
 or hangs cannot tell any more what it touched.
 """
 
+import contextlib
 import functools
 import os
 import sys
@@ -34,6 +35,12 @@ PROFILE_EVENTS = {"sys.setprofile", "_thread.start_new_thread"}
 
 LISTING_EVENTS = {"os.listdir", "os.scandir", "glob.glob", "glob.glob/2"}
 
+#: A file with a second name is not known by that, nor by a link that is gone later.
+LINKING_EVENTS = {"os.link", "os.symlink"}
+
+#: What asks about a file without opening it, and tells nobody.
+LOOKS = ("access", "lstat", "readlink", "stat")
+
 #: Who lists folders and reads sources to find and show tests and modules, not for the test.
 FINDERS = ("/_pytest/", "/importlib/metadata/", "/importlib_metadata/")
 
@@ -59,6 +66,8 @@ HARMLESS_STARTERS = tuple(
     for name in ("ctypes/util.py", "platform.py", "uuid.py")
 )
 
+CTYPES = os.path.join("ctypes", "__init__.py")
+
 KINDS = ("code", "opened", "listed", "variable", "program", "server", "native")
 
 
@@ -77,11 +86,13 @@ class Probe:
         self._functions = None
         # Whether a thread looks at the system for the probe, which is none of the test's doing.
         self._looks = threading.local()
+        self._looked_at = set()
         self._own = os.path.dirname(os.path.abspath(__file__))
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._note_loaded_modules()
         sys.addaudithook(self._hear)
         self._watch_variables()
+        self._watch_looks()
         if granularity == "function":
             self._functions = {}
             self._watch_functions()
@@ -119,8 +130,10 @@ class Probe:
                 self._hear_connection(arguments[1])
             elif event == "import" and arguments[1]:
                 self._hear_native(arguments[1])
-            elif event == "ctypes.dlopen" and arguments[0]:
-                self._hear_native(arguments[0])
+            elif event == "ctypes.dlopen":
+                self._hear_library(arguments[0])
+            elif event in LINKING_EVENTS:
+                self._hear_link(event, *arguments[:2])
             elif event in PROFILE_EVENTS and self._functions is not None:
                 self._hear_profile(sys._getframe(1).f_code.co_filename)
         except Exception:
@@ -157,11 +170,8 @@ class Probe:
         # What a process says that was there before depends on what it has read.
         if isinstance(address, (str, bytes)) and "flakeproof-" in os.fsdecode(address):
             return
-        self._looks.away = True
-        try:
+        with self._away():
             is_own = servers.is_own(address)
-        finally:
-            self._looks.away = False
         if not is_own:
             self._note("server", servers.name(address))
 
@@ -170,11 +180,47 @@ class Probe:
         if not _is_standard(path):
             self._note("native", path)
 
+    def _hear_library(self, path):
+        """What is in the process already has C's own functions, which open files."""
+        caller = sys._getframe(2)
+        while caller is not None and caller.f_code.co_filename.endswith(CTYPES):
+            caller = caller.f_back
+        # The import system is there for ctypes itself, which looks at the interpreter.
+        if path:
+            self._hear_native(path)
+        elif caller is not None and not caller.f_code.co_filename.startswith("<frozen importlib"):
+            self._note("native", "the C library")
+
     def _add(self, kind, path):
         if isinstance(path, (str, bytes, os.PathLike)):
             path = os.path.abspath(os.fsdecode(path))
             if not path.endswith(".pyc"):  # The module it belongs to is noted when it runs.
                 self._note(kind, path)
+                self._note_where_it_is(kind, path)
+
+    def _note_where_it_is(self, kind, path):
+        """A link leads elsewhere later, or is gone."""
+        with self._away():
+            if _links_above(os.path.dirname(path)) or os.path.islink(path):
+                self._note(kind, os.path.realpath(path))
+
+    def _hear_link(self, event, source, link):
+        file = os.fsdecode(source)
+        if event == "os.symlink":
+            file = os.path.join(os.path.dirname(os.path.abspath(os.fsdecode(link))), file)
+        with self._away():
+            is_file = os.path.isfile(file)
+        if is_file:
+            self._add("opened", file)
+
+    @contextlib.contextmanager
+    def _away(self):
+        """What is looked at meanwhile is none of the test's doing."""
+        was_away, self._looks.away = getattr(self._looks, "away", False), True
+        try:
+            yield
+        finally:
+            self._looks.away = was_away
 
     def _watch_variables(self):
         note = self._note
@@ -190,6 +236,36 @@ class Probe:
 
         os.environ.__class__ = Watched
         os.environb.__class__ = Watched
+
+    def _watch_looks(self):
+        for name in LOOKS:
+            plain = getattr(os, name, None)
+            if plain is None:
+                continue
+            look = _Look(plain, self._hear_look)
+            for abilities in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+                if plain in abilities:
+                    abilities.add(look)
+            setattr(os, name, look)
+            # Before Python 3.10 pathlib keeps what it found when it was imported.
+            accessor = getattr(sys.modules.get("pathlib"), "_NormalAccessor", None)
+            if hasattr(accessor, name):
+                setattr(accessor, name, look)
+
+    def _hear_look(self, path):
+        if getattr(self._looks, "away", False) or isinstance(path, int):
+            return
+        place = path if os.path.isabs(path) else (os.getcwd(), path)
+        if place in self._looked_at or _is_for_finder(sys._getframe(2)):
+            return
+        self._looked_at.add(place)
+        # A folder is another one with each file in it. Sources are looked at by whoever shows a line of
+        # them; what matters of them is what runs.
+        is_source = os.fsdecode(path).endswith((".py", ".pyc"))
+        with self._away():
+            is_other = is_source or os.path.isdir(path)
+        if not is_other:
+            self._add("opened", path)
 
     def _watch_functions(self):
         # By identity, which is faster than by value, and kept alive so that it stays unique.
@@ -229,6 +305,10 @@ class Probe:
 
     def findings(self, config):
         """What was touched since this was asked last, as the protocol writes it."""
+        with self._away():
+            return self._all_findings(config)
+
+    def _all_findings(self, config):
         self._note_loaded_modules()
         for module in UNHEARD_STARTERS:
             if module in sys.modules:
@@ -268,6 +348,29 @@ class Probe:
             for uses in [_uses_in(path, ran)]
             if uses is not None
         }
+
+
+class _Look:
+    """One of the system's functions that look at a file. No function of Python's: it must not become a
+    method where a class keeps it."""
+
+    def __init__(self, plain, hear):
+        functools.update_wrapper(self, plain)
+        self._plain = plain
+        self._hear = hear
+
+    def __call__(self, *arguments, **named):
+        found = self._plain(*arguments, **named)
+        # An exception here would end up in the user's code.
+        try:
+            if "dir_fd" not in named:
+                self._hear(arguments[0] if arguments else named["path"])
+        except Exception:
+            pass
+        return found
+
+    def __repr__(self):
+        return repr(self._plain)
 
 
 def _links_on_the_way(path):
@@ -339,7 +442,7 @@ def _first_line(function):
 def _is_standard(path):
     """Whether a library belongs to the interpreter, whose file access is audited."""
     if os.path.sep not in path:
-        return path.startswith(("libc.", "libm.", "libpthread", "libdl", "libpython"))
+        return path.startswith(("libm.", "libpthread", "libpython"))
     inside = os.path.realpath(path).startswith(_standard_folders())
     return inside and not _is_installed(path)
 

@@ -52,6 +52,11 @@ impl Verdict {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -186,6 +191,9 @@ pub enum Evidence {
         passed: u32,
         /// How often it failed there as it does here.
         failed: u32,
+        /// How often it failed there in another way.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        failed_otherwise: u32,
     },
     /// How it fared before the change, as far as the history knows.
     OnRecord {

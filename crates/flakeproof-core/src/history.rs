@@ -325,6 +325,8 @@ pub struct PastOutcome {
     pub outcome: Outcome,
     /// What the failure looked like.
     pub signature: Option<Signature>,
+    /// The failure's own words, in one line.
+    pub message: Option<String>,
     /// What it was found to be, by the rules of evidence of this version.
     pub verdict: Option<Verdict>,
     /// How it was flaky.

@@ -87,6 +87,7 @@ impl Quarantine {
         let entry = self.entry_for(&test.id)?.clone();
         let hold = match () {
             () if entry.is_expired(&self.today) => Hold::Expired,
+            () if test.verdict == Some(Verdict::NewlyFlaky) => Hold::NewWithChange,
             () if test.verdict.is_some_and(Verdict::is_shown_flaky) => Hold::Excused,
             () if test.verdict == Some(Verdict::Real) || fails_every_time(test) => {
                 Hold::FailsAlways
@@ -114,6 +115,8 @@ pub struct Quarantined {
 pub enum Hold {
     /// The failure does not fail the build.
     Excused,
+    /// The change made it flaky, or more so: that is not what it was put here for, and fails the build.
+    NewWithChange,
     /// The test fails every time now: that is no flakiness, and fails the build.
     FailsAlways,
     /// That this failure is flaky was not shown: it counts like any other.

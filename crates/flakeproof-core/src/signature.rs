@@ -66,6 +66,18 @@ static VARYING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
+/// The small numbers of a message that stand alone: codes and counts, and no part of a date, an address, a
+/// place or a measure.
+#[must_use]
+pub fn plain_numbers(message: &str) -> Vec<&str> {
+    const LONGEST: usize = 4;
+    let is_between = |letter: char| letter.is_whitespace() || "()[]{}<>='\",;".contains(letter);
+    let is_plain = |word: &&str| {
+        (1..=LONGEST).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    message.split(is_between).filter(is_plain).collect()
+}
+
 fn normalised(message: &str) -> String {
     const LONGEST: usize = 300;
     let mut text = message.trim().to_owned();
@@ -99,6 +111,13 @@ mod tests {
                 "OSError: [Errno 98] <Server at 0x81bc> on 127.0.0.1:50001 for /tmp/pytest-9/a.sock"
             ),
         );
+    }
+
+    #[test]
+    fn codes_and_counts_are_plain_numbers() {
+        assert_eq!(plain_numbers("assert 503 == 200 (of 3)"), ["503", "200", "3"]);
+        let measures = "2026-11-19 10:31, 127.0.0.1:80, 0x7f, 1.5s, 49152, a1, -7";
+        assert_eq!(plain_numbers(measures), [""; 0]);
     }
 
     #[test]

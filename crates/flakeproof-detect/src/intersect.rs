@@ -88,13 +88,9 @@ pub fn contact(dependencies: &Dependencies, facts: &Facts) -> Contact {
 fn is_touched(dependencies: &Dependencies, root: &str, file: &ChangedFile) -> bool {
     let path = Path::new(root).join(&file.path);
     let text = path.to_string_lossy();
-    let is_listed = || {
-        let folder = path.parent().map(Path::to_string_lossy);
-        folder.is_some_and(|folder| dependencies.listed.contains(&*folder))
-    };
     match file.status {
-        ChangeStatus::Deleted => is_listed(),
-        ChangeStatus::Added => is_used(dependencies, &text) || is_listed(),
+        ChangeStatus::Deleted => is_listed(dependencies, &path),
+        ChangeStatus::Added => is_used(dependencies, &text) || is_listed(dependencies, &path),
         ChangeStatus::Special => is_used(dependencies, &text),
         ChangeStatus::Modified if dependencies.opened.contains(&*text) => true,
         ChangeStatus::Modified if dependencies.code.contains(&*text) => {
@@ -108,6 +104,12 @@ fn is_touched(dependencies: &Dependencies, root: &str, file: &ChangedFile) -> bo
         }
         ChangeStatus::Modified => false,
     }
+}
+
+/// Whether the folder of a file is listed.
+fn is_listed(dependencies: &Dependencies, file: &Path) -> bool {
+    let folder = file.parent().map(Path::to_string_lossy);
+    folder.is_some_and(|folder| dependencies.listed.contains(&*folder))
 }
 
 fn is_used(dependencies: &Dependencies, path: &str) -> bool {
@@ -218,6 +220,9 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
         (ChangeStatus::Modified, Role::Resource) if copy_in_use(dependencies, path).is_some() => {
             copy_in_use(dependencies, path)
                 .map(|copy| format!("{path} changed, and {copy} may be a copy of it"))
+        }
+        (ChangeStatus::Modified, Role::Resource) if is_listed(dependencies, &root.join(path)) => {
+            Some(format!("{path} changed, and its folder is listed, which may tell its size"))
         }
         (ChangeStatus::Modified, Role::Resource) => why_resource_is_invisible(dependencies, path),
     }

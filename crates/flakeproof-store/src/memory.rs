@@ -33,7 +33,7 @@ pub struct MemoryHistory {
     /// Runs whose code changed while they ran.
     unsettled: BTreeSet<usize>,
     /// What first failures looked like, and how they were flaky.
-    failures: BTreeMap<(u32, TestId), (Option<Signature>, Option<Kind>)>,
+    failures: BTreeMap<(u32, TestId), (Option<Failure>, Option<Kind>)>,
     /// What was said about failures, oldest first.
     findings: BTreeMap<TestId, Vec<PastFinding>>,
     /// How tests failed.
@@ -130,7 +130,7 @@ impl History for MemoryHistory {
             }
             if let (Stage::First, Some(failure)) = (attempt.stage, &attempt.execution.failure) {
                 let key = (index(run), attempt.execution.test.clone());
-                self.failures.insert(key, (Some(failure.signature.clone()), None));
+                self.failures.insert(key, (Some(failure.clone()), None));
             }
         }
         let passed = |attempt: &&Attempt| attempt.execution.outcome == Outcome::Passed;
@@ -224,11 +224,13 @@ impl History for MemoryHistory {
         let outcome = |mark: &Mark| {
             let run = &self.runs[mark.run as usize];
             let seen = self.failures.get(&(mark.run, test.clone()));
+            let failure = seen.and_then(|seen| seen.0.as_ref());
             PastOutcome {
                 revision: run.tree.revision.clone(),
                 is_clean: run.tree.is_complete && run.tree.edited.is_empty(),
                 outcome: mark.outcome,
-                signature: seen.and_then(|seen| seen.0.clone()),
+                signature: failure.map(|failure| failure.signature.clone()),
+                message: failure.map(|failure| failure.message.clone()),
                 verdict: mark.verdict,
                 kind: seen.and_then(|seen| seen.1),
             }

@@ -14,7 +14,8 @@ use crate::worded::Worded;
 
 const OUTCOMES: &str = "
     SELECT run.revision, run.tree, execution.outcome, signature.text,
-           CASE run.rules WHEN :rules THEN finding.verdict END, finding.kind
+           CASE run.rules WHEN :rules THEN finding.verdict END, finding.kind,
+           execution.message
       FROM execution
       JOIN run ON run.number = execution.run
       LEFT JOIN signature ON signature.number = execution.signature
@@ -47,6 +48,7 @@ pub(crate) fn outcomes(
             signature: signature.as_deref().map(Signature::from_normalised),
             verdict: verdict.map(|verdict| worded(4, &verdict)).transpose()?,
             kind: kind.map(|kind| worded(5, &kind)).transpose()?,
+            message: row.get(6)?,
         })
     };
     statement.query_map(parameters, read)?.collect()

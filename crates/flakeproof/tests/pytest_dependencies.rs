@@ -8,12 +8,12 @@ use flakeproof_testkit::{Project, Ran, python, skipped};
 const MEASURED: [&str; 8] =
     ["--retries", "0", "--postponed", "0", "--fresh", "1", "--compare-base", "off"];
 
-/// A test that does `body`, passes at first, and fails when a file outside the project is there, for
+/// A test that does `body`, passes at first, and fails when a folder outside the project is there, for
 /// which it only asks: nothing of what it uses is seen to change.
 fn project(body: &str) -> Project {
     let body = body.replace('\n', "\n    ");
     let content = format!(
-        "import os, sys\ndef test_it():\n    {body}\n    assert not os.path.exists(os.getcwd() + '.broken')\n"
+        "import os, sys\ndef test_it():\n    {body}\n    assert not os.path.isdir(os.getcwd() + '.broken')\n"
     );
     Project::new(env!("CARGO_BIN_EXE_flakeproof"))
         .file(".gitignore", ".flakeproof\n__pycache__\n.pytest_cache\n")
@@ -41,8 +41,8 @@ fn fail_after(project: &Project, options: &[&str], change: &[(&str, &str)]) -> R
 
 /// Make the test fail without a change of the project.
 fn break_outside(project: &Project) {
-    let file = format!("{}.broken", project.path().display());
-    std::fs::write(file, "").expect("the folder above can be written");
+    let folder = format!("{}.broken", project.path().display());
+    std::fs::create_dir(folder).expect("the folder above can be written");
 }
 
 fn fail_after_with(
@@ -142,6 +142,27 @@ fn a_source_that_is_read_as_data_is_touched() {
 }
 
 #[test]
+fn a_file_that_is_only_looked_at_is_touched() {
+    let looks = [
+        "os.path.getsize('data/table.txt')",
+        "os.access('data/table.txt', os.R_OK)",
+        "import pathlib; pathlib.Path('data/table.txt').stat()",
+        "os.link('data/table.txt', 'other'); open('other').close(); os.remove('other')",
+        "os.symlink('data', 'other'); open('other/table.txt').close(); os.remove('other')",
+    ];
+    for look in looks {
+        let ran = fail_after(&project(look), &[], &[NEW_TABLE]);
+        assert_touches(&ran, "data/table.txt");
+    }
+}
+
+#[test]
+fn a_data_file_whose_folder_is_listed_silences() {
+    let ran = fail_after(&project("os.listdir('data')"), &[], &[NEW_TABLE]);
+    assert_silent(&ran, "its folder is listed");
+}
+
+#[test]
 fn a_data_file_that_is_not_opened_is_not_touched() {
     assert_disjoint(&fail_after(&project("pass"), &[], &[NEW_TABLE]));
 }
@@ -231,7 +252,7 @@ fn code_that_runs_in_a_thread_is_touched() {
 
 #[test]
 fn what_a_crashing_test_touched_is_known() {
-    let project = project("import helper\nif os.path.exists(os.getcwd() + '.broken'): os._exit(1)");
+    let project = project("import helper\nif os.path.isdir(os.getcwd() + '.broken'): os._exit(1)");
     project.commit();
     let _ = project.run(&MEASURED, &[]);
     break_outside(&project);

@@ -10,6 +10,7 @@ use flakeproof_core::{Base, History, Signature, TestId, TreeState};
 use flakeproof_runner::Cancel;
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::git::{NoBeginning, Repository};
+use flakeproof_runner::levers::{InForce, Intervention};
 
 use super::ChangeSince;
 use super::foreign_code::{self, ForeignCode};
@@ -119,6 +120,7 @@ impl<'a> BeforeTheChange<'a> {
                 (false, _) => record.passes += 1,
                 (true, Some(verdict)) if fails_alike && verdict.is_shown_flaky() => {
                     record.flaky.push(outcome.kind);
+                    record.messages.extend(outcome.message.clone());
                 }
                 // The same failure was there before and was no chance: the record excuses nothing.
                 (true, _) if fails_alike => return Record::default(),
@@ -149,13 +151,14 @@ impl<'a> BeforeTheChange<'a> {
         if self.now.revision.as_deref() == Some(base.full_revision()) && changed.is_empty() {
             return Err("nothing changed since the commit before".to_owned());
         }
-        let checkout =
-            repository.check_out(base.full_revision()).map_err(|error| error.to_string())?;
+        let checkout = (repository.check_out(base.full_revision(), &changed))
+            .map_err(|error| error.to_string())?;
         let folder = request.folder.canonicalize().unwrap_or_else(|_| request.folder.clone());
         let below = folder.strip_prefix(repository.root()).unwrap_or(Path::new(""));
         if let Some(why) = foreign_code::from_elsewhere(&request.command, below, checkout.root()) {
             return Err(why);
         }
+        let temporary = checkout.temporary_folder().map_err(|error| error.to_string())?;
         let (canceller, cancel) = Cancel::new();
         let limit = Deadline::start(canceller, request.cancel.clone(), LONGEST_PREPARATION);
         let adapter = adapters::open(RunRequest {
@@ -163,7 +166,10 @@ impl<'a> BeforeTheChange<'a> {
             is_output_shown: false,
             is_whole_suite_next: false,
             cancel,
-            in_force: flakeproof_runner::levers::InForce::default(),
+            in_force: InForce::always(Intervention::variables([(
+                "TMPDIR",
+                &*temporary.to_string_lossy(),
+            )])),
             ..request.clone()
         })
         .map_err(|error| format!("the base cannot be run: {error}"))?;

@@ -69,23 +69,25 @@ impl BaseTrials {
 }
 
 /// How often a case passed and failed under some conditions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Trials {
     pub(super) passed: u32,
     /// It failed as it does on the head.
     pub(super) failed: u32,
     /// It failed in another way.
     pub(super) failed_otherwise: u32,
+    /// What it said where it failed as it does on the head.
+    pub(super) messages: Vec<String>,
 }
 
 impl Trials {
     /// Whether it ran, and always passed.
-    pub(super) fn only_passed(self) -> bool {
+    pub(super) fn only_passed(&self) -> bool {
         self.passed > 0 && self.failed == 0 && self.failed_otherwise == 0
     }
 
     /// How often both sides are run once more.
-    fn turns(self) -> u32 {
+    fn turns(&self) -> u32 {
         match (self.passed, self.failed + self.failed_otherwise) {
             (0, 0) => 0,
             (0, _) => TURNS_IF_FAILED,
@@ -98,7 +100,10 @@ impl Trials {
         match execution.outcome {
             Outcome::Passed => self.passed += 1,
             Outcome::Skipped => {}
-            _ if case.fails_alike(execution) => self.failed += 1,
+            _ if case.fails_alike(execution) => {
+                self.failed += 1;
+                self.messages.extend(execution.failure.as_ref().map(|it| it.message.clone()));
+            }
             _ => self.failed_otherwise += 1,
         }
     }

@@ -217,6 +217,8 @@ pub struct Record {
     pub passes: u32,
     /// How it was flaky in each run in which it failed like this and was shown to be flaky.
     pub flaky: Vec<Option<Kind>>,
+    /// What it said in them.
+    pub messages: Vec<String>,
 }
 
 impl Record {

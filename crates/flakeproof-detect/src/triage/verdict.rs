@@ -30,6 +30,7 @@ use flakeproof_core::statistics::pass_rate_not_ruled_out;
 use flakeproof_core::{
     Attempt, ComparedWith, Conditions, Dependencies, Evidence, Execution, Failure, Group,
     GroupCause, Kind, Outcome, Signature, Stage, Suite, TestFinding, TestId, Verdict,
+    plain_numbers,
 };
 use flakeproof_runner::Adapter;
 
@@ -172,7 +173,9 @@ fn judge_flaky(
     let is_chance_there = failed_there > 0 && doubt.is_none();
     if failures > 0 || is_chance_there {
         let Some(more_often) = rates::more_often(case, &record) else {
-            let Some(why) = new_way_to_fail(case, experiments) else { return Verdict::Flaky };
+            let Some(why) = new_way_to_fail(case, &record, experiments) else {
+                return Verdict::Flaky;
+            };
             evidence.extend(touch.evidence());
             evidence.push(Evidence::Undecided { reason: may_be_new(&why) });
             return Verdict::Unknown;
@@ -197,7 +200,10 @@ fn judge_flaky(
 
 /// What was seen of a way to fail that is neither the suite's failure nor known from before the change: it may be
 /// the change's, however well known the other one is.
-fn new_way_to_fail(case: &Case, experiments: &Experiments<'_>) -> Option<String> {
+fn new_way_to_fail(case: &Case, record: &Record, experiments: &Experiments<'_>) -> Option<String> {
+    if let Some(message) = new_number(case, record) {
+        return Some(format!("before the change it never said: {message}"));
+    }
     if case.base.as_ref().is_some_and(BaseTrials::fails_otherwise) {
         return None;
     }
@@ -210,6 +216,25 @@ fn new_way_to_fail(case: &Case, experiments: &Experiments<'_>) -> Option<String>
     let message =
         failures.filter(is_new).map(|it| it.message.lines().next().unwrap_or("")).next()?;
     Some(format!("it also fails in another way, which is not known from before: {message}"))
+}
+
+/// So many failures say the same before another number in their message says something.
+const TOLD_ALIKE: usize = 3;
+
+/// What a failure says whose numbers are others than those that it always had before the change: `500` where it
+/// was `503`. Where they differ from failure to failure, they say nothing.
+fn new_number<'c>(case: &'c Case, record: &'c Record) -> Option<&'c str> {
+    let first_line = |message: &'c str| message.lines().next().unwrap_or("");
+    let trials = case.base.iter().flat_map(|base| [&base.alone, &base.in_order]);
+    let before = record.messages.iter().chain(trials.flat_map(|trials| &trials.messages));
+    let before: Vec<Vec<&str>> = before.map(|it| plain_numbers(first_line(it))).collect();
+    let (known, others) = before.split_first().filter(|_| TOLD_ALIKE <= before.len())?;
+    if others.iter().any(|numbers| numbers != known) {
+        return None;
+    }
+    let here = case.attempts.iter().map(|attempt| &attempt.execution);
+    let here = here.filter(|it| case.fails_alike(it)).filter_map(|it| it.failure.as_ref());
+    here.map(|failure| first_line(&failure.message)).find(|it| plain_numbers(it) != *known)
 }
 
 fn may_be_new(why: &str) -> String {
@@ -483,13 +508,14 @@ fn count<'e>(executions: impl Iterator<Item = &'e Execution>) -> (u32, u32) {
 
 /// How it fared on the base, under each of the conditions.
 fn on_base(base: &BaseTrials) -> Vec<Evidence> {
-    let under = [(Conditions::InOrder, base.in_order), (Conditions::Alone, base.alone)];
-    let ran = |(_, trials): &(Conditions, Trials)| *trials != Trials::default();
-    let fact = |(conditions, trials): (Conditions, Trials)| Evidence::OnBase {
+    let under = [(Conditions::InOrder, &base.in_order), (Conditions::Alone, &base.alone)];
+    let ran = |(_, trials): &(Conditions, &Trials)| **trials != Trials::default();
+    let fact = |(conditions, trials): (Conditions, &Trials)| Evidence::OnBase {
         revision: base.revision.clone(),
         conditions,
         passed: trials.passed,
-        failed: trials.failed + trials.failed_otherwise,
+        failed: trials.failed,
+        failed_otherwise: trials.failed_otherwise,
     };
     under.into_iter().filter(ran).map(fact).collect()
 }

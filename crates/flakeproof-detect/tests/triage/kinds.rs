@@ -142,7 +142,7 @@ fn tests_that_heal_together_at_the_end_had_an_outage() {
 fn tests_that_heal_together_in_fresh_environments_share_state() {
     let scripted =
         suite(["polluter", "a", "b"]).with_polluter("a", "polluter").with_polluter("b", "polluter");
-    let record = Record { passes: 0, flaky: vec![Some(Kind::StateDependent)] };
+    let record = Record { passes: 0, flaky: vec![Some(Kind::StateDependent)], ..Record::default() };
     let before = Before { record, ..Before::default() };
     let triaged = triaged_after(&alike(scripted), &Since::Pass("changed.py"), &before);
     assert_eq!(cause(&triaged), Some(GroupCause::SharedState));

@@ -100,17 +100,35 @@ fn a_change_that_cannot_be_seen_may_have_made_it_flaky() {
 fn a_flaky_test_that_touches_the_change_and_never_failed_before_is_new() {
     let before = Before { base: Some(passing), ..Before::default() };
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
-    let before = Before { record: Record { passes: 9, flaky: Vec::new() }, ..Before::default() };
+    let before = Before {
+        record: Record { passes: 9, flaky: Vec::new(), ..Record::default() },
+        ..Before::default()
+    };
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
 }
 
 #[test]
 fn a_flaky_test_that_failed_like_this_before_the_change_is_just_flaky() {
-    let record = Record { passes: 9, flaky: vec![None] };
+    let record = Record { passes: 9, flaky: vec![None], ..Record::default() };
     let before = Before { record, ..Before::default() };
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
     let before = Before { base: Some(chancy), ..Before::default() };
     assert_eq!(after(&chancy(), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn a_number_that_was_always_another_one_makes_another_failure() {
+    let verdict_with = |messages: &[&str]| {
+        let messages = messages.iter().map(ToString::to_string).collect();
+        let record = Record { passes: 9, flaky: vec![None; 3], messages };
+        after(&chancy(), &TOUCHED, &Before { record, ..Before::default() }, "a")
+    };
+    let always = ["status is 503"; 3];
+    assert_eq!(verdict_with(&always), Some(Verdict::Unknown));
+    assert_eq!(verdict_with(&always[1..]), Some(Verdict::Flaky), "too few to tell");
+    let varying = ["status is 503", "status is 503", "status is 502"];
+    assert_eq!(verdict_with(&varying), Some(Verdict::Flaky), "it says nothing");
+    assert_eq!(verdict_with(&["no number"; 3]), Some(Verdict::Flaky));
 }
 
 /// A test that fails in so many of ten runs, spread over them.
@@ -133,7 +151,7 @@ fn a_flaky_test_that_the_change_makes_fail_more_often_is_new() {
     let is_told = |evidence: &Evidence| matches!(evidence, Evidence::MoreOften { .. });
     assert!(finding(&triaged, "a").evidence.iter().any(is_told));
     // What is on record does not excuse it either.
-    let record = Record { passes: 3, flaky: vec![None] };
+    let record = Record { passes: 3, flaky: vec![None], ..Record::default() };
     let before = Before { record, ..seldom_there() };
     assert_eq!(after(&failing(7), &TOUCHED, &before, "a"), Some(Verdict::NewlyFlaky));
     // Where its dependencies cannot be measured, the runs themselves tell.
@@ -156,7 +174,7 @@ fn a_flaky_test_that_fails_as_often_on_the_base_is_just_flaky() {
 #[test]
 fn the_record_tells_how_often_a_test_failed_where_the_base_does_not() {
     let (base, foreign) = (Some((|| failing(1)) as fn() -> Scripted), Some("an installed copy"));
-    let record = |passes| Record { passes, flaky: vec![None] };
+    let record = |passes| Record { passes, flaky: vec![None], ..Record::default() };
     let may_run_the_change =
         |passes| Before { record: record(passes), base, foreign, ..Before::default() };
     let cannot_be_had = |passes| Before { record: record(passes), ..Before::default() };
@@ -173,7 +191,7 @@ fn the_record_tells_how_often_a_test_failed_where_the_base_does_not() {
 #[test]
 fn a_base_that_fails_in_order_and_may_run_the_change_excuses_nothing() {
     let base: fn() -> Scripted = || in_order("F");
-    let record = Record { passes: 100, flaky: vec![None] };
+    let record = Record { passes: 100, flaky: vec![None], ..Record::default() };
     let before =
         Before { record, base: Some(base), foreign: Some("an installed copy"), hidden: None };
     assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
@@ -220,7 +238,7 @@ fn in_order(letters: &'static str) -> Scripted {
 
 #[test]
 fn a_test_that_fails_in_order_more_often_than_on_record_is_unknown() {
-    let record = |passes| Record { passes, flaky: vec![None, None] };
+    let record = |passes| Record { passes, flaky: vec![None, None], ..Record::default() };
     let before = Before { record: record(100), base: Some(passing), ..Before::default() };
     assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
     assert_eq!(after(&in_order("FPPP"), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
@@ -236,7 +254,7 @@ fn a_test_that_fails_in_order_more_often_than_on_record_is_unknown() {
 fn an_order_that_makes_a_test_fail_each_time_and_seldom_did_is_not_excused() {
     let flaky = vec![Some(Kind::StateDependent)];
     let before = |passes, base| Before {
-        record: Record { passes, flaky: flaky.clone() },
+        record: Record { passes, flaky: flaky.clone(), ..Record::default() },
         base,
         ..Before::default()
     };
@@ -280,7 +298,7 @@ fn an_order_that_passes_before_the_change_makes_the_failure_real() {
 fn an_order_that_fails_before_the_change_too_is_an_old_victims() {
     let before = Before { base: Some(leaking), ..Before::default() };
     assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Flaky));
-    let record = Record { passes: 0, flaky: vec![Some(Kind::StateDependent)] };
+    let record = Record { passes: 0, flaky: vec![Some(Kind::StateDependent)], ..Record::default() };
     let before = Before { record, ..Before::default() };
     assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Flaky));
 }
@@ -312,7 +330,8 @@ fn a_base_that_runs_code_of_the_head_excuses_nothing() {
 
 #[test]
 fn chance_on_record_does_not_excuse_an_order_that_fails_every_time() {
-    let record = Record { passes: 5, flaky: vec![Some(Kind::NotBursty), None] };
+    let record =
+        Record { passes: 5, flaky: vec![Some(Kind::NotBursty), None], ..Record::default() };
     let before = Before { record, ..Before::default() };
     assert_eq!(after(&leaking(), &TOUCHED, &before, "victim"), Some(Verdict::Unknown));
 }

@@ -58,10 +58,14 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::InOrder { passed, failed } => {
             format!("passed {passed} of {} times in the suite's order", passed + failed)
         }
-        Evidence::OnBase { revision, conditions, passed, failed } => {
+        Evidence::OnBase { revision, conditions, passed, failed, failed_otherwise } => {
+            let times = passed + failed + failed_otherwise;
+            let otherwise = match failed_otherwise {
+                0 => String::new(),
+                some => format!(", and {some} in another way"),
+            };
             format!(
-                "before the change ({revision}), {conditions}: failed {failed} of {} times",
-                passed + failed
+                "before the change ({revision}), {conditions}: failed {failed} of {times} times{otherwise}"
             )
         }
         Evidence::OnRecord { passes, failures: 0 } => {
@@ -134,6 +138,10 @@ pub fn quarantined(quarantined: &Quarantined) -> String {
         Hold::Excused => {
             format!("in quarantine until {expires} ({owner}: {reason}): it does not fail the build")
         }
+        Hold::NewWithChange => format!(
+            "in quarantine ({owner}: {reason}), but for another flakiness than that of this change: it \
+             fails the build"
+        ),
         Hold::FailsAlways => format!(
             "in quarantine ({owner}: {reason}), but it fails every time now: it fails the build"
         ),

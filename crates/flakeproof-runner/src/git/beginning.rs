@@ -60,8 +60,9 @@ impl Repository {
     /// Where the work began that is to be judged.
     ///
     /// The default branch is the one `origin/HEAD` points to, else the first that exists of
-    /// `origin/main`, `origin/master`, the same of other remotes, `main`, `master` and the one that git is
-    /// configured to begin with, or the only one there is.
+    /// `origin/main`, `origin/master`, `main`, `master` and the one that git is configured to begin with, the same of
+    /// other remotes, or the only one there is. Other remotes come first where HEAD is on the default branch
+    /// itself.
     ///
     /// # Errors
     /// Why it is not known.
@@ -132,7 +133,12 @@ impl Repository {
             "refs/heads/master".to_owned(),
             format!("refs/heads/{configured}"),
         ];
-        let mut candidates = candidates.into_iter().chain(of_others).chain(here);
+        let head = ask(self.root(), &["symbolic-ref", "-q", "HEAD"]).unwrap_or_default();
+        let is_on_it = here.iter().any(|branch| branch.as_bytes() == without_newline(&head));
+        // A topic may have been pushed to the `main` of somebody's fork.
+        let (others, here) = (of_others.collect::<Vec<_>>(), here.to_vec());
+        let rest = if is_on_it { [others, here].concat() } else { [here, others].concat() };
+        let mut candidates = candidates.into_iter().chain(rest);
         let named = candidates.find_map(|candidate| {
             let (name, target) = existing.iter().find(|(name, _)| *name == candidate)?;
             let reference = if target.is_empty() { name } else { target };
@@ -180,6 +186,17 @@ mod tests {
         assert_eq!(of_developer(&sandbox), merge_base(left_at.clone(), "main"));
         let ci = Asker::Ci { before: Some(sandbox.head()) };
         assert_eq!(beginning(&sandbox, &ci), merge_base(left_at, "main"));
+    }
+
+    #[test]
+    fn a_fork_whose_main_is_this_branch_is_no_default_branch() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let left_at = sandbox.head();
+        sandbox.git(&["checkout", "-q", "-b", "topic"]);
+        sandbox.commit([("a.py", "2\n")]);
+        sandbox.commit([("a.py", "3\n")]);
+        sandbox.git(&["update-ref", "refs/remotes/fork/main", "HEAD"]);
+        assert_eq!(of_developer(&sandbox), merge_base(left_at, "main"));
     }
 
     #[test]

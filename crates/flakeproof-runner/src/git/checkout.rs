@@ -13,7 +13,7 @@ use std::process::Child;
 
 use super::program::{Failure, ask};
 use super::repository::Repository;
-use crate::system::{janitor, link};
+use crate::system::{janitor, link, time_of_last_change};
 
 /// Ignored files that come along as copies have at most so many bytes together.
 const MOST_COPIED: u64 = 64 * 1024 * 1024;
@@ -58,7 +58,6 @@ pub struct Checkout {
     /// The project's own files among the copies of what git ignores, as they stand below the root.
     files_from_the_head: Vec<PathBuf>,
     janitor: Child,
-    #[expect(dead_code, reason = "its drop removes the folder")]
     folder: tempfile::TempDir,
 }
 
@@ -92,11 +91,12 @@ impl From<Failure> for NoCheckout {
 }
 
 impl Repository {
-    /// Check a revision out beside the project, for as long as the result lives.
+    /// Check a revision out beside the project, for as long as the result lives. Files that git ignores come along,
+    /// but for those that are newer than the first of the changed files: they may be made of them.
     ///
     /// # Errors
     /// When git or the system refuses, or the ignored files cannot come along.
-    pub fn check_out(&self, revision: &str) -> Result<Checkout, NoCheckout> {
+    pub fn check_out(&self, revision: &str, changed: &[String]) -> Result<Checkout, NoCheckout> {
         let folder = tempfile::Builder::new().prefix("flakeproof-base-").tempdir()?;
         let janitor = janitor(folder.path())?;
         // Tests may look at the name of their folder.
@@ -106,7 +106,8 @@ impl Repository {
             Checkout { root, linked: Vec::new(), files_from_the_head: Vec::new(), janitor, folder };
         self.borrow_objects(&checkout.root)?;
         ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
-        self.bring_ignored(&mut checkout)?;
+        let times = changed.iter().filter_map(|path| last_changed(&self.root().join(path)));
+        self.bring_ignored(&mut checkout, times.min())?;
         self.link_siblings(&mut checkout)?;
         Ok(checkout)
     }
@@ -118,7 +119,7 @@ impl Repository {
     /// When git or the system refuses, or the ignored files cannot come along.
     pub fn copy_work_tree(&self) -> Result<Checkout, NoCheckout> {
         let Some(head) = self.commit("HEAD")? else { return Checkout::of_folder(self.root()) };
-        let checkout = self.check_out(&head)?;
+        let checkout = self.check_out(&head, &[])?;
         let listed = ask(self.root(), &["ls-files", "-co", "--exclude-standard", "-z"])?;
         let mut copies = Copies::up_to(u64::MAX);
         for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
@@ -155,11 +156,15 @@ impl Repository {
         Ok(())
     }
 
-    fn bring_ignored(&self, checkout: &mut Checkout) -> Result<(), NoCheckout> {
+    fn bring_ignored(
+        &self,
+        checkout: &mut Checkout,
+        newest: Option<i128>,
+    ) -> Result<(), NoCheckout> {
         let question =
             ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let listed = ask(self.root(), &question)?;
-        let mut copies = Copies::up_to(MOST_COPIED);
+        let mut copies = Copies { newest, ..Copies::up_to(MOST_COPIED) };
         for path in listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
             let path = String::from_utf8_lossy(path);
             let path = Path::new(path.trim_end_matches('/'));
@@ -284,6 +289,16 @@ impl Checkout {
         &self.root
     }
 
+    /// Make an empty folder for temporary files: what the code of the project left in the usual one is not there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn temporary_folder(&self) -> Result<PathBuf, NoCheckout> {
+        let folder = self.folder.path().join("flakeproof-tmp");
+        fs::create_dir_all(&folder)?;
+        Ok(folder)
+    }
+
     /// [Files of the project](is_own) that git ignores and that were copied from it, relative to the root: they may
     /// have been made of other code than this.
     #[must_use]
@@ -304,6 +319,11 @@ impl Drop for Checkout {
         drop(self.janitor.stdin.take());
         let _ = self.janitor.wait();
     }
+}
+
+/// When a file last changed, by the system's own account.
+fn last_changed(path: &Path) -> Option<i128> {
+    Some(time_of_last_change(&path.symlink_metadata().ok()?))
 }
 
 /// Whether a path is something that a build, a cache or this program made from the code at hand.
@@ -356,13 +376,19 @@ fn is_installed(folder: &Path) -> bool {
 struct Copies {
     /// So many bytes may still be copied.
     left: u64,
+    /// Files that changed later than this are not copied.
+    newest: Option<i128>,
     /// The files that were made.
     files: Vec<PathBuf>,
 }
 
 impl Copies {
     fn up_to(most: u64) -> Self {
-        Self { left: most, files: Vec::new() }
+        Self { left: most, newest: None, files: Vec::new() }
+    }
+
+    fn is_too_new(&self, file: &fs::Metadata) -> bool {
+        self.newest.is_some_and(|newest| newest < time_of_last_change(file))
     }
 
     fn copy(&mut self, from: &Path, to: &Path) -> Result<(), NoCheckout> {
@@ -377,7 +403,7 @@ impl Copies {
                     self.copy(&from.join(&name), &to.join(&name))?;
                 }
             }
-        } else if metadata.is_file() {
+        } else if metadata.is_file() && !self.is_too_new(&metadata) {
             self.left = self.left.checked_sub(metadata.len()).ok_or(NoCheckout::TooLarge)?;
             fs::copy(from, to)?;
             self.files.push(to.to_path_buf());
@@ -404,7 +430,7 @@ mod tests {
         sandbox.git(&["tag", "v1"]);
         let index = sandbox.index();
         let root = {
-            let checkout = sandbox.repository().check_out(&first).unwrap();
+            let checkout = sandbox.repository().check_out(&first, &[]).unwrap();
             let read = |name: &str| fs::read_to_string(checkout.root().join(name)).ok();
             assert_eq!(read("a.py").as_deref(), Some("1\n"));
             assert_eq!(read("made.dat").as_deref(), Some("x"), "tests may use it");
@@ -445,12 +471,12 @@ mod tests {
             ("packages/shop/package.json", "{\"name\": \"@acme/shop\"}"),
         ]);
         sandbox.write("node_modules/lib/index.js", "1");
-        let checkout = sandbox.repository().check_out(&sandbox.head()).unwrap();
+        let checkout = sandbox.repository().check_out(&sandbox.head(), &[]).unwrap();
         let linked = sandbox.repository().root().join("node_modules");
         assert!(checkout.is_linked(&linked.join("lib/index.js")));
         assert!(checkout.root().join("node_modules/lib/index.js").is_file());
         sandbox.write("node_modules/@acme/shop/index.js", "1");
-        let refused = sandbox.repository().check_out(&sandbox.head()).unwrap_err();
+        let refused = sandbox.repository().check_out(&sandbox.head(), &[]).unwrap_err();
         assert!(refused.to_string().contains("@acme/shop"), "{refused}");
     }
 }

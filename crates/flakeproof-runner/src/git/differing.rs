@@ -169,6 +169,18 @@ mod tests {
         DifferingFiles::between(revision, &sandbox.repository()).unwrap().into_files()
     }
 
+    #[test]
+    fn an_edit_that_a_filter_removes_is_an_edit() {
+        let filtered = [(".gitattributes", "*.cfg filter=scrub\n"), ("a.cfg", "pool=4\n")];
+        let sandbox = Sandbox::with(filtered);
+        assert_eq!(statuses(&sandbox), []);
+        sandbox.git(&["config", "filter.scrub.clean", "sed s/^pool=.*/pool=4/"]);
+        sandbox.git(&["config", "filter.scrub.smudge", "cat"]);
+        assert_eq!(statuses(&sandbox), []);
+        sandbox.write("a.cfg", "pool=2\n");
+        assert_eq!(statuses(&sandbox), [("a.cfg".to_owned(), Modified)]);
+    }
+
     fn statuses(sandbox: &Sandbox) -> Vec<(String, ChangeStatus)> {
         let files = files_since(&sandbox.head(), sandbox);
         files.into_iter().map(|file| (file.path, file.status)).collect()

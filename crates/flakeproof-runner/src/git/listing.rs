@@ -3,7 +3,7 @@
 //! The second is asked because the first keeps quiet about files that the user told git to
 //! trust (`--assume-unchanged`, `--skip-worktree`), and about files that were edited within a second
 //! after git saw them and had their time set back: it compares times by whole seconds, though it writes
-//! them down to the nanosecond. Edits there are edits all the same.
+//! them down to the nanosecond. Nor does it see what a filter removes. Edits there are edits all the same.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::Metadata;
@@ -69,6 +69,7 @@ impl Listing {
                 listing.unwatched.insert(path);
             }
         }
+        listing.unwatched.extend(edited_behind_filters(root)?);
         Ok(listing)
     }
 
@@ -76,6 +77,26 @@ impl Listing {
     pub(super) fn paths(&self) -> BTreeSet<&RepositoryPath> {
         self.edited.iter().chain(&self.untracked).chain(&self.unwatched).collect()
     }
+}
+
+/// Files that a filter cleans on their way to git, and that are not what it writes on the way back: git does not see
+/// what it removes. What git-lfs keeps elsewhere is compared whole.
+fn edited_behind_filters(root: &Path) -> Result<Vec<RepositoryPath>, Failure> {
+    // It is no error if there is none.
+    let filters = ask(root, &["config", "--get-regexp", r"^filter\..*\.clean$"]);
+    let filters = filters.map(|it| String::from_utf8_lossy(&it).into_owned()).unwrap_or_default();
+    if filters.lines().all(|line| line.starts_with("filter.lfs.")) {
+        return Ok(Vec::new());
+    }
+    let known = ["ls-files", "-z", "--", ":(exclude,attr:!filter)", ":(exclude,attr:filter=lfs)"];
+    let listed = ask(root, &known)?;
+    let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    let is_edited = |path: &RepositoryPath| {
+        let written = ask(root, &["cat-file", "--filters", &format!(":{}", path.text())]);
+        let now = std::fs::read(path.beneath(root));
+        matches!((written, now), (Ok(written), Ok(now)) if written != now)
+    };
+    Ok(paths.map(RepositoryPath::new).filter(is_edited).collect())
 }
 
 /// Why git does not look at a file.

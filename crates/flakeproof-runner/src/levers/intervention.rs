@@ -201,6 +201,12 @@ fn clock_variables(library: &Path, at: Option<i64>) -> BTreeMap<String, Option<S
 pub struct InForce(Arc<Mutex<Intervention>>);
 
 impl InForce {
+    /// An intervention that stays in force.
+    #[must_use]
+    pub fn always(intervention: Intervention) -> Self {
+        Self(Arc::new(Mutex::new(intervention)))
+    }
+
     /// Put an intervention into force until what is given back is dropped.
     #[must_use = "it ends when this is dropped"]
     pub fn put(&self, intervention: Intervention) -> Standing<'_> {

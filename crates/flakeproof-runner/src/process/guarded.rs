@@ -82,7 +82,7 @@ impl Guarded {
         out: Option<Box<dyn Write + Send>>,
         err: Option<Box<dyn Write + Send>>,
     ) -> Result<Self> {
-        let mut command = guard_command(instructions)?;
+        let mut command = guard_command(GUARD, instructions)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut guard = command.spawn().map_err(Error::io("start the guard process"))?;
         let (stdout, stderr) = (guard.stdout.take(), guard.stderr.take());
@@ -104,9 +104,33 @@ impl Guarded {
         instructions: &Instructions,
         watcher: Box<dyn Write + Send>,
     ) -> Result<Self> {
+        Self::start_as(GUARD, instructions, watcher)
+    }
+
+    /// The same, but hold the command back until it is [let loose](Self::let_loose): a guard takes its time to start.
+    pub(crate) fn hold_watched(
+        instructions: &Instructions,
+        watcher: Box<dyn Write + Send>,
+    ) -> Result<Self> {
+        Self::start_as(HOLDING_GUARD, instructions, watcher)
+    }
+
+    /// Start the command that was held back.
+    pub(crate) fn let_loose(&mut self) {
+        if let Some(lifeline) = &mut self.lifeline {
+            // A guard that is gone reports nothing, and that is noticed.
+            let _ = lifeline.write_all(FIRST_WORD);
+        }
+    }
+
+    fn start_as(
+        kind: &str,
+        instructions: &Instructions,
+        watcher: Box<dyn Write + Send>,
+    ) -> Result<Self> {
         let doing = || Error::io("make a pipe");
         let (reader, writer) = std::io::pipe().map_err(doing())?;
-        let mut command = guard_command(instructions)?;
+        let mut command = guard_command(kind, instructions)?;
         command.stdout(writer.try_clone().map_err(doing())?).stderr(writer);
         let mut guard = command.spawn().map_err(Error::io("start the guard process"))?;
         // Its ends of the pipe go with it: the stream would never end while we hold one.
@@ -169,10 +193,10 @@ impl Drop for Guarded {
 }
 
 /// The guard's own command; where it prints to is not decided yet.
-fn guard_command(instructions: &Instructions) -> Result<Command> {
+fn guard_command(kind: &str, instructions: &Instructions) -> Result<Command> {
     let mut command = Command::new(own_program()?);
     under_own_name(&mut command)
-        .arg(GUARD)
+        .arg(kind)
         .arg(&instructions.socket)
         .arg(&instructions.guard_name)
         .arg(in_words(&instructions.in_force.now())?)
@@ -257,8 +281,14 @@ pub fn kill_everything_below() -> Vec<String> {
 /// The first argument that makes this program a guard.
 pub(super) const GUARD: &str = "__guard";
 
+/// The same for a guard that waits for a word before it starts its command.
+const HOLDING_GUARD: &str = "__guard-held";
+
 /// The first argument that makes this program take on an intervention, and nothing else.
 const TRY: &str = "__try";
+
+/// What a guard waits for that holds its command back; one byte, so that nothing after it is read with it.
+const FIRST_WORD: &[u8; 1] = b"!";
 
 /// What flakeproof writes to a guard before it lets go of it in order.
 pub(super) const LAST_WORD: &[u8] = b"bye\n";
@@ -268,8 +298,10 @@ pub(super) const LAST_WORD: &[u8] = b"bye\n";
 /// Call it first in `main`, before anything else is set up.
 pub fn become_guard_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
-    match arguments.next() {
-        Some(first) if first == GUARD => {}
+    let first = arguments.next();
+    let is_held = first.as_ref().is_some_and(|first| first == HOLDING_GUARD);
+    match first {
+        Some(first) if first == GUARD || first == HOLDING_GUARD => {}
         Some(first) if first == TRY => std::process::exit(take_on_only(arguments.next().as_ref())),
         _ => return,
     }
@@ -280,6 +312,9 @@ pub fn become_guard_if_asked() {
     };
     let Some(intervention) = understood(&words) else { std::process::exit(70) };
     let command: Vec<OsString> = arguments.collect();
+    if is_held && std::io::stdin().read_exact(&mut [0; FIRST_WORD.len()]).is_err() {
+        std::process::exit(0);
+    }
     let ended = guard(&socket, &name.to_string_lossy(), &intervention, &command);
     std::process::exit(ended.map_or(70, |()| 0));
 }

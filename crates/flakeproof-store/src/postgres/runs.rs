@@ -346,7 +346,8 @@ pub(super) fn past_outcomes(
 ) -> Done<Vec<PastOutcome>> {
     let query = format!(
         "SELECT run.revision, run.tree, execution.outcome, signature.text,
-                CASE WHEN run.rules = $4 THEN finding.verdict END, finding.kind
+                CASE WHEN run.rules = $4 THEN finding.verdict END, finding.kind,
+                execution.message
            FROM execution
            JOIN run ON run.number = execution.run
            LEFT JOIN signature ON signature.number = execution.signature
@@ -369,6 +370,7 @@ pub(super) fn past_outcomes(
             signature: signature.map(|text| Signature::from_normalised(given(text))),
             verdict: row.get::<_, Option<&str>>(4).map(Verdict::of).transpose()?,
             kind: row.get::<_, Option<&str>>(5).map(Kind::of).transpose()?,
+            message: row.get::<_, Option<String>>(6).map(given),
         })
     };
     rows.iter().map(outcome).collect()

@@ -44,6 +44,9 @@ struct ArtifactProfile {
 #[serde(tag = "reason", rename_all = "kebab-case")]
 enum Message {
     CompilerArtifact(Box<Artifact>),
+    BuildFinished {
+        success: bool,
+    },
     #[serde(other)]
     Other,
 }
@@ -85,12 +88,7 @@ impl Artifact {
     }
 }
 
-/// Build the tests; give everything that they are made of.
-pub(super) fn build(session: &CargoSession) -> Result<Vec<Artifact>> {
-    run_build(session, session.command.building(), Variables::default())
-}
-
-/// Build the tests once more, in another folder and with other variables.
+/// Build the tests once more, in another folder and with other variables; give everything that they are made of.
 pub(super) fn build_in(
     session: &CargoSession,
     folder: &Path,
@@ -98,16 +96,7 @@ pub(super) fn build_in(
 ) -> Result<Vec<Artifact>> {
     let mut options = session.command.building_without("--target-dir");
     options.extend(["--target-dir".to_owned(), folder.to_string_lossy().into_owned()]);
-    run_build(session, options, variables)
-}
-
-fn run_build(
-    session: &CargoSession,
-    options: Vec<String>,
-    variables: Variables,
-) -> Result<Vec<Artifact>> {
-    let mut command = session.command.cargo(&["test", "--no-run"]);
-    command.push("--message-format=json-render-diagnostics".to_owned());
+    let mut command = session.command.cargo(&["test", "--no-run", TELLING]);
     command.extend(options);
     let instructions = session.instructions(command, &session.settings.folder, variables);
     let ended = session.to_end(&instructions, None)?;
@@ -118,13 +107,40 @@ fn run_build(
     Ok(parse_artifacts(&ended.stdout))
 }
 
+/// The option of cargo's that makes it tell what it builds.
+pub(super) const TELLING: &str = "--message-format=json-render-diagnostics";
+
 /// What cargo built; lines that are no messages of this kind are passed over.
-fn parse_artifacts(lines: &str) -> Vec<Artifact> {
+pub(super) fn parse_artifacts(lines: &str) -> Vec<Artifact> {
     let message = |line| match serde_json::from_str(line).ok()? {
         Message::CompilerArtifact(artifact) => Some(*artifact),
-        Message::Other => None,
+        Message::BuildFinished { .. } | Message::Other => None,
     };
     lines.lines().filter_map(message).collect()
+}
+
+/// What was printed until all was built, and after it; `None` where it was not built.
+pub(super) fn split_at_end_of_build(printed: &str) -> Option<(&str, &str)> {
+    let is_end = |line: &str| {
+        matches!(serde_json::from_str(line), Ok(Message::BuildFinished { success: true }))
+    };
+    let mut at = 0;
+    for line in printed.split_inclusive('\n') {
+        at += line.len();
+        if is_message(line) && is_end(line) {
+            return Some(printed.split_at(at));
+        }
+    }
+    None
+}
+
+/// What is for people of what cargo printed.
+pub(super) fn for_people(printed: &str) -> String {
+    printed.split_inclusive('\n').filter(|line| !is_message(line)).collect()
+}
+
+fn is_message(line: &str) -> bool {
+    line.starts_with(r#"{"reason":"#)
 }
 
 /// The workspace.

@@ -8,43 +8,39 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use flakeproof_core::{Location, Suite, SuiteTest};
 use serde::Deserialize;
 
-use super::artifacts::{self, Artifact, Metadata};
+use super::artifacts::{Artifact, Metadata};
 use super::command::{Ignored, Runner};
 use super::environment;
-use super::found::{self, Binary, Captured, Found, Group, Listed, Target, Way};
+use super::found::{self, Asked, Binary, Captured, Found, Group, LISTING, Listed, Target, Way};
 use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Blame, Error, Result};
-use crate::process::{Death, End, Ended};
+use crate::process::{Death, End};
 
 /// Find the tests.
 pub(super) fn discover(session: &CargoSession) -> Result<Suite> {
     refuse_what_runs_nothing(session)?;
-    // Documentation is compiled when it is run.
-    let builds = !session.command.has("--doc");
     // A call of cargo takes as long as many a test.
-    let (metadata, toolchain, artifacts) = std::thread::scope(|scope| {
+    let (metadata, toolchain, captured) = std::thread::scope(|scope| {
         let toolchain = scope.spawn(|| toolchain(session));
         let metadata = scope.spawn(|| Metadata::read(session));
-        let artifacts = if builds { artifacts::build(session) } else { Ok(Vec::new()) };
-        (metadata.join(), toolchain.join(), artifacts)
+        let captured = found::capture(session);
+        (metadata.join(), toolchain.join(), captured)
     });
     let (metadata, toolchain) = (unwound(metadata)?, unwound(toolchain)?);
-    let artifacts = artifacts?;
+    let Captured { binaries, artifacts, printed } = captured?;
     let of_nextest = match session.command.runner {
         Runner::Test => None,
         Runner::Nextest => Some(list_of_nextest(session)?),
     };
-    let Captured { binaries, printed } = found::capture(session)?;
     let is_test = |artifact: &&Artifact| artifact.is_test();
     if binaries.is_empty() && artifacts.iter().any(|artifact| is_test(&artifact)) {
         return Err(session::own_runner());
     }
-    let mut groups = groups_of(session, &metadata, &artifacts, binaries)?;
+    let mut groups = groups_of(session, &metadata, &artifacts, binaries);
     match &of_nextest {
         None => groups.extend(documentation(&metadata, &printed)),
         Some(list) => keep_selected(&mut groups, list),
@@ -108,41 +104,18 @@ fn suite(found: &Found) -> Suite {
     Suite { tests, problems: Vec::new() }
 }
 
-/// How long a binary may take to list its tests.
-pub(super) const LISTING: Duration = Duration::from_secs(120);
-
-/// The groups of all binaries, which are asked beside each other: most answer at once, and some projects
-/// have dozens.
+/// The groups of all binaries that were built here.
 fn groups_of(
     session: &CargoSession,
     metadata: &Metadata,
     artifacts: &[Artifact],
-    binaries: Vec<Binary>,
-) -> Result<Vec<Group>> {
-    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let built = |binary: Binary| {
-        let is_it = |artifact: &&Artifact| artifact.executable.as_deref() == Some(&*binary.path);
-        Some((artifacts.iter().find(is_it)?, binary))
+    binaries: Vec<Asked>,
+) -> Vec<Group> {
+    let group = |asked: Asked| {
+        let is_it = |it: &&Artifact| it.executable.as_deref() == Some(&*asked.binary.path);
+        Some(group_of(session, metadata, artifacts.iter().find(is_it)?, asked))
     };
-    let mut left = binaries.into_iter().filter_map(built);
-    let mut groups = Vec::new();
-    loop {
-        let some: Vec<(&Artifact, Binary)> = left.by_ref().take(at_once).collect();
-        if some.is_empty() {
-            return Ok(groups);
-        }
-        let answers = std::thread::scope(|scope| {
-            let asked: Vec<_> = (some.into_iter())
-                .map(|(artifact, binary)| {
-                    scope.spawn(move || group_of(session, metadata, artifact, binary))
-                })
-                .collect();
-            asked.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
-        });
-        for answer in answers {
-            groups.push(unwound(answer)?);
-        }
-    }
+    binaries.into_iter().filter_map(group).collect()
 }
 
 /// What a thread came to; if it panicked, so does this one.
@@ -151,25 +124,19 @@ fn unwound<T>(ended: std::thread::Result<T>) -> T {
 }
 
 /// The group of a binary: what it lists decides how its tests are run.
-pub(super) fn group_of(
+fn group_of(
     session: &CargoSession,
     metadata: &Metadata,
     artifact: &Artifact,
-    binary: Binary,
-) -> Result<Group> {
-    let selecting = session.command.harness.selecting(&session.command.all_filters());
+    asked: Asked,
+) -> Group {
+    let Asked { binary, printed, ignored } = asked;
     let skips_ignored = session.command.harness.ignored == Ignored::Skipped;
-    let ended = match skips_ignored {
-        true => ask_for_both(session, &binary, &selecting)?,
-        false => ask(session, &binary, &selecting)?,
-    };
     let package = metadata.name_of(&artifact.package_id).unwrap_or("unknown").to_owned();
     let target = artifact.target();
-    let has_ended_well = ended.how == End::Died(Death::Exit(0));
-    let list = if has_ended_well { parse_list(&ended.stdout) } else { List::None };
-    let (way, tests) = match list {
+    let (way, tests) = match printed.map_or(List::None, |it| parse_list(&it)) {
         List::Harness(selected) => {
-            let ignored: HashSet<String> = names(&ended.stderr).into_iter().collect();
+            let ignored: HashSet<String> = names(&ignored).into_iter().collect();
             let is_ignored = |name: &str| skips_ignored && ignored.contains(name);
             let listed = |name: String| Listed { is_ignored: is_ignored(&name), name };
             (Way::Harness(binary), selected.into_iter().map(listed).collect())
@@ -183,43 +150,16 @@ pub(super) fn group_of(
             (Way::Whole(binary), vec![whole])
         }
     };
-    Ok(Group { package, target, way, tests })
-}
-
-fn ask(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<Ended> {
-    let mut command = vec![binary.path.clone()];
-    command.extend(selecting.iter().cloned());
-    command.push("--list".to_owned());
-    let instructions = session.instructions(command, &binary.folder, binary.variables.clone());
-    session.to_end(&instructions, Some(LISTING))
-}
-
-/// Lists the tests of a binary on the one stream and, if it is of Rust's own harness, on the other those
-/// that the harness will not run. What is no such binary could run all its tests a second time.
-const BOTH: &str = r#"program=$1
-shift
-list=$("$program" "$@" 2>/dev/null) || exit
-printf '%s\n' "$list"
-case $list in
-*' benchmark' | *' benchmarks') exec "$program" --ignored --list 1>&2 2>/dev/null ;;
-esac
-"#;
-
-/// Ask for both lists in one process under guard: the guard takes longer to start than most binaries to
-/// answer.
-fn ask_for_both(session: &CargoSession, binary: &Binary, selecting: &[String]) -> Result<Ended> {
-    let mut command = ["sh", "-c", BOTH, "sh"].map(str::to_owned).to_vec();
-    command.push(binary.path.clone());
-    command.extend(selecting.iter().cloned());
-    command.push("--list".to_owned());
-    let instructions = session.instructions(command, &binary.folder, binary.variables.clone());
-    session.to_end(&instructions, Some(LISTING))
+    Group { package, target, way, tests }
 }
 
 /// The tests of a binary that the user's command selects, without benchmarks.
 pub(super) fn listed_tests(session: &CargoSession, binary: &Binary) -> Result<Vec<String>> {
-    let selecting = session.command.harness.selecting(&session.command.all_filters());
-    let listed = ask(session, binary, &selecting)?.stdout;
+    let mut command = vec![binary.path.clone()];
+    command.extend(session.command.harness.selecting(&session.command.all_filters()));
+    command.push("--list".to_owned());
+    let instructions = session.instructions(command, &binary.folder, binary.variables.clone());
+    let listed = session.to_end(&instructions, Some(LISTING))?.stdout;
     let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
     Ok(tests.map(str::to_owned).collect())
 }

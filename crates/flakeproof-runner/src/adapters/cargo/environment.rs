@@ -21,7 +21,7 @@ use super::command::Runner;
 use super::execution;
 use super::found::{Binary, Found, Group, Listed, Place, Target, Way};
 use super::measure::{self, Measure};
-use super::piece::{Piece, PieceTest, TestResult};
+use super::piece::{HeldPiece, Piece, PieceTest, TestResult};
 use super::process::{self, Foretold, Process, Section};
 use super::session::{CargoSession, Variables};
 use super::switch::{ALLOWANCE, Launch, Switch};
@@ -42,6 +42,17 @@ pub(super) struct CargoEnvironment {
     /// What ran here before, in order.
     before: Vec<Place>,
     live: Option<Live>,
+    /// The process after it.
+    ahead: Option<Ahead>,
+}
+
+/// A process that waits for the one before it to end: its guard takes longer to start than some tests do.
+#[derive(Debug)]
+struct Ahead {
+    launch: Launch,
+    probe: Probe,
+    measure: Measure,
+    piece: HeldPiece,
 }
 
 /// A process that is under way.
@@ -68,6 +79,7 @@ impl CargoEnvironment {
             next: 0,
             before: Vec::new(),
             live: None,
+            ahead: None,
         }
     }
 
@@ -89,6 +101,7 @@ impl CargoEnvironment {
             let places = self.rest_of_group();
             let launch = self.session.launches.launch(&self.session, &places)?;
             self.start(launch, places.len(), probe)?;
+            self.hold_next(place.group, probe)?;
         }
         let execution = self.hear(place, probe)?;
         (self.next, _) = (self.next + 1, self.before.push(place));
@@ -202,26 +215,56 @@ impl CargoEnvironment {
     /// Start a process, of whose tests so many are wanted.
     fn start(&mut self, launch: Launch, wanted: usize, probe: Probe) -> Result<()> {
         let session = Arc::clone(&self.session);
+        let is_it = |ahead: &mut Ahead| ahead.launch == launch && ahead.probe == probe;
+        let held = match self.ahead.take_if(is_it) {
+            Some(ahead) => Some(ahead),
+            None => self.hold(launch, probe)?,
+        };
+        let Some(Ahead { launch, measure, piece, .. }) = held else {
+            self.live = None;
+            return Ok(());
+        };
+        let piece = piece.start()?;
+        let switch = launch.seed.and(session.launches.known());
+        let is_allowed = switch.is_some_and(|switch| switch.needs_allowance);
+        let places = launch.places;
+        self.live = Some(Live { piece, places, wanted, is_allowed, measure, is_rerun: false });
+        Ok(())
+    }
+
+    /// Have the guard of a process started; tests that have a process of their own in any case get none here.
+    fn hold(&self, launch: Launch, probe: Probe) -> Result<Option<Ahead>> {
+        let session = &self.session;
         let found = session.found()?;
         let Some(group) = launch.places.first().map(|place| &found.groups[place.group]) else {
             return Err(Error::Agent("asked for a test that was not announced".into()));
         };
-        let Way::Harness(binary) = &group.way else {
-            self.live = None;
-            return Ok(());
-        };
-        let measure = Measure::begin(&session, probe, group, launch.places.len())?;
-        let switch = launch.seed.and(session.launches.known());
-        let instructions = instructions(&session, group, binary, &launch, probe, &measure);
+        let Way::Harness(binary) = &group.way else { return Ok(None) };
+        let measure = Measure::begin(session, probe, group, launch.places.len())?;
+        let instructions = instructions(session, group, binary, &launch, probe, &measure);
         let listed = launch.places.iter().map(|place| &group.tests[place.index]);
         let tests = listed
             .map(|test| PieceTest { name: test.name.clone(), is_ignored: test.is_ignored })
             .collect();
         let foretold = launch.seed.map_or(Foretold::Listed, |_| Foretold::Shuffled);
-        let piece = Piece::start(&session, &instructions, tests, foretold)?;
-        let is_allowed = switch.is_some_and(|switch| switch.needs_allowance);
-        let places = launch.places;
-        self.live = Some(Live { piece, places, wanted, is_allowed, measure, is_rerun: false });
+        let piece = HeldPiece::new(session, &instructions, tests, foretold)?;
+        Ok(Some(Ahead { launch, probe, measure, piece }))
+    }
+
+    /// Have the guard of the process after this group's started, in the suite's own order.
+    fn hold_next(&mut self, group: usize, probe: Probe) -> Result<()> {
+        if !self.is_the_suites_own {
+            return Ok(());
+        }
+        let rest = self.order[self.next..].iter().skip_while(|place| place.group == group);
+        let mut rest = rest.copied().peekable();
+        let Some(next) = rest.peek().map(|place| place.group) else { return Ok(()) };
+        let is_new = !self.before.iter().any(|place| place.group == next);
+        if is_new && self.is_shared(&self.session.found()?.groups[next]) {
+            let places: Vec<Place> = rest.take_while(|place| place.group == next).collect();
+            let launch = self.session.launches.launch(&self.session, &places)?;
+            self.ahead = self.hold(launch, probe)?;
+        }
         Ok(())
     }
 
@@ -414,7 +457,7 @@ impl Environment for CargoEnvironment {
         let order = upcoming.iter().map(|test| self.place(test)).collect::<Result<Vec<_>>>()?;
         let session = Arc::clone(&self.session);
         self.check_order(session.found()?, &order)?;
-        (self.order, self.next, self.live) = (order, 0, None);
+        (self.order, self.next, self.live, self.ahead) = (order, 0, None, None);
         Ok(())
     }
 

@@ -21,13 +21,17 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use flakeproof_core::TestId;
 
-use super::artifacts::{Artifact, Metadata};
+use super::artifacts::{
+    Artifact, Metadata, TELLING, for_people, parse_artifacts, split_at_end_of_build,
+};
 use super::process::Process;
 use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Error, Result};
+use crate::lock::locked;
 use crate::process::{Death, End};
 use crate::system::{make_program, text_of};
 
@@ -164,24 +168,38 @@ pub(super) fn places(groups: &[Group]) -> HashMap<TestId, Place> {
     groups.iter().enumerate().flat_map(of_group).collect()
 }
 
-/// Writes down program and arguments, folder and variables. What rustdoc compiles from
-/// documentation is gone soon: it is run, and with `--list` it does nothing but list.
+/// Writes down program, folder and variables, and what the program lists; if it is of Rust's own
+/// harness, also the tests that the harness will not run. (What is no such binary could run all its
+/// tests a second time.) What rustdoc compiles from documentation is gone soon: it is run, and with
+/// `--list` it does nothing but list.
 const SCRIPT: &str = r#"#!/bin/sh
 notes=$1
-shift
+limit=$2
+shift 2
 case $1 in
 */rust_out | */rustdoctest*) exec "$@" ;;
 esac
-set -e
-program=$1
+# Where it is missing, nothing is stopped.
+command -v timeout > /dev/null || timeout() { shift 3; "$@"; }
 # Each program that is started takes as long as some tests do: the shell counts and writes by itself.
-set -- "$notes"/*.program
-[ -e "$1" ] || shift
-note=$notes/$((1000000 + $#))
+count() { [ -e "$1" ] && count=$# || count=0; }
+count "$notes"/*.program
+note=$notes/$((1000000 + count))
+if printed=$(timeout -s KILL "$limit" "$@" 2> /dev/null); then
+    printf '%s\n' "$printed" > "$note.printed"
+fi
+case $printed in
+*' benchmark' | *' benchmarks')
+    timeout -s KILL "$limit" "$1" --ignored --list > "$note.ignored" 2> /dev/null ;;
+esac
+set -e
 pwd > "$note.folder"
 env -0 > "$note.variables"
-printf '%s' "$program" > "$note.program"
+printf '%s' "$1" > "$note.program"
 "#;
+
+/// How long a binary may take to list its tests.
+pub(super) const LISTING: Duration = Duration::from_secs(120);
 
 /// Variables that the script's shell sets itself.
 const OF_THE_SHELL: [&str; 4] = ["OLDPWD", "PWD", "SHLVL", "_"];
@@ -189,12 +207,24 @@ const OF_THE_SHELL: [&str; 4] = ["OLDPWD", "PWD", "SHLVL", "_"];
 /// What cargo would start.
 #[derive(Debug)]
 pub(super) struct Captured {
-    pub(super) binaries: Vec<Binary>,
+    pub(super) binaries: Vec<Asked>,
+    /// What was built for them.
+    pub(super) artifacts: Vec<Artifact>,
     /// All that was printed; the list of what is tested in documentation is in it.
     pub(super) printed: String,
 }
 
-/// Let cargo start everything that the user's command selects, and see how it does it.
+/// A program, and what it answered when it was asked for its tests.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) binary: Binary,
+    /// What it printed, if it ended well.
+    pub(super) printed: Option<String>,
+    /// The list of those that the harness will not run.
+    pub(super) ignored: String,
+}
+
+/// Let cargo build and start everything that the user's command selects, and see how it does it.
 pub(super) fn capture(session: &CargoSession) -> Result<Captured> {
     let folder = session.folder("capture-")?;
     let notes = folder.join("notes");
@@ -203,6 +233,9 @@ pub(super) fn capture(session: &CargoSession) -> Result<Captured> {
     let mut command = session.command.cargo(&["test", "--color", "never", "--no-fail-fast"]);
     command.extend(["--config".to_owned(), runner(&script, &notes)]);
     command.extend(["--config".to_owned(), "term.quiet=false".to_owned()]);
+    // Documentation is compiled when it is run.
+    let builds = !session.command.has("--doc");
+    command.extend(builds.then(|| TELLING.to_owned()));
     command.extend(session.command.building());
     command.push("--".to_owned());
     command.extend(session.command.harness.selecting(&session.command.all_filters()));
@@ -210,20 +243,36 @@ pub(super) fn capture(session: &CargoSession) -> Result<Captured> {
     let instructions =
         session.instructions(command, &session.settings.folder, Variables::default());
     let (how, printed, _) = Process::run_merged(session, &instructions, None)?;
+    if printed.contains("several matching instances of `target.'cfg(..)'.runner`") {
+        return Err(session::own_runner());
+    }
+    let (building, printed) = match split_at_end_of_build(&printed) {
+        Some(parts) => parts,
+        None if builds => {
+            return Err(session::not_built(&session.settings.command, &for_people(&printed)));
+        }
+        None => ("", &*printed),
+    };
+    locked(&session.printed).push_str(&for_people(building));
     if how != End::Died(Death::Exit(0)) {
-        return Err(session::not_listed(&session.settings.command, &printed));
+        return Err(session::not_listed(&session.settings.command, printed));
     }
     let mut programs = entries(&notes)?;
     programs.retain(|it| it.extension().is_some_and(|it| it == "program"));
     programs.sort_unstable();
-    let binaries = programs.iter().map(|program| read(program)).collect::<Result<Vec<_>>>()?;
-    Ok(Captured { binaries, printed })
+    let binaries = programs.iter().map(|program| read(program)).collect::<Result<_>>()?;
+    Ok(Captured { binaries, artifacts: parse_artifacts(building), printed: printed.to_owned() })
 }
 
 /// The setting that makes cargo start everything by the script, unless the project has a runner.
 fn runner(script: &Path, notes: &Path) -> String {
     let quoted = |path: &Path| serde_json::Value::from(&*path.to_string_lossy()).to_string();
-    format!("target.\"cfg(all())\".runner=[{}, {}]", quoted(script), quoted(notes))
+    format!(
+        "target.\"cfg(all())\".runner=[{}, {}, \"{}\"]",
+        quoted(script),
+        quoted(notes),
+        LISTING.as_secs()
+    )
 }
 
 fn write_script(folder: &Path) -> Result<PathBuf> {
@@ -240,16 +289,22 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     entries.map(|entry| entry.map(|it| it.path()).map_err(doing())).collect()
 }
 
-fn read(program: &Path) -> Result<Binary> {
+fn read(program: &Path) -> Result<Asked> {
     let file = |kind: &str| {
         std::fs::read(program.with_extension(kind))
             .map_err(Error::io("read how cargo starts a test"))
     };
     let text = |name: &str| file(name).map(|it| String::from_utf8_lossy(&it).into_owned());
-    Ok(Binary {
+    let binary = Binary {
         path: text("program")?,
         folder: PathBuf::from(text("folder")?.trim_end_matches('\n')),
         variables: differences(&file("variables")?),
+    };
+    // A file that is not there was not written, because there was nothing to write.
+    Ok(Asked {
+        binary,
+        printed: text("printed").ok(),
+        ignored: text("ignored").unwrap_or_default(),
     })
 }
 

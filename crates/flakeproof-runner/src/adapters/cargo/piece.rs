@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::process::{self, Foretold, Heard, Next, Process, Section, Watcher, Word};
+use super::process::{self, Foretold, Heard, HeldProcess, Next, Process, Section, Watcher, Word};
 use super::session::CargoSession;
 use crate::adapter::Result;
 use crate::process::{Death, Instructions, Peak, Usage};
@@ -76,8 +76,16 @@ pub(super) enum TestResult {
     Lost(String, Death),
 }
 
-impl Piece {
-    pub(super) fn start(
+/// Tests whose process has not started yet.
+#[derive(Debug)]
+pub(super) struct HeldPiece {
+    tests: Vec<PieceTest>,
+    process: HeldProcess,
+    heard: Receiver<Heard>,
+}
+
+impl HeldPiece {
+    pub(super) fn new(
         session: &CargoSession,
         instructions: &Instructions,
         tests: Vec<PieceTest>,
@@ -86,13 +94,22 @@ impl Piece {
         let (sender, heard) = unbounded();
         let names = tests.iter().map(|test| test.name.clone()).collect();
         let watcher = Box::new(Watcher::new(names, foretold, sender));
-        let begun = Instant::now();
-        let process = Process::start(session, instructions, watcher)?;
-        let (ended, has_begun, over, threads) = (Vec::new(), false, None, String::new());
-        let out_of_order = None;
-        Ok(Self { tests, process, heard, ended, begun, has_begun, over, threads, out_of_order })
+        let process = HeldProcess::new(session, instructions, watcher)?;
+        Ok(Self { tests, process, heard })
     }
 
+    /// Start the process.
+    pub(super) fn start(self) -> Result<Piece> {
+        let Self { tests, process, heard } = self;
+        let begun = Instant::now();
+        let process = process.start()?;
+        let (ended, has_begun, over, threads) = (Vec::new(), false, None, String::new());
+        let out_of_order = None;
+        Ok(Piece { tests, process, heard, ended, begun, has_begun, over, threads, out_of_order })
+    }
+}
+
+impl Piece {
     /// Look from now on at what its process has at once.
     pub(super) fn watch(&mut self) {
         self.process.watch();

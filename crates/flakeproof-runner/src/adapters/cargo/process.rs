@@ -33,6 +33,45 @@ pub(super) struct Process {
     used: Option<Usage>,
 }
 
+/// A process whose guard is there already, and that has not started yet.
+#[derive(Debug)]
+pub(super) struct HeldProcess {
+    guarded: Guarded,
+    arrival: Receiver<Arrival>,
+    command: Vec<String>,
+}
+
+impl HeldProcess {
+    /// Start a guard; what its process prints goes to a watcher.
+    pub(super) fn new(
+        session: &CargoSession,
+        instructions: &Instructions,
+        watcher: Box<dyn Write + Send>,
+    ) -> Result<Self> {
+        let arrival = session.hub.expect(&instructions.guard_name);
+        let guarded = Guarded::hold_watched(instructions, watcher)?;
+        Ok(Self { guarded, arrival, command: instructions.command.clone() })
+    }
+
+    /// Start the process.
+    pub(super) fn start(mut self) -> Result<Process> {
+        self.guarded.let_loose();
+        let Ok(Arrival::Connected(guard)) = self.arrival.recv_timeout(REPORT_PATIENCE) else {
+            return Err(guard_is_gone());
+        };
+        match guard.messages.recv_timeout(REPORT_PATIENCE) {
+            Ok(FromAgent::Started { pid }) => {
+                Ok(Process { guarded: self.guarded, guard, pid, watch: None, used: None })
+            }
+            Ok(FromAgent::Unstartable { cause }) => {
+                let command = self.command.into_iter().next().unwrap_or_default();
+                Err(Error::CannotStart { command, cause })
+            }
+            _ => Err(guard_is_gone()),
+        }
+    }
+}
+
 /// What happens to a process next.
 #[derive(Debug)]
 pub(super) enum Next {
@@ -45,26 +84,12 @@ pub(super) enum Next {
 
 impl Process {
     /// Start a process and give what it prints to a watcher.
-    pub(super) fn start(
+    fn start(
         session: &CargoSession,
         instructions: &Instructions,
         watcher: Box<dyn Write + Send>,
     ) -> Result<Self> {
-        let arrival = session.hub.expect(&instructions.guard_name);
-        let guarded = Guarded::start_watched(instructions, watcher)?;
-        let Ok(Arrival::Connected(guard)) = arrival.recv_timeout(REPORT_PATIENCE) else {
-            return Err(guard_is_gone());
-        };
-        match guard.messages.recv_timeout(REPORT_PATIENCE) {
-            Ok(FromAgent::Started { pid }) => {
-                Ok(Self { guarded, guard, pid, watch: None, used: None })
-            }
-            Ok(FromAgent::Unstartable { cause }) => {
-                let command = instructions.command.first().cloned().unwrap_or_default();
-                Err(Error::CannotStart { command, cause })
-            }
-            _ => Err(guard_is_gone()),
-        }
+        HeldProcess::new(session, instructions, watcher)?.start()
     }
 
     /// Look from now on at what it has at once.

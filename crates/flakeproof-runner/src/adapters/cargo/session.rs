@@ -237,9 +237,6 @@ pub(super) fn no_project(printed: &str) -> Error {
 
 /// The tests were built, and cargo cannot list them.
 pub(super) fn not_listed(command: &[String], printed: &str) -> Error {
-    if printed.contains("several matching instances of `target.'cfg(..)'.runner`") {
-        return own_runner();
-    }
     Error::Explained {
         blame: Blame::Runner,
         what: format!("`{}` cannot list its tests", command.join(" ")),

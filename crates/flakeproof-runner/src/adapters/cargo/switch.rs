@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, OnceLock};
 
 use super::discovery;
-use super::found::{Binary, Found, Group, Place, Way};
+use super::found::{Binary, Found, Group, LISTING, Place, Way};
 use super::session::{CargoSession, Variables};
 use super::shuffle::{FEW, SEEDS, Shuffle};
 use crate::adapter::{Error, Result};
@@ -127,7 +127,7 @@ fn printed_order(
     variables.extend(session.variables_for_tests(1));
     variables.extend(switch.variables());
     let instructions = session.instructions(command, &binary.folder, variables);
-    let ended = session.to_end(&instructions, Some(discovery::LISTING))?;
+    let ended = session.to_end(&instructions, Some(LISTING))?;
     if ended.how != End::Died(Death::Exit(0)) {
         let words = ended.stderr.lines().find(|line| !line.trim().is_empty()).unwrap_or("it fails");
         return Ok(Err(words.trim_start_matches("error: ").to_owned()));
