@@ -157,7 +157,11 @@ fn judge_flaky(
         return Verdict::Unknown;
     }
     let touch = touch(case, experiments.since_base);
-    if matches!(touch, Touch::Disjoint(..)) || !is_anything_changed(case, experiments) {
+    if !is_anything_changed(case, experiments) {
+        return Verdict::Flaky;
+    }
+    if matches!(touch, Touch::Disjoint(..)) {
+        evidence.extend(touch.evidence());
         return Verdict::Flaky;
     }
     let record = record_of(case, experiments);

@@ -33,7 +33,7 @@ pub fn evidence(evidence: &Evidence) -> String {
             if *passed_at_base {
                 facts
             } else {
-                format!("{facts}, but no run on record shows that it passed there")
+                format!("{facts}; no run on record has it passing there")
             }
         }
         Evidence::Intersects { files, base } if files.is_empty() => {
@@ -370,7 +370,7 @@ mod tests {
         assert_eq!(
             of(&["docs/x.md"], false),
             "does not touch the change since v1.2: 14 files it depends on, 1 changed file \
-             (docs/x.md), but no run on record shows that it passed there"
+             (docs/x.md); no run on record has it passing there"
         );
         assert_eq!(of(&[], true), "nothing changed since v1.2");
         assert!(
