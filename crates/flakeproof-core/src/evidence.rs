@@ -139,7 +139,7 @@ pub enum Evidence {
         dependencies: usize,
         /// The revision the change is measured from.
         base: String,
-        /// Whether the test is known to have passed there; without that it proves nothing.
+        /// Whether the test is known to have passed there; without that it proves nothing of one that fails each time.
         passed_at_base: bool,
     },
     /// It touches the change.

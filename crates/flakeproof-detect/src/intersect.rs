@@ -221,7 +221,7 @@ fn why_invisible(dependencies: &Dependencies, root: &Path, file: &ChangedFile) -
             copy_in_use(dependencies, path)
                 .map(|copy| format!("{path} changed, and {copy} may be a copy of it"))
         }
-        (ChangeStatus::Modified, Role::Resource) if is_listed(dependencies, &root.join(path)) => {
+        (ChangeStatus::Modified, Role::Resource) if may_be_sized(dependencies, root, path) => {
             Some(format!("{path} changed, and its folder is listed, which may tell its size"))
         }
         (ChangeStatus::Modified, Role::Resource) => why_resource_is_invisible(dependencies, path),
@@ -256,6 +256,13 @@ fn why_resource_is_invisible(dependencies: &Dependencies, path: &str) -> Option<
         // What is made of others is code or data, and is seen in use.
         Content::ForPeople | Content::Code | Content::Data => None,
     })
+}
+
+/// Whether the size and time of a file may be known from the list of its folder. Elsewhere the system tells who asks.
+fn may_be_sized(dependencies: &Dependencies, root: &Path, path: &str) -> bool {
+    dependencies.followed.contains(".py")
+        && build_files::content(path) != Content::ForPeople
+        && is_listed(dependencies, &root.join(path))
 }
 
 /// Whether a file may be part of something that was built elsewhere and installed.
