@@ -24,7 +24,7 @@ impl Signature {
     /// alike, and a refused connection raised in one helper is one failure for all its callers.
     #[must_use]
     pub fn compute(message: &str, location: Option<&Location>) -> Self {
-        let mut text = normalised(message.lines().next().unwrap_or_default());
+        let mut text = normalised(&headline(message));
         if let Some(location) = location {
             text.push_str(" @ ");
             text.push_str(&location.to_string());
@@ -66,16 +66,28 @@ static VARYING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
+/// The first line of a message that says something, and the line after it if that is where it leads.
+fn headline(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let second = lines.next().filter(|_| first.ends_with(':'));
+    second.map_or_else(|| first.to_owned(), |second| format!("{first} {second}"))
+}
+
 /// The small numbers of a message that stand alone: codes and counts, and no part of a date, an address, a
-/// place or a measure.
+/// place or a measure. Runners add lines of the source and the stack, which are no part of what it says.
 #[must_use]
 pub fn plain_numbers(message: &str) -> Vec<&str> {
     const LONGEST: usize = 4;
+    const LINES: usize = 8;
     let is_between = |letter: char| letter.is_whitespace() || "()[]{}<>='\",;".contains(letter);
     let is_plain = |word: &&str| {
         (1..=LONGEST).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_digit())
     };
-    message.split(is_between).filter(is_plain).collect()
+    let is_said = |line: &&str| !line.starts_with("at ") && !line.contains(" | ");
+    let lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    let words = lines.take_while(is_said).take(LINES).flat_map(|line| line.split(is_between));
+    words.filter(is_plain).collect()
 }
 
 fn normalised(message: &str) -> String {
@@ -116,8 +128,18 @@ mod tests {
     #[test]
     fn codes_and_counts_are_plain_numbers() {
         assert_eq!(plain_numbers("assert 503 == 200 (of 3)"), ["503", "200", "3"]);
+        let of_jest =
+            "expect(received).toBe(expected)\n\nExpected: 200\nReceived: 503\n\n> 7 | x\n 8 9";
+        assert_eq!(plain_numbers(of_jest), ["200", "503"]);
         let measures = "2026-11-19 10:31, 127.0.0.1:80, 0x7f, 1.5s, 49152, a1, -7";
         assert_eq!(plain_numbers(measures), [""; 0]);
+    }
+
+    #[test]
+    fn a_message_that_begins_with_nothing_or_leads_on_is_told_by_what_follows() {
+        assert_eq!(text_of("\nExpecting actual:\n  tea\nto be:\n  milk"), "Expecting actual: tea");
+        assert_ne!(text_of("Values differ:\n\na !== b"), text_of("Values differ:\n\na !== c"));
+        assert_eq!(text_of("no\nmore"), "no");
     }
 
     #[test]

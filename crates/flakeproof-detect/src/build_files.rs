@@ -113,8 +113,73 @@ pub(crate) fn content(path: &str) -> Content {
     }
 }
 
-const MACHINE: [&str; 5] =
-    [".envrc", ".python-version", ".tool-versions", "compose.yaml", "compose.yml"];
+/// What prepares a machine, or sets variables around whoever runs the tests.
+const MACHINE: [&str; 37] = [
+    ".env",
+    ".envrc",
+    ".flaskenv",
+    ".java-version",
+    ".mise.toml",
+    ".node-version",
+    ".nvmrc",
+    ".python-version",
+    ".ruby-version",
+    ".sdkmanrc",
+    ".tool-versions",
+    "Brewfile",
+    "Containerfile",
+    "Earthfile",
+    "GNUmakefile",
+    "Jenkinsfile",
+    "Makefile",
+    "Procfile",
+    "Rakefile",
+    "Taskfile.yaml",
+    "Taskfile.yml",
+    "Tiltfile",
+    "Vagrantfile",
+    "buildspec.yml",
+    "cloudbuild.yaml",
+    "compose.yaml",
+    "compose.yml",
+    "default.nix",
+    "devbox.json",
+    "flake.nix",
+    "justfile",
+    "makefile",
+    "mise.toml",
+    "noxfile.py",
+    "shell.nix",
+    "tox.ini",
+    "tox.toml",
+];
+
+/// How names of files begin that do, and of folders at the top of a project.
+const MACHINE_BEGINNINGS: [&str; 9] = [
+    ".appveyor",
+    ".drone",
+    ".env.",
+    ".travis",
+    "Dockerfile",
+    "appveyor",
+    "azure-pipelines",
+    "bitbucket-pipelines",
+    "docker-compose",
+];
+const JOBS_BEGINNINGS: [&str; 12] = [
+    ".azure",
+    ".buildkite/",
+    ".circleci/",
+    ".devcontainer/",
+    ".forgejo/",
+    ".gitea/",
+    ".github/",
+    ".gitlab",
+    ".mise/",
+    ".semaphore/",
+    ".teamcity/",
+    ".woodpecker",
+];
 
 const PACKAGES: [&str; 16] = [
     ".npmrc",
@@ -135,11 +200,10 @@ const PACKAGES: [&str; 16] = [
     "uv.toml",
 ];
 
-const COMPILING: [&str; 15] = [
+const COMPILING: [&str; 13] = [
     "BUILD",
     "CMakeLists.txt",
     "Cargo.toml",
-    "Makefile",
     "WORKSPACE",
     "build.rs",
     "go.mod",
@@ -147,14 +211,12 @@ const COMPILING: [&str; 15] = [
     "go.work",
     "gradle-wrapper.properties",
     "gradle.properties",
-    "justfile",
     "meson.build",
     "pom.xml",
     "rust-toolchain.toml",
 ];
 
-const RUNNER: [&str; 6] =
-    [".env", "MANIFEST.in", "noxfile.py", "pytest.ini", "tox.ini", "tox.toml"];
+const RUNNER: [&str; 2] = ["MANIFEST.in", "pytest.ini"];
 
 const PACKAGES_ENDINGS: [&str; 4] = [".jar", ".lock", ".pth", ".whl"];
 
@@ -194,19 +256,19 @@ pub(crate) fn decides(path: &str) -> Option<Decides> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let begins = |starts: &[&str]| starts.iter().any(|it| name.starts_with(it));
     let ends = |endings: &[&str]| endings.iter().any(|it| name.ends_with(it));
-    let is_of_a_job = path.starts_with(".github/") || path.starts_with(".gitlab");
+    let is_of_a_job = JOBS_BEGINNINGS.iter().any(|it| path.starts_with(it));
     let is_of_cargo = path.starts_with(".cargo/") || path.contains("/.cargo/");
     // Also `requirements/base.txt`.
     let lists_packages = path.contains("requirements") || path.contains("constraints");
     let is_requirements = lists_packages && content(path) != Content::Code;
     let is_lock = ["lock.json", "lock.yaml", "lock.yml"].iter().any(|it| name.ends_with(it));
-    if MACHINE.contains(&name) || begins(&["Dockerfile", "docker-compose"]) || is_of_a_job {
+    if MACHINE.contains(&name) || begins(&MACHINE_BEGINNINGS) || is_of_a_job {
         Some(Decides::Machine)
     } else if PACKAGES.contains(&name) || is_requirements || is_lock {
         Some(Decides::Packages)
     } else if COMPILING.contains(&name) || is_of_cargo {
         Some(Decides::Compiling)
-    } else if RUNNER.contains(&name) || name.starts_with(".env.") {
+    } else if RUNNER.contains(&name) {
         Some(Decides::Runner)
     } else if ends(&PACKAGES_ENDINGS) {
         Some(Decides::Packages)
@@ -228,6 +290,11 @@ mod tests {
         }
         assert_eq!(decides(".cargo/config.toml"), Some(Decides::Compiling));
         assert_eq!(decides("shop/requirements.py"), None);
+        for path in
+            [".circleci/config.yml", ".env", ".env.test", "Makefile", "tox.ini", ".travis.yml"]
+        {
+            assert_eq!(decides(path), Some(Decides::Machine), "{path}");
+        }
     }
 
     #[test]

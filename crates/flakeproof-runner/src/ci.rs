@@ -13,11 +13,14 @@ pub struct CiFacts {
     /// The revision that is checked out. For a pull request it may be a merge that is in no branch;
     /// it is what ran.
     pub revision: Option<String>,
-    /// What was there before what is tested: where the branch was before the push, or where a merge
-    /// request left its target.
+    /// Where the branch was before the push.
     pub before: Option<String>,
+    /// Where a merge request left its target.
+    pub base: Option<String>,
     /// The branch; of a pull request the one that it wants to merge.
     pub branch: Option<String>,
+    /// The branch that others begin at.
+    pub default_branch: Option<String>,
     /// The job.
     pub job: Option<String>,
     /// The system's own id of the build or pipeline.
@@ -47,13 +50,25 @@ impl CiFacts {
             system: system.name,
             revision: first(system.revision).filter(|text| is_revision(text)),
             before: first(system.before).and_then(|text| before_range(&text)),
+            base: first(system.base).filter(|text| is_revision(text)),
             branch: first(system.branch).map(|text| plain_branch(&text)),
+            default_branch: first(system.default_branch),
             job: first(system.job),
             build: first(system.build),
             attempt: first(system.attempt),
             started: first(system.started),
             workspace: first(system.workspace),
             machine: machine.filter_map(|name| first(&[*name])).collect(),
+        })
+    }
+
+    /// Whether the branch is the default one, by what the system says or by its name.
+    #[must_use]
+    pub fn is_on_default_branch(&self) -> bool {
+        const USUAL: [&str; 3] = ["main", "master", "trunk"];
+        self.branch.as_deref().is_some_and(|branch| match &self.default_branch {
+            Some(default) => branch == default,
+            None => USUAL.contains(&branch),
         })
     }
 }
@@ -104,7 +119,9 @@ struct System {
     mark: (&'static str, Option<&'static str>),
     revision: &'static [&'static str],
     before: &'static [&'static str],
+    base: &'static [&'static str],
     branch: &'static [&'static str],
+    default_branch: &'static [&'static str],
     job: &'static [&'static str],
     build: &'static [&'static str],
     attempt: &'static [&'static str],
@@ -120,7 +137,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("GITHUB_ACTIONS", Some("true")),
         revision: &["GITHUB_SHA"],
         before: &[],
+        base: &[],
         branch: &["GITHUB_HEAD_REF", "GITHUB_REF_NAME"],
+        default_branch: &[],
         job: &["GITHUB_JOB"],
         build: &["GITHUB_RUN_ID"],
         attempt: &["GITHUB_RUN_ATTEMPT"],
@@ -133,7 +152,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("CI", Some("woodpecker")),
         revision: &["CI_COMMIT_SHA"],
         before: &["CI_PREV_COMMIT_SHA"],
+        base: &[],
         branch: &["CI_COMMIT_SOURCE_BRANCH", "CI_COMMIT_BRANCH"],
+        default_branch: &["CI_REPO_DEFAULT_BRANCH"],
         job: &["CI_WORKFLOW_NAME", "CI_STEP_NAME"],
         build: &["CI_PIPELINE_NUMBER"],
         attempt: &[],
@@ -145,8 +166,10 @@ const SYSTEMS: [System; 12] = [
         name: "GitLab CI",
         mark: ("GITLAB_CI", Some("true")),
         revision: &["CI_COMMIT_SHA"],
-        before: &["CI_MERGE_REQUEST_DIFF_BASE_SHA", "CI_COMMIT_BEFORE_SHA"],
+        before: &["CI_COMMIT_BEFORE_SHA"],
+        base: &["CI_MERGE_REQUEST_DIFF_BASE_SHA"],
         branch: &["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"],
+        default_branch: &["CI_DEFAULT_BRANCH"],
         job: &["CI_JOB_NAME"],
         build: &["CI_PIPELINE_ID"],
         attempt: &["CI_JOB_ID"],
@@ -159,7 +182,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("JENKINS_URL", None),
         revision: &["GIT_COMMIT"],
         before: &["GIT_PREVIOUS_COMMIT"],
+        base: &[],
         branch: &["CHANGE_BRANCH", "BRANCH_NAME", "GIT_BRANCH"],
+        default_branch: &[],
         job: &["JOB_NAME"],
         build: &["BUILD_NUMBER", "BUILD_ID"],
         attempt: &[],
@@ -172,7 +197,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("CIRCLECI", Some("true")),
         revision: &["CIRCLE_SHA1"],
         before: &[],
+        base: &[],
         branch: &["CIRCLE_BRANCH", "CIRCLE_TAG"],
+        default_branch: &[],
         job: &["CIRCLE_JOB"],
         build: &["CIRCLE_WORKFLOW_ID"],
         attempt: &["CIRCLE_BUILD_NUM"],
@@ -185,7 +212,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("TF_BUILD", Some("true")),
         revision: &["BUILD_SOURCEVERSION"],
         before: &[],
+        base: &[],
         branch: &["SYSTEM_PULLREQUEST_SOURCEBRANCH", "BUILD_SOURCEBRANCH"],
+        default_branch: &[],
         job: &["AGENT_JOBNAME", "SYSTEM_JOBDISPLAYNAME"],
         build: &["BUILD_BUILDID"],
         attempt: &["SYSTEM_JOBATTEMPT"],
@@ -198,7 +227,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("BUILDKITE", Some("true")),
         revision: &["BUILDKITE_COMMIT"],
         before: &[],
+        base: &[],
         branch: &["BUILDKITE_BRANCH"],
+        default_branch: &["BUILDKITE_PIPELINE_DEFAULT_BRANCH"],
         job: &["BUILDKITE_LABEL", "BUILDKITE_STEP_KEY"],
         build: &["BUILDKITE_BUILD_ID"],
         attempt: &["BUILDKITE_RETRY_COUNT"],
@@ -211,7 +242,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("BITBUCKET_BUILD_NUMBER", None),
         revision: &["BITBUCKET_COMMIT"],
         before: &[],
+        base: &[],
         branch: &["BITBUCKET_BRANCH", "BITBUCKET_TAG"],
+        default_branch: &[],
         job: &[],
         build: &["BITBUCKET_BUILD_NUMBER"],
         attempt: &["BITBUCKET_STEP_RUN_NUMBER"],
@@ -224,7 +257,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("TEAMCITY_VERSION", None),
         revision: &["BUILD_VCS_NUMBER"],
         before: &[],
+        base: &[],
         branch: &["TEAMCITY_BUILD_BRANCH", "BUILD_VCS_BRANCH"],
+        default_branch: &[],
         job: &["TEAMCITY_BUILDCONF_NAME"],
         build: &["BUILD_NUMBER"],
         attempt: &[],
@@ -237,7 +272,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("TRAVIS", Some("true")),
         revision: &["TRAVIS_COMMIT"],
         before: &["TRAVIS_COMMIT_RANGE"],
+        base: &[],
         branch: &["TRAVIS_PULL_REQUEST_BRANCH", "TRAVIS_BRANCH"],
+        default_branch: &[],
         job: &["TRAVIS_JOB_NAME"],
         build: &["TRAVIS_BUILD_ID"],
         attempt: &[],
@@ -260,7 +297,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("DRONE", Some("true")),
         revision: &["DRONE_COMMIT_SHA"],
         before: &["DRONE_COMMIT_BEFORE"],
+        base: &[],
         branch: &["DRONE_SOURCE_BRANCH", "DRONE_BRANCH"],
+        default_branch: &["DRONE_REPO_BRANCH"],
         job: &["DRONE_STAGE_NAME"],
         build: &["DRONE_BUILD_NUMBER"],
         attempt: &[],
@@ -273,7 +312,9 @@ const SYSTEMS: [System; 12] = [
         mark: ("APPVEYOR", Some("true")),
         revision: &["APPVEYOR_REPO_COMMIT"],
         before: &[],
+        base: &[],
         branch: &["APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH", "APPVEYOR_REPO_BRANCH"],
+        default_branch: &[],
         job: &["APPVEYOR_JOB_NAME"],
         build: &["APPVEYOR_BUILD_ID"],
         attempt: &["APPVEYOR_JOB_ID"],

@@ -206,7 +206,9 @@ fn judge_flaky(
 /// the change's, however well known the other one is.
 fn new_way_to_fail(case: &Case, record: &Record, experiments: &Experiments<'_>) -> Option<String> {
     if let Some(message) = new_number(case, record) {
-        return Some(format!("before the change it never said: {message}"));
+        let said: Vec<&str> = message.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
+        let said = said[..said.len().min(4)].join(" ");
+        return Some(format!("before the change it never said: {said}"));
     }
     if case.base.as_ref().is_some_and(BaseTrials::fails_otherwise) {
         return None;
@@ -228,17 +230,17 @@ const TOLD_ALIKE: usize = 3;
 /// What a failure says whose numbers are others than those that it always had before the change: `500` where it
 /// was `503`. Where they differ from failure to failure, they say nothing.
 fn new_number<'c>(case: &'c Case, record: &'c Record) -> Option<&'c str> {
-    let first_line = |message: &'c str| message.lines().next().unwrap_or("");
     let trials = case.base.iter().flat_map(|base| [&base.alone, &base.in_order]);
     let before = record.messages.iter().chain(trials.flat_map(|trials| &trials.messages));
-    let before: Vec<Vec<&str>> = before.map(|it| plain_numbers(first_line(it))).collect();
+    let before: Vec<Vec<&str>> = before.map(|it| plain_numbers(it)).collect();
     let (known, others) = before.split_first().filter(|_| TOLD_ALIKE <= before.len())?;
     if others.iter().any(|numbers| numbers != known) {
         return None;
     }
     let here = case.attempts.iter().map(|attempt| &attempt.execution);
     let here = here.filter(|it| case.fails_alike(it)).filter_map(|it| it.failure.as_ref());
-    here.map(|failure| first_line(&failure.message)).find(|it| plain_numbers(it) != *known)
+    let mut messages = here.map(|failure| failure.message.as_str());
+    messages.find(|it| plain_numbers(it) != *known)
 }
 
 fn may_be_new(why: &str) -> String {

@@ -53,6 +53,10 @@ pub enum Asker {
     Ci {
         /// The revision that the branch was at before the push, where the system tells.
         before: Option<String>,
+        /// Where a merge request left its target, where the system tells.
+        base: Option<String>,
+        /// Whether the branch is the default one. On any other, a push is a part of the change.
+        is_on_default_branch: bool,
     },
 }
 
@@ -74,13 +78,20 @@ impl Repository {
             true => NoBeginning::CommitsMissing,
             false => NoBeginning::NoDefaultBranch,
         };
-        let before = match asker {
-            Asker::Developer => None,
-            Asker::Ci { before } => before.as_deref(),
+        let known = |revision: &Option<String>| {
+            let parting = self.parting_from(revision.as_deref()?);
+            parting.filter(|it| *it != head)
         };
-        let before = before.and_then(|before| self.parting_from(before));
-        let before = before.filter(|before| *before != head);
-        let Some(reference) = self.default_branch() else {
+        let (before, may_be_alone) = match asker {
+            Asker::Developer => (None, true),
+            Asker::Ci { base, before, is_on_default_branch } => {
+                if let Some(revision) = known(base) {
+                    return Ok(Base::Parent { revision });
+                }
+                (known(before).filter(|_| *is_on_default_branch), *is_on_default_branch)
+            }
+        };
+        let Some(reference) = self.default_branch(may_be_alone) else {
             return before.map(|revision| Base::Parent { revision }).ok_or(why_unknown);
         };
         let base = self.merge_base(&reference).ok_or(NoBeginning::CommitsMissing)?;
@@ -107,7 +118,8 @@ impl Repository {
         Some(Base::MergeBase { revision, branch: branch.unwrap_or(reference).to_owned() })
     }
 
-    fn default_branch(&self) -> Option<String> {
+    /// The default branch, which may be the only one that there is.
+    fn default_branch(&self, may_be_alone: bool) -> Option<String> {
         let format =
             ["for-each-ref", "--format=%(refname) %(symref)", "refs/heads", "refs/remotes"];
         let printed = ask(self.root(), &format).ok()?;
@@ -147,7 +159,7 @@ impl Repository {
         });
         // A clone may have been asked for one branch, whichever it is.
         let only = || match existing.as_slice() {
-            [(only, _)] if only.starts_with("refs/heads/") => Some(*only),
+            [(only, _)] if may_be_alone && only.starts_with("refs/heads/") => Some(*only),
             _ => None,
         };
         named.or_else(only).map(str::to_owned)
@@ -172,6 +184,14 @@ mod tests {
         repository.beginning_of_change(&repository.tree_state(), asker)
     }
 
+    /// A CI system that says no more than that it runs the default branch.
+    const IN_CI: Asker = Asker::Ci { before: None, base: None, is_on_default_branch: true };
+
+    /// The default branch after a push.
+    fn pushed_from(before: &str) -> Asker {
+        Asker::Ci { before: Some(before.to_owned()), base: None, is_on_default_branch: true }
+    }
+
     fn of_developer(sandbox: &Sandbox) -> Result<Base, NoBeginning> {
         beginning(sandbox, &Asker::Developer)
     }
@@ -184,8 +204,24 @@ mod tests {
         sandbox.commit([("a.py", "2\n")]);
         sandbox.commit([("a.py", "3\n")]);
         assert_eq!(of_developer(&sandbox), merge_base(left_at.clone(), "main"));
-        let ci = Asker::Ci { before: Some(sandbox.head()) };
-        assert_eq!(beginning(&sandbox, &ci), merge_base(left_at, "main"));
+        assert_eq!(beginning(&sandbox, &pushed_from(&sandbox.head())), merge_base(left_at, "main"));
+    }
+
+    #[test]
+    fn a_push_to_a_topic_is_a_part_of_the_change() {
+        let sandbox = Sandbox::with([("a.py", "1\n")]);
+        let left_at = sandbox.head();
+        sandbox.commit([("a.py", "2\n")]);
+        let before = sandbox.head();
+        sandbox.commit([("a.py", "3\n")]);
+        // As a CI system clones it: nothing but this branch is there.
+        sandbox.git(&["branch", "-m", "main", "topic"]);
+        let topic = |base: Option<&str>| {
+            let (before, base) = (Some(before.clone()), base.map(str::to_owned));
+            beginning(&sandbox, &Asker::Ci { before, base, is_on_default_branch: false })
+        };
+        assert_eq!(topic(None), Err(NoBeginning::NoDefaultBranch));
+        assert_eq!(topic(Some(&left_at)), parent(&left_at));
     }
 
     #[test]
@@ -208,12 +244,12 @@ mod tests {
         assert_eq!(of_developer(&sandbox), parent(&first));
         sandbox.write("b.py", "left by a step before");
         assert_eq!(of_developer(&sandbox), parent(&first), "nobody else is known to have either");
-        assert_eq!(beginning(&sandbox, &Asker::Ci { before: None }), parent(&first));
+        assert_eq!(beginning(&sandbox, &IN_CI), parent(&first));
         sandbox.git(&["update-ref", "refs/remotes/upstream/main", "HEAD~1"]);
         assert_eq!(of_developer(&sandbox), merge_base(first.clone(), "upstream/main"));
         sandbox.git(&["update-ref", "refs/remotes/upstream/main", "HEAD"]);
         assert_eq!(of_developer(&sandbox), merge_base(sandbox.head(), "upstream/main"));
-        assert_eq!(beginning(&sandbox, &Asker::Ci { before: None }), parent(&first));
+        assert_eq!(beginning(&sandbox, &IN_CI), parent(&first));
     }
 
     #[test]
@@ -223,11 +259,10 @@ mod tests {
         sandbox.commit([("a.py", "2\n")]);
         let second = sandbox.head();
         sandbox.commit([("a.py", "3\n")]);
-        let pushed_from =
-            |before: &str| beginning(&sandbox, &Asker::Ci { before: Some(before.to_owned()) });
-        assert_eq!(pushed_from(&first), parent(&first));
+        assert_eq!(beginning(&sandbox, &pushed_from(&first)), parent(&first));
         for useless in [sandbox.head(), "0".repeat(40), "--all".to_owned()] {
-            assert_eq!(pushed_from(&useless), parent(&second), "{useless}");
+            let asker = pushed_from(&useless);
+            assert_eq!(beginning(&sandbox, &asker), parent(&second), "{useless}");
         }
     }
 
@@ -240,8 +275,7 @@ mod tests {
         sandbox.git(&["reset", "-q", "--hard", &first]);
         sandbox.commit([("a.py", "3\n")]);
         sandbox.commit([("a.py", "4\n")]);
-        let ci = Asker::Ci { before: Some(replaced) };
-        assert_eq!(beginning(&sandbox, &ci), parent(&first));
+        assert_eq!(beginning(&sandbox, &pushed_from(&replaced)), parent(&first));
     }
 
     #[test]
@@ -289,15 +323,14 @@ mod tests {
         let of_topic = origin.cloned(&["--depth=1", "--branch=topic"]);
         of_topic.git(&["checkout", "-q", "--detach"]);
         assert_eq!(of_developer(&of_topic), Err(NoBeginning::CommitsMissing));
-        let ci = Asker::Ci { before: Some(origin.git(&["rev-parse", "main"]).trim().to_owned()) };
+        let ci = pushed_from(origin.git(&["rev-parse", "main"]).trim());
         assert_eq!(beginning(&of_topic, &ci), Err(NoBeginning::CommitsMissing));
         let with_main = origin.cloned(&["--depth=1", "--no-single-branch", "--branch=topic"]);
         assert_eq!(of_developer(&with_main), Err(NoBeginning::CommitsMissing));
         let only_topic = origin.cloned(&["--single-branch", "--branch=topic"]);
         assert_eq!(of_developer(&only_topic), Err(NoBeginning::NoDefaultBranch));
         let first = origin.git(&["rev-parse", "main~1"]).trim().to_owned();
-        let ci = Asker::Ci { before: Some(first.clone()) };
-        assert_eq!(beginning(&only_topic, &ci), parent(&first));
+        assert_eq!(beginning(&only_topic, &pushed_from(&first)), parent(&first));
         let whole = origin.cloned(&["--depth=2"]);
         assert_eq!(of_developer(&whole), parent(&first));
     }

@@ -88,7 +88,9 @@ fn asker() -> Asker {
         let text = std::fs::read_to_string(variables.get("GITHUB_EVENT_PATH")?).ok()?;
         before_of_event(&text)
     };
-    Asker::Ci { before: facts.before.or_else(event) }
+    let is_on_default_branch = facts.is_on_default_branch();
+    let CiFacts { before, base, .. } = facts;
+    Asker::Ci { before: before.or_else(event), base, is_on_default_branch }
 }
 
 /// Listen for interrupts until the program ends, and say then what was being waited for.
