@@ -66,7 +66,9 @@ impl Decision {
             ThresholdChoice::Balanced | ThresholdChoice::Careful if source.is_shipped() => {
                 MostSuspects::USUAL
             }
-            _ => MostSuspects::ALL,
+            ThresholdChoice::Balanced
+            | ThresholdChoice::Careful
+            | ThresholdChoice::Probability(_) => MostSuspects::ALL,
         };
         let decision = Self::by_threshold(model, choice);
         match most.unwrap_or(usual) {
