@@ -11,7 +11,9 @@ use flakeproof_core::Seed;
 use flakeproof_learn::ensemble::{
     AboutEnsemble, BaseModel, BaseModels, Basis, EnsembleError, EnsembleParams, Readings,
 };
-use flakeproof_learn::evaluate::{Confusion, Fold, HeldOut, Isotonic, average_precision, folds};
+use flakeproof_learn::evaluate::{
+    Confusion, Fold, HeldOut, Isotonic, average_precision, folds, lowest_of_top,
+};
 use flakeproof_learn::flast::{Aim, Corpus, Cut, HoldOut, Neighbourhood, Recipe};
 use flakeproof_learn::labelled::LabelledTest;
 use serde::{Deserialize, Serialize};
@@ -115,6 +117,8 @@ pub struct EnsemblePrediction {
     pub probability: f64,
     /// What each member said.
     pub said: Vec<(BaseModel, f64)>,
+    /// What the score rests on.
+    pub basis: Basis,
     /// Whether it was called flaky.
     pub predicted: bool,
     /// Whether it is.
@@ -409,6 +413,7 @@ impl Asked<'_> {
             score,
             probability: about.probability(score, basis),
             said: about.members.iter().copied().zip(said).collect(),
+            basis,
             predicted: score >= balanced.map_or(f64::INFINITY, |level| level.from),
             flaky: self.readings.tests()[self.row as usize].flaky,
         }
@@ -430,7 +435,26 @@ impl EnsembleValidation {
         average_precision(&scored, 1.0)
     }
 
-    /// The same for one member alone.
+    /// Predictions against the truth when, of each project, only those called flaky remain that stand out
+    /// there: at most this share of its tests, those with the highest scores.
+    #[must_use]
+    pub fn confusion_of_top(&self, readings: &Readings, share: f64) -> Confusion {
+        let mut scores: BTreeMap<(&str, bool), Vec<f64>> = BTreeMap::new();
+        let key = |asked: &EnsemblePrediction| {
+            let project = readings.tests()[asked.row as usize].project.as_str();
+            (project, asked.basis == Basis::Text)
+        };
+        for asked in &self.asked {
+            scores.entry(key(asked)).or_default().push(asked.score);
+        }
+        let lowest: BTreeMap<_, f64> =
+            scores.into_iter().map(|(key, scores)| (key, lowest_of_top(&scores, share))).collect();
+        let stands_out = |asked: &EnsemblePrediction| asked.score >= lowest[&key(asked)];
+        let asked = self.asked.iter();
+        asked.map(|asked| (asked.predicted && stands_out(asked), asked.flaky)).collect()
+    }
+
+    /// The area under the precision-recall curve of one member alone.
     #[must_use]
     pub fn average_precision_of(&self, member: BaseModel) -> Option<f64> {
         let said = |asked: &EnsemblePrediction| {

@@ -4,4 +4,4 @@ pub mod folds;
 mod scores;
 
 pub use folds::Fold;
-pub use scores::{Confusion, HeldOut, Isotonic, average_precision, brier, roc_auc};
+pub use scores::{Confusion, HeldOut, Isotonic, average_precision, brier, lowest_of_top, roc_auc};

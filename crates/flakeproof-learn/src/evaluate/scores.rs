@@ -142,6 +142,18 @@ pub fn brier(scored: &[(f64, bool)]) -> Option<f64> {
     (!scored.is_empty()).then(|| sum / crate::real(scored.len()))
 }
 
+/// From which score on at most this share of the scores lies, and at least one where one is the highest.
+/// Equal scores are judged alike: where more of them are highest than fit, it is infinite.
+#[must_use]
+pub fn lowest_of_top(scores: &[f64], share: f64) -> f64 {
+    let mut ordered = scores.to_vec();
+    ordered.sort_by(|a, b| b.total_cmp(a));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    let most = ((share * crate::real(ordered.len())) as usize).max(1);
+    let Some(next) = ordered.get(most).copied() else { return f64::NEG_INFINITY };
+    ordered[..most].iter().rev().copied().find(|score| *score > next).unwrap_or(f64::INFINITY)
+}
+
 /// Held-out scores with the truth. All flaky tests are there; of the others, each may stand for
 /// several, because asking about a sample of them says as much and takes less time.
 #[derive(Debug, Clone, PartialEq)]
@@ -304,6 +316,22 @@ mod tests {
 
     const MIXED: Confusion =
         Confusion { true_positives: 6, false_positives: 2, false_negatives: 4, true_negatives: 88 };
+
+    #[test]
+    fn the_top_is_never_larger_than_its_share() {
+        let scores: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(lowest_of_top(&scores, 0.04), 96.0);
+        assert_eq!(lowest_of_top(&scores[..10], 0.04), 9.0);
+        assert_eq!(lowest_of_top(&scores, 1.0), f64::NEG_INFINITY);
+        assert_eq!(lowest_of_top(&[], 0.04), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn equal_scores_are_judged_alike() {
+        let two_lead = [[1.0; 2].as_slice(), &[0.5; 6], &[0.0; 92]].concat();
+        assert_eq!(lowest_of_top(&two_lead, 0.04), 1.0);
+        assert_eq!(lowest_of_top(&[0.5; 100], 0.04), f64::INFINITY);
+    }
 
     #[test]
     fn scores_are_what_their_formulas_say() {

@@ -53,8 +53,8 @@ pub(crate) use mcp::McpArguments;
 #[cfg(feature = "serve")]
 pub(crate) use notify::{NotifyArguments, Since};
 pub(crate) use predict::{
-    ExplainArguments, GraphArguments, GraphFormat, PredictArguments, PredictionFormat,
-    RuleArguments, ThresholdChoice,
+    ExplainArguments, GraphArguments, GraphFormat, ModelArguments, MostSuspects, PredictArguments,
+    PredictionFormat, RuleArguments, ThresholdChoice,
 };
 pub(crate) use quarantine::{
     QuarantineAction, QuarantineAdd, QuarantineArguments, QuarantineCheck, QuarantineFile,

@@ -92,6 +92,39 @@ pub(crate) struct ModelArguments {
         env = "FLAKEPROOF_PREDICT_THRESHOLD"
     )]
     pub(crate) threshold: ThresholdChoice,
+    /// The largest share of a project's tests that may be suspects by the model, those with the highest
+    /// scores [default: 4% for the model inside the program, 100% for one of your own, or where
+    /// `--threshold` is a probability].
+    #[arg(long, value_name = "N%", env = "FLAKEPROOF_PREDICT_MAX_SUSPECTS")]
+    pub(crate) max_suspects: Option<MostSuspects>,
+}
+
+/// The largest share of a project's tests that may be suspects, in percent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MostSuspects(u8);
+
+impl MostSuspects {
+    /// As many as a person looks through: one test in 25.
+    pub(crate) const USUAL: Self = Self(4);
+    /// No matter how many.
+    pub(crate) const ALL: Self = Self(100);
+
+    /// The share, from 0 to 1.
+    pub(crate) fn share(self) -> f64 {
+        f64::from(self.0) / 100.0
+    }
+}
+
+impl FromStr for MostSuspects {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let percent = text.strip_suffix('%').and_then(|number| number.trim().parse().ok());
+        percent
+            .filter(|percent| (1..=100).contains(percent))
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is no share from `1%` to `100%`"))
+    }
 }
 
 /// When to call a test flaky.
@@ -210,6 +243,15 @@ mod tests {
         assert_eq!("0.7".parse(), Ok(ThresholdChoice::Probability(0.7)));
         assert!("7".parse::<ThresholdChoice>().is_err());
         assert!("NaN".parse::<ThresholdChoice>().is_err());
+    }
+
+    #[test]
+    fn most_suspects_are_a_share_of_the_tests() {
+        assert_eq!("4%".parse(), Ok(MostSuspects::USUAL));
+        assert_eq!("100 %".parse(), Ok(MostSuspects::ALL));
+        for wrong in ["0%", "4", "101%", "4.5%", "%"] {
+            assert!(wrong.parse::<MostSuspects>().is_err(), "{wrong}");
+        }
     }
 
     #[test]

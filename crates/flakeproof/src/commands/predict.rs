@@ -15,9 +15,10 @@ use flakeproof_learn::cannier::{self, Explanation, ForestModel};
 use flakeproof_report::{Error, GithubAnnotations, GithubSummary, Json, Renderer, Sarif};
 use serde_json::{Value, json};
 
-use crate::cli::{ExplainArguments, Naming, PredictArguments, PredictionFormat};
+use crate::cli::{ExplainArguments, ModelArguments, Naming, PredictArguments, PredictionFormat};
+use crate::models::decision::Decision;
 use crate::models::forest_data;
-use crate::models::model::{self, ModelSource};
+use crate::models::model::{self, Model, ModelSource};
 use crate::models::predictor::{self, Detail};
 use crate::models::test_reader::TestReader;
 use crate::models::{record, rule_check};
@@ -63,32 +64,40 @@ impl PredictedTests {
     ) -> Result<Self, Problem> {
         let rules = rule_check::chosen(&typed.rules, folder)?;
         let cache = cache(typed.no_cache, folder);
-        let (mut found, project) = ProjectSource::read_with_tests(&typed.paths, folder, cache)?;
+        let (found, project) = ProjectSource::read_with_tests(&typed.paths, folder, cache)?;
         if found.tests.is_empty() {
             view::notices(&found.notices);
             return Err(source_tests::no_tests(&typed.paths));
         }
-        if let Some(base) = &typed.diff {
-            let changed = ChangedTests::since(base, folder)?;
-            found.tests.retain(|test| changed.holds(test));
-        }
+        let changed = match &typed.diff {
+            Some(base) => {
+                let changed = ChangedTests::since(base, folder)?;
+                let tests = found.tests.iter().filter(|test| changed.holds(test));
+                Some(tests.cloned().collect::<Vec<SourceTest>>())
+            }
+            None => None,
+        };
         let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
-        let reader = TestReader::new(&project, &found.tests);
+        let all = TestReader::new(&project, &found.tests);
+        let of_changed = changed.as_ref().map(|tests| TestReader::new(&project, tests));
+        let reader = of_changed.as_ref().unwrap_or(&all);
         let mut predictions = if typed.rules_only {
-            let mut predictions = rule_check::without_model(&found.tests);
+            let mut predictions = rule_check::without_model(reader.tests);
             predictions.notices.extend(project.notices.iter().cloned());
             predictions
         } else {
-            let (model, threshold) = (source.open()?, typed.model.threshold);
-            predictor::predict(&source, &model, &reader, threshold, detail_of(typed))
+            let model = source.open()?;
+            let decision = decision(&typed.model, &source, &model, &all);
+            predictor::predict(&source, &model, reader, &decision, detail_of(typed))
         };
         if source.is_shipped() && !typed.rules_only {
-            rule_check::rules_only_where_unseen(&mut predictions, &found.tests);
+            rule_check::rules_only_where_unseen(&mut predictions, reader.tests);
         }
-        rule_check::add(&mut predictions, &reader, &rules);
+        rule_check::add(&mut predictions, reader, &rules);
         record::add_known(&mut predictions, store, folder)?;
         predictions.notices.extend(found.notices);
-        Ok(Self { predictions, tests: found.tests, is_model_shipped: source.is_shipped() })
+        let tests = changed.unwrap_or(found.tests);
+        Ok(Self { predictions, tests, is_model_shipped: source.is_shipped() })
     }
 
     /// For people.
@@ -107,6 +116,16 @@ impl PredictedTests {
 /// Where what is read of the source is kept, unless that is not wanted.
 fn cache(is_unwanted: bool, folder: &Path) -> Option<SourceCache> {
     if is_unwanted { None } else { SourceCache::of(folder) }
+}
+
+/// When a test is called flaky, given all tests of its project.
+fn decision(
+    typed: &ModelArguments,
+    source: &ModelSource,
+    model: &Model<'_>,
+    project: &TestReader<'_>,
+) -> Decision {
+    Decision::in_project(source, model, project, typed.threshold, typed.max_suspects)
 }
 
 /// What is asked of tests that are no suspects: only documents with every test have a place for it.
@@ -181,10 +200,11 @@ impl ExplainedTest {
         let written = match naming::the_one_written(&typed.test, &found.tests) {
             Ok(test) => {
                 let one = std::slice::from_ref(test);
-                let (threshold, detail) = (typed.model.threshold, Detail::OfEveryTest);
-                let reader = TestReader::new(&project, one);
+                let all = TestReader::new(&project, &found.tests);
+                let decision = decision(&typed.model, &source, &model, &all);
+                let (reader, detail) = (TestReader::new(&project, one), Detail::OfEveryTest);
                 let mut predictions =
-                    predictor::predict(&source, &model, &reader, threshold, detail);
+                    predictor::predict(&source, &model, &reader, &decision, detail);
                 let is_model_shipped = source.is_shipped();
                 if is_model_shipped {
                     rule_check::rules_only_where_unseen(&mut predictions, one);

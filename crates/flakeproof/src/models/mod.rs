@@ -1,5 +1,7 @@
 //! What models learn from and where they are kept, and what they say about tests.
 
+pub(crate) mod decision;
+pub(crate) mod figures;
 pub(crate) mod forest_data;
 pub(crate) mod labelled_tests;
 pub(crate) mod model;

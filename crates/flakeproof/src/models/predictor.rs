@@ -10,7 +10,7 @@ use flakeproof_core::{
 use flakeproof_learn::ensemble::{
     BaseModel, Basis, Ensemble, EnsembleScore, ReadWords, Reading, SourceReader,
 };
-use flakeproof_learn::flast::{HoldOut, Level, Neighbourhood, Opinion, SharedTerm, TermField};
+use flakeproof_learn::flast::{HoldOut, Neighbourhood, Opinion, SharedTerm, TermField};
 use flakeproof_learn::knn::Neighbour;
 use flakeproof_learn::network::PathWriter;
 use flakeproof_syntax::Language;
@@ -20,7 +20,9 @@ use flakeproof_syntax::project::ProjectIndex;
 use flakeproof_syntax::smells::SmellReader;
 use rayon::prelude::*;
 
+use super::decision::Decision;
 use super::model::{Model, ModelSource};
+use super::rule_check;
 use super::test_reader::TestReader;
 use crate::cli::ThresholdChoice;
 use crate::source::source_tests::SourceTest;
@@ -48,13 +50,12 @@ pub(crate) fn predict(
     source: &ModelSource,
     model: &Model<'_>,
     reader: &TestReader<'_>,
-    choice: ThresholdChoice,
+    decision: &Decision,
     detail: Detail,
 ) -> Predictions {
     let tests = reader.tests;
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
-    let threshold = Threshold::choose(model, choice);
-    let predictor = Predictor { model, known: OnceLock::new(), threshold: &threshold, detail };
+    let predictor = Predictor { model, known: OnceLock::new(), decision, detail };
     let asks_all = match model {
         Model::Flast(_) => true,
         Model::Ensemble(ensemble) => {
@@ -93,13 +94,34 @@ pub(crate) fn predict(
         asked.map(|((test, opinion), scored)| predictor.prediction(test, opinion, scored));
     let predictions = predictions.collect();
     notices.extend(only_texts(predictions_of_texts, tests.len()));
-    notices.splice(0..0, threshold.notice.iter().cloned().chain(foreign(source, tests)));
+    notices.splice(0..0, decision.notices.iter().cloned().chain(foreign(source, tests)));
     Predictions {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         tests: predictions,
         rules: Vec::new(),
-        model: facts(source, model, &threshold, choice),
+        model: facts(source, model, decision),
         notices,
+    }
+}
+
+/// The score of each test of a reader, in their order, and what it rests on.
+pub(crate) fn scores(model: &Model<'_>, reader: &TestReader<'_>) -> Vec<(f64, Basis)> {
+    let hears_neighbours = match model {
+        Model::Flast(_) => true,
+        Model::Ensemble(ensemble) => ensemble.listens_to(BaseModel::Neighbours),
+    };
+    let opinions = if hears_neighbours {
+        let texts: Vec<_> = reader.tests.iter().map(SourceTest::text).collect();
+        model.neighbourhood().ask_tests(&texts)
+    } else {
+        vec![Opinion::default(); reader.tests.len()]
+    };
+    match model {
+        Model::Flast(_) => opinions.iter().map(|it| (it.flaky_share, Basis::Project)).collect(),
+        Model::Ensemble(ensemble) => {
+            let scored = ensemble_scores(ensemble, reader, &opinions, &|_, _| false);
+            scored.iter().map(|it| (it.score, it.basis)).collect()
+        }
     }
 }
 
@@ -119,7 +141,7 @@ fn foreign(source: &ModelSource, tests: &[SourceTest]) -> Option<Notice> {
     let mut languages: Vec<&str> = tests
         .iter()
         .map(|test| test.language)
-        .filter(|language| !matches!(language, Language::Java | Language::Kotlin))
+        .filter(|language| !rule_check::is_seen(*language))
         .map(Language::name)
         .collect();
     languages.sort_unstable();
@@ -133,61 +155,11 @@ fn foreign(source: &ModelSource, tests: &[SourceTest]) -> Option<Notice> {
     })
 }
 
-/// Where "flaky" begins.
-struct Threshold {
-    level: Option<Level>,
-    /// The same for tests of which only the text is known.
-    text: Option<Level>,
-    /// The lowest probability, where that was asked for.
-    probability: Option<f64>,
-    notice: Option<Notice>,
-}
-
-impl Threshold {
-    fn choose(model: &Model<'_>, choice: ThresholdChoice) -> Self {
-        let thresholds = model.thresholds(Basis::Project);
-        let level = |basis: Basis| match choice {
-            ThresholdChoice::Balanced => model.thresholds(basis).balanced,
-            ThresholdChoice::Careful => model.thresholds(basis).careful,
-            ThresholdChoice::Probability(_) => None,
-        };
-        let probability = match choice {
-            ThresholdChoice::Balanced | ThresholdChoice::Careful => None,
-            ThresholdChoice::Probability(lowest) => Some(lowest),
-        };
-        let (level, text) = (level(Basis::Project), level(Basis::Text));
-        let notice = (level.is_none() && probability.is_none()).then(|| Notice {
-            what: match choice {
-                ThresholdChoice::Careful => format!(
-                    "no test is called flaky: on held-out tests, no threshold of this model has \
-                     {:.0} % of its alarms right",
-                    100.0 * thresholds.careful_precision
-                ),
-                ThresholdChoice::Balanced | ThresholdChoice::Probability(_) => {
-                    "no test is called flaky: this model found none of the flaky tests held out"
-                        .to_owned()
-                }
-            },
-            next: "give a probability to `--threshold`, or train on more labelled tests".to_owned(),
-        });
-        Self { level, text, probability, notice }
-    }
-
-    fn is_flaky(&self, score: f64, basis: Basis, probability: f64) -> bool {
-        let level = match basis {
-            Basis::Project => self.level,
-            Basis::Text => self.text,
-        };
-        level.is_some_and(|level| score >= level.from)
-            || self.probability.is_some_and(|lowest| probability >= lowest)
-    }
-}
-
 struct Predictor<'q, 'm> {
     model: &'q Model<'m>,
     /// Made when neighbours are first asked for.
     known: OnceLock<Neighbourhood<'q, 'm>>,
-    threshold: &'q Threshold,
+    decision: &'q Decision,
     detail: Detail,
 }
 
@@ -199,12 +171,12 @@ impl<'q, 'm> Predictor<'q, 'm> {
     /// Whether a test with this score is told of in detail.
     fn is_told(&self, score: f64, basis: Basis) -> bool {
         let probability = self.model.probability(score, basis);
-        self.detail == Detail::OfEveryTest || self.threshold.is_flaky(score, basis, probability)
+        self.detail == Detail::OfEveryTest || self.decision.is_flaky(score, basis, probability)
     }
 
     fn prediction(&self, test: &SourceTest, opinion: &Opinion, scored: ScoredTest) -> Prediction {
         let probability = self.model.probability(scored.score, scored.basis);
-        let flaky = self.threshold.is_flaky(scored.score, scored.basis, probability);
+        let flaky = self.decision.is_flaky(scored.score, scored.basis, probability);
         let in_detail = flaky || self.detail == Detail::OfEveryTest;
         let told = self.told(opinion, in_detail);
         Prediction {
@@ -276,13 +248,9 @@ fn readable(shared: &SharedTerm) -> String {
     }
 }
 
-fn facts(
-    source: &ModelSource,
-    model: &Model<'_>,
-    threshold: &Threshold,
-    choice: ThresholdChoice,
-) -> ModelFacts {
+fn facts(source: &ModelSource, model: &Model<'_>, decision: &Decision) -> ModelFacts {
     let (tests, flaky) = model.tests();
+    let measured = decision.measured(source);
     let (recipe, projects, data) = model.origin();
     ModelFacts {
         name: source.name(),
@@ -298,9 +266,9 @@ fn facts(
             HoldOut::Project => "project",
         }
         .to_owned(),
-        precision: threshold.level.and_then(|level| level.precision),
-        recall: threshold.level.and_then(|level| level.recall),
-        threshold: match choice {
+        precision: measured.map(|it| it.precision),
+        recall: measured.map(|it| it.recall),
+        threshold: match decision.choice {
             ThresholdChoice::Balanced => "balanced".to_owned(),
             ThresholdChoice::Careful => "careful".to_owned(),
             ThresholdChoice::Probability(lowest) => lowest.to_string(),

@@ -109,12 +109,17 @@ pub(crate) fn add(predictions: &mut Predictions, reader: &TestReader<'_>, rules:
     }
 }
 
+/// Whether the model inside the program has learned from tests like those in this language.
+pub(crate) fn is_seen(language: Language) -> bool {
+    matches!(language, Language::Java | Language::Kotlin)
+}
+
 /// Take back what the model inside the program says of languages it has not seen: there, rules alone
 /// decide.
 pub(crate) fn rules_only_where_unseen(predictions: &mut Predictions, tests: &[SourceTest]) {
     let mut languages: Vec<&str> = Vec::new();
     for (prediction, test) in predictions.tests.iter_mut().zip(tests) {
-        if matches!(test.language, Language::Java | Language::Kotlin) {
+        if is_seen(test.language) {
             continue;
         }
         prediction.flaky = false;

@@ -15,8 +15,10 @@ use super::listed::find_shared;
 use super::ownership::{Owned, Ownership};
 use super::renames;
 use crate::cli::{Naming, QuarantineFile, ThresholdChoice};
+use crate::models::decision::Decision;
 use crate::models::forest_data;
 use crate::models::model::{self, ModelSource};
+
 use crate::models::predictor::{self, Detail};
 use crate::models::record::KnownTests;
 use crate::models::test_reader::TestReader;
@@ -222,16 +224,18 @@ fn add_predictions(
     let wanted: BTreeSet<&str> = tests.iter().map(without_parameters).collect();
     let (sources, project) =
         ProjectSource::read_with_tests(&paths, folder, SourceCache::of(folder))?;
-    let mut found = sources.tests;
-    found.retain(|test: &SourceTest| wanted.contains(test.id.as_str()));
+    let is_wanted = |test: &&SourceTest| wanted.contains(test.id.as_str());
+    let found: Vec<SourceTest> = sources.tests.iter().filter(is_wanted).cloned().collect();
     if found.is_empty() {
         return Ok(());
     }
     let source = ModelSource::choose(None, folder)?;
     let model = source.open()?;
-    let reader = TestReader::new(&project, &found);
-    let threshold = ThresholdChoice::Balanced;
-    let said = predictor::predict(&source, &model, &reader, threshold, Detail::OfEveryTest);
+    let (all, reader) =
+        (TestReader::new(&project, &sources.tests), TestReader::new(&project, &found));
+    let balanced = ThresholdChoice::Balanced;
+    let decision = Decision::in_project(&source, &model, &all, balanced, None);
+    let said = predictor::predict(&source, &model, &reader, &decision, Detail::OfEveryTest);
     let by_id: BTreeMap<&str, _> = said.tests.iter().map(|it| (it.id.as_str(), it)).collect();
     for test in tests {
         if let Some(prediction) = by_id.get(without_parameters(test)) {

@@ -50,6 +50,9 @@ pub(crate) struct HeldOutEvaluation {
     pub(crate) with_path: usize,
     pub(crate) confusion: Confusion,
     pub(crate) average_precision: Option<f64>,
+    /// What remains when only few tests of a project may be suspects, and how few, where whole projects
+    /// are held out.
+    pub(crate) standing_out: Option<(f64, Confusion)>,
     /// What came out for other forms of the tests, if they were asked about.
     pub(crate) perturbed: Option<PerturbedScores>,
     pub(crate) members: Vec<MemberLine>,
@@ -123,6 +126,11 @@ impl HeldOutEvaluation {
             "found_in_sources": self.found,
             "with_path": self.with_path,
             "average_precision": self.average_precision,
+            "standing_out": self.standing_out.as_ref().map(|(most, confusion)| {
+                let mut value = scores(confusion);
+                value["most"] = json!(most);
+                value
+            }),
             "perturbed": self
                 .perturbed
                 .as_ref()
@@ -172,6 +180,9 @@ impl HeldOutEvaluation {
             }
         }
         row(&mut text, "all", &self.confusion);
+        if let Some((most, confusion)) = &self.standing_out {
+            row(&mut text, &format!("all, at most {:.0} %", 100.0 * most), confusion);
+        }
         let perturbed = self.perturbed.iter();
         perturbed.clone().for_each(|it| row(&mut text, "all, perturbed", &it.confusion));
         let _ = writeln!(text, "\naverage precision {}", share(self.average_precision));
@@ -307,6 +318,7 @@ mod tests {
             with_path: 8,
             confusion,
             average_precision: Some(0.75),
+            standing_out: None,
             perturbed: None,
             members: vec![MemberLine {
                 name: "words",

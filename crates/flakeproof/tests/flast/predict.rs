@@ -88,6 +88,56 @@ fn what_resembles_flaky_tests_is_a_suspect_and_what_does_not_is_none() {
     assert_eq!(suspects(&suspicious(), &[]), ["org.fresh.QueueTest#drainsSlowly"]);
 }
 
+/// A test that resembles known flaky ones, but less.
+fn less_suspicious(wait: &str) -> String {
+    let less = SUSPECT.replace("QueueTest", "PadTest").replace("drainsSlowly", "fillsSlowly");
+    let both = "latch.countDown();\n        String blank = padded.trim();";
+    less.replace("latch.countDown();", both).replace("100", wait)
+}
+
+/// A project with two tests that resemble known flaky ones, one of them less, and one that does not.
+fn twice_suspicious() -> Project {
+    suspicious().file("PadTest.java", &less_suspicious("100"))
+}
+
+#[test]
+fn of_many_suspects_those_that_stand_out_remain() {
+    let project = twice_suspicious();
+    assert_eq!(suspects(&project, &["--max-suspects", "100%"]).len(), 2);
+    assert_eq!(suspects(&project, &["--max-suspects", "4%"]), ["org.fresh.QueueTest#drainsSlowly"]);
+}
+
+#[test]
+fn what_does_not_stand_out_is_told() {
+    let ran =
+        flakeproof(&twice_suspicious(), &["predict", "--model", model(), "--max-suspects", "4%"]);
+    assert_says(&ran, 0, &["2 of 3 tests", "only the 1 that stand out", "--max-suspects 100%"]);
+}
+
+#[test]
+fn a_changed_test_is_compared_with_its_whole_project() {
+    let project = twice_suspicious();
+    project.commit();
+    project.write("PadTest.java", &less_suspicious("200"));
+    assert_eq!(suspects(&project, &["--diff", "HEAD"]).len(), 1);
+    assert_eq!(suspects(&project, &["--diff", "HEAD", "--max-suspects", "4%"]), [""; 0]);
+}
+
+#[test]
+fn a_test_that_is_explained_is_compared_with_its_whole_project() {
+    let explain = ["explain", "fillsSlowly", "--model", model(), "--max-suspects"];
+    let said = |most| flakeproof(&twice_suspicious(), &[&explain[..], &[most]].concat());
+    assert_says(&said("100%"), 0, &["SUSPECT", "PadTest#fillsSlowly"]);
+    assert_says(&said("4%"), 0, &["FINE", "PadTest#fillsSlowly"]);
+}
+
+#[test]
+fn a_share_of_suspects_is_given_in_percent() {
+    let ran = flakeproof(&suspicious(), &["predict", "--max-suspects", "4"]);
+    assert_eq!(ran.code(), Some(2), "{}", ran.text());
+    assert!(ran.text().contains("`4` is no share from `1%` to `100%`"), "{}", ran.text());
+}
+
 #[test]
 fn a_suspect_has_the_category_of_what_it_resembles() {
     let ran = predict(&suspicious(), &["--model", model()]);

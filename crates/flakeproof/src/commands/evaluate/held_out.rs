@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::cli::{
     AblationName, EvaluateEnsemble, EvaluatePeeler, EvaluationFormat, LabelledFolds,
-    LabelledSourcesArguments,
+    LabelledSourcesArguments, MostSuspects,
 };
 use crate::commands::train::ensemble_params;
 use crate::models::labelled_tests::{self, LabelledSources};
@@ -66,6 +66,10 @@ pub(super) fn evaluate_ensemble(typed: &EvaluateEnsemble) -> Result<ExitCode, Pr
         with_path: read.with_path,
         confusion: validation.confusion(),
         average_precision: validation.average_precision(),
+        standing_out: (protocol == Protocol::Project).then(|| {
+            let most = MostSuspects::USUAL.share();
+            (most, validation.confusion_of_top(&read.readings, most))
+        }),
         members: members(&validation),
         projects: lines(validation.by_project(&read.readings)),
         shows_projects: typed.by_project,
@@ -130,6 +134,7 @@ pub(super) fn evaluate_peeler(typed: &EvaluatePeeler) -> Result<ExitCode, Proble
         with_path: read.with_path,
         confusion: validation.confusion(),
         average_precision: validation.average_precision(),
+        standing_out: None,
         members: Vec::new(),
         projects: lines(validation.by_project(&read.readings)),
         shows_projects: typed.by_project,

@@ -8,7 +8,9 @@ use flakeproof_core::{Features, History, MeanFeatures, Notice, Suite, TestId, Th
 use flakeproof_learn::cannier::{self, ForestModel};
 
 use crate::cli::ThresholdChoice;
+use crate::models::decision::Decision;
 use crate::models::model::{self, ModelSource};
+
 use crate::models::predictor::{self, Detail};
 use crate::models::test_reader::TestReader;
 use crate::problem::Problem;
@@ -43,9 +45,10 @@ impl BySource {
         let cache = SourceCache::of(folder);
         let read = ProjectSource::read_with_tests(&files, root, cache);
         let (found, project) = read.unwrap_or_default();
-        let threshold = ThresholdChoice::Balanced;
+        // A hunt has time for all of them: it only wants to know whom to run first.
+        let decision = Decision::by_threshold(&model, ThresholdChoice::Balanced);
         let reader = TestReader::new(&project, &found.tests);
-        let said = predictor::predict(&source, &model, &reader, threshold, Detail::OfSuspects);
+        let said = predictor::predict(&source, &model, &reader, &decision, Detail::OfSuspects);
         let places = source_tests::places_of(suite, &found.tests);
         let probabilities: Vec<Option<f64>> =
             places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();
