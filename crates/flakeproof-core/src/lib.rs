@@ -94,7 +94,7 @@ pub use renames::{Rename, Renames};
 pub use scores::{Outage, Scores, TestScore};
 pub use sequential::{Decision, PASSING_RATE, SequentialTest};
 pub use shards::{NoSuchShard, Part, Piece, Shard, Shards};
-pub use signature::{Signature, plain_numbers};
+pub use signature::{Signature, headline, plain_numbers};
 pub use standing::{Standing, Streak};
 pub use state::{LeftBehind, LeftKind, State};
 pub use suite::{CollectionProblem, Suite, SuiteTest, TestId};

@@ -66,12 +66,21 @@ static VARYING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The first line of a message that says something, and the line after it if that is where it leads.
-fn headline(message: &str) -> String {
+/// The first line of a message that says something, the line after it if that is where it leads, and what was
+/// compared where the lines after it say that.
+#[must_use]
+pub fn headline(message: &str) -> String {
+    const COMPARED: [&str; 6] = ["Expected:", "Received:", "expected:", "got:", "left:", "right:"];
+    const LINES: usize = 6;
     let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let second = lines.next().filter(|_| first.ends_with(':'));
-    second.map_or_else(|| first.to_owned(), |second| format!("{first} {second}"))
+    let mut told = lines.next().unwrap_or_default().to_owned();
+    for (at, line) in lines.take(LINES).enumerate() {
+        let leads_here = at == 0 && told.ends_with(':');
+        if leads_here || COMPARED.iter().any(|word| line.starts_with(word)) {
+            told = format!("{told} {line}");
+        }
+    }
+    told
 }
 
 /// The small numbers of a message that stand alone: codes and counts, and no part of a date, an address, a
@@ -139,6 +148,8 @@ mod tests {
     fn a_message_that_begins_with_nothing_or_leads_on_is_told_by_what_follows() {
         assert_eq!(text_of("\nExpecting actual:\n  tea\nto be:\n  milk"), "Expecting actual: tea");
         assert_ne!(text_of("Values differ:\n\na !== b"), text_of("Values differ:\n\na !== c"));
+        let of_rust = |left: &str| format!("assertion failed\n  left: \"{left}\"\n right: \"ok\"");
+        assert_ne!(text_of(&of_rust("busy")), text_of(&of_rust("corrupt")));
         assert_eq!(text_of("no\nmore"), "no");
     }
 

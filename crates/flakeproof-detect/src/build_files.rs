@@ -67,8 +67,29 @@ const CODE_ENDINGS: [&str; 37] = [
 
 const SCRIPT_ENDINGS: [&str; 8] = [".bash", ".bat", ".cmd", ".fish", ".ps1", ".sh", ".sql", ".zsh"];
 
-const KEY_ENDINGS: [&str; 9] =
-    [".cer", ".crt", ".der", ".jks", ".key", ".keystore", ".p12", ".pem", ".pfx"];
+const KEY_ENDINGS: [&str; 15] = [
+    ".ca-bundle",
+    ".cer",
+    ".cert",
+    ".crt",
+    ".csr",
+    ".der",
+    ".jks",
+    ".key",
+    ".keystore",
+    ".p12",
+    ".p7b",
+    ".pem",
+    ".pfx",
+    ".pkey",
+    ".pub",
+];
+
+/// Folders of keys and certificates.
+const OF_KEYS: [&str; 6] = ["cert", "certificates", "certs", "pki", "ssl", "tls"];
+
+/// Folders at the top of a project whose texts are for people; elsewhere a site or a program may be made of them.
+const OF_PEOPLE: [&str; 4] = [".github", "doc", "docs", "licenses"];
 
 /// Folders at the top of a project whose code prepares things and is no part of it.
 const OF_SCRIPTS: [&str; 6] = [".ci", "ci", "hack", "script", "scripts", "tools"];
@@ -100,14 +121,21 @@ pub(crate) fn content(path: &str) -> Content {
     let ends = |endings: &[&str]| endings.iter().any(|it| name.ends_with(it));
     let stem = name.strip_suffix(".txt").unwrap_or(name);
     let is_named_for_people = FOR_PEOPLE.contains(&stem.split('-').next().unwrap_or(stem));
-    if ends(&FOR_PEOPLE_ENDINGS) || is_named_for_people || FOR_TOOLS_OF_PEOPLE.contains(&name) {
+    let is_text = ends(&FOR_PEOPLE_ENDINGS);
+    let is_where_people_look = path.split_once('/').is_none_or(|(top, _)| OF_PEOPLE.contains(&top))
+        || FOR_PEOPLE.iter().any(|it| name.starts_with(it));
+    let is_of_keys = path.rsplit('/').skip(1).any(|folder| OF_KEYS.contains(&folder));
+    if (is_text && is_where_people_look)
+        || is_named_for_people
+        || FOR_TOOLS_OF_PEOPLE.contains(&name)
+    {
         Content::ForPeople
     } else if ends(&SCRIPT_ENDINGS) || is_script(path) {
         Content::Script
-    } else if ends(&KEY_ENDINGS) {
-        Content::Key
     } else if ends(&CODE_ENDINGS) || ends(&COMPILED_ENDINGS) {
         Content::Code
+    } else if ends(&KEY_ENDINGS) || is_of_keys {
+        Content::Key
     } else {
         Content::Data
     }
@@ -311,6 +339,10 @@ mod tests {
         for path in ["make.sh", "scripts/seed.py", "run_tests.py", "db/seed.sql"] {
             assert_eq!(content(path), Content::Script, "{path}");
         }
-        assert_eq!(content("certs/key.pem"), Content::Key);
+        assert_eq!(content("shop/README.md"), Content::ForPeople);
+        assert_eq!(content("content/tea.md"), Content::Data);
+        for path in ["key.pem", "tls/server", "web/server.pkey"] {
+            assert_eq!(content(path), Content::Key, "{path}");
+        }
     }
 }

@@ -173,7 +173,12 @@ impl<'a> BeforeTheChange<'a> {
             ..request.clone()
         })
         .map_err(|error| format!("the base cannot be run: {error}"))?;
-        let suite = adapter.discover().map_err(|error| format!("the base cannot be run: {error}"));
+        let mut suite = adapter.discover();
+        let is_whole = suite.as_ref().is_ok_and(|suite| suite.problems.is_empty());
+        if !is_whole && checkout.bring_the_rest() {
+            suite = adapter.discover();
+        }
+        let suite = suite.map_err(|error| format!("the base cannot be run: {error}"));
         limit.is_met();
         let (order, order_doubt) = match part {
             None => (suite?.ids(), None),
@@ -192,12 +197,14 @@ impl<'a> BeforeTheChange<'a> {
             command: request.command.clone(),
             examines_servers: adapter.can().examines_servers,
         };
+        let complete = Rc::clone(&checkout);
         Ok(BaseProject {
             adapter,
             order,
             order_doubt,
             revision: base.revision().to_owned(),
             foreign_code: Box::new(move |used| foreign.of(used)),
+            bring_the_rest: Box::new(move || complete.bring_the_rest()),
             checkout: Box::new((checkout, limit)),
         })
     }

@@ -106,7 +106,7 @@ impl ForeignCode {
             |path: &String| build_files::content(path) != Content::ForPeople && !is_followed(path);
         let can_be_data = self.changed.iter().any(is_made_of);
         let root = self.checkout.root();
-        let mut brought = (self.checkout.files_from_the_head().iter())
+        let mut brought = (self.checkout.files_from_the_head().into_iter())
             .filter(|path| can_be_data || is_own_code(root, &root.join(path)));
         let path = match used {
             Some(used) => brought.find(|path| {

@@ -86,6 +86,16 @@ impl Trials {
         self.passed > 0 && self.failed == 0 && self.failed_otherwise == 0
     }
 
+    /// Whether it passed, and failed as it does here.
+    pub(super) fn does_both(&self) -> bool {
+        self.passed > 0 && self.failed > 0
+    }
+
+    /// Whether it never passed, and failed in another way than here: what it needs may not be there.
+    fn lacks_something(&self) -> bool {
+        self.passed == 0 && self.failed_otherwise > 0
+    }
+
     /// How often both sides are run once more.
     fn turns(&self) -> u32 {
         match (self.passed, self.failed + self.failed_otherwise) {
@@ -145,7 +155,13 @@ impl BaseStage<'_> {
                 case.undecided.get_or_insert_with(|| NO_TIME_FOR_THE_BASE.to_owned());
                 continue;
             }
-            match self.try_apart(case, &mut trials, sink) {
+            let mut tried = self.try_apart(case, &mut trials, sink);
+            if tried.is_ok() && trials.alone.lacks_something() && (self.base.bring_the_rest)() {
+                trials =
+                    BaseTrials { revision: self.base.revision.clone(), ..BaseTrials::default() };
+                tried = self.try_apart(case, &mut trials, sink);
+            }
+            match tried {
                 Ok(()) => case.base = Some(trials),
                 Err(Error::Cancelled) if self.head.cancel.is_cancelled() => {
                     return Err(Error::Cancelled);
@@ -177,17 +193,31 @@ impl BaseStage<'_> {
         trials.doubt = self.doubt(&first);
         trials.alone.count(case, &first);
         match case.shows() {
-            Shown::Broken if trials.alone.only_passed() => self.try_alone(case, trials, sink),
+            Shown::Broken if trials.alone.only_passed() => {
+                self.try_alone(case, trials, sink)?;
+                self.try_if_flaky(case, trials, sink)
+            }
             // On both sides: together with the others.
             Shown::Broken => Ok(()),
-            Shown::Flaky(Conditions::Alone) => {
-                self.try_in_turns(case, trials, sink)?;
-                self.try_often(case, trials)
-            }
+            Shown::Flaky(Conditions::Alone) => self.try_if_flaky(case, trials, sink),
             Shown::Flaky(Conditions::InOrder) => self.try_often(case, trials),
             Shown::OrderDependent => self.until_it_passes(case, trials),
             Shown::PassesAlone | Shown::Nothing => Ok(()),
         }
+    }
+
+    /// How often it fails there, where it is flaky here; one that seemed to be broken may have turned out to be.
+    fn try_if_flaky(
+        &self,
+        case: &mut Case,
+        trials: &mut BaseTrials,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        if case.shows() != Shown::Flaky(Conditions::Alone) {
+            return Ok(());
+        }
+        self.try_in_turns(case, trials, sink)?;
+        self.try_often(case, trials)
     }
 
     /// Alone there, where a failure of a test that passes alone here may be chance.
@@ -227,6 +257,7 @@ impl BaseStage<'_> {
                 let Some(mut trials) = case.base.take() else { continue };
                 alone.insert(case.test.clone());
                 let tried = self.try_alone(case, &mut trials, sink);
+                let tried = tried.and_then(|()| self.try_if_flaky(case, &mut trials, sink));
                 case.base = Some(trials);
                 tried?;
             }

@@ -251,6 +251,8 @@ pub struct BaseProject {
     /// Says which code that an execution there used is not the base's, if there may be any. What was
     /// used is not always known.
     pub foreign_code: Box<ForeignCode>,
+    /// Brings along what may be missing there and is newer than the change, and says whether there was anything.
+    pub bring_the_rest: Box<dyn Fn() -> bool>,
     /// Removes the checkout when it is dropped.
     pub checkout: Box<dyn std::any::Any>,
 }

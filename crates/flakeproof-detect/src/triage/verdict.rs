@@ -271,10 +271,14 @@ fn judge_order(
     evidence.extend(on_base(base));
     match &base.doubt {
         None if base.in_order.failed > 0 && base.alone.passed > 0 => Verdict::Flaky,
-        _ if base.in_order.only_passed() => Verdict::Real,
+        // One that does both alone there may have passed in order by chance.
+        _ if base.in_order.only_passed() && !base.alone.does_both() => Verdict::Real,
         doubt => {
             let why = doubt.clone().unwrap_or_else(|| match base.in_order == Trials::default() {
                 true => "its order could not be run there to the end".to_owned(),
+                false if base.in_order.only_passed() => {
+                    "it passes and fails there alone".to_owned()
+                }
                 false => "it fails there in another way".to_owned(),
             });
             let reason = format!("the base does not tell whose failure it is: {why}");

@@ -125,6 +125,7 @@ pub(crate) fn triaged_after(scripted: &Scripted, since: &Since, before: &Before)
                 adapter: Box::new(base()),
                 revision: "abc".into(),
                 foreign_code: Box::new(move |_| foreign.map(str::to_owned)),
+                bring_the_rest: Box::new(|| false),
                 checkout: Box::new(()),
             })
         },

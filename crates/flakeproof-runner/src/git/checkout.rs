@@ -6,6 +6,7 @@
 //! What a build left behind does not: it was made from other code. A process of its own removes the
 //! folder when this one ends, however it ends.
 
+use std::cell::RefCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,9 @@ pub struct Checkout {
     /// Folders of the project that are used in place of copies.
     linked: Vec<PathBuf>,
     /// The project's own files among the copies of what git ignores, as they stand below the root.
-    files_from_the_head: Vec<PathBuf>,
+    files_from_the_head: RefCell<Vec<PathBuf>>,
+    /// What git ignores and is too new to come along, and where it would go.
+    left_behind: RefCell<Vec<(PathBuf, PathBuf)>>,
     janitor: Child,
     folder: tempfile::TempDir,
 }
@@ -102,8 +105,7 @@ impl Repository {
         // Tests may look at the name of their folder.
         let name = self.root().file_name().unwrap_or("project".as_ref());
         let root = folder.path().canonicalize()?.join(name);
-        let mut checkout =
-            Checkout { root, linked: Vec::new(), files_from_the_head: Vec::new(), janitor, folder };
+        let mut checkout = Checkout::at(root, janitor, folder);
         self.borrow_objects(&checkout.root)?;
         ask(&checkout.root, &["checkout", "-q", "--detach", revision])?;
         let times = changed.iter().filter_map(|path| last_changed(&self.root().join(path)));
@@ -186,9 +188,8 @@ impl Repository {
                 copies.copy(&from, &to)?;
             }
         }
-        let own = copies.files.into_iter().filter(|path| is_own(&checkout.root, path));
-        let own = own.filter_map(|it| Some(it.strip_prefix(&checkout.root).ok()?.to_path_buf()));
-        checkout.files_from_the_head = own.collect();
+        *checkout.left_behind.get_mut() = copies.too_new;
+        checkout.note_from_the_head(&copies.files);
         Ok(())
     }
 
@@ -267,8 +268,7 @@ impl Checkout {
         let name = from.file_name().unwrap_or("project".as_ref());
         let root = folder.path().canonicalize()?.join(name);
         fs::create_dir(&root)?;
-        let mut checkout =
-            Self { root, linked: Vec::new(), files_from_the_head: Vec::new(), janitor, folder };
+        let mut checkout = Self::at(root, janitor, folder);
         let mut copies = Copies::up_to(MOST_COPIED);
         for entry in fs::read_dir(from)? {
             let name = entry?.file_name();
@@ -281,6 +281,29 @@ impl Checkout {
             }
         }
         Ok(checkout)
+    }
+
+    fn at(root: PathBuf, janitor: Child, folder: tempfile::TempDir) -> Self {
+        let (files_from_the_head, left_behind) = Default::default();
+        Self { root, linked: Vec::new(), files_from_the_head, left_behind, janitor, folder }
+    }
+
+    fn note_from_the_head(&self, files: &[PathBuf]) {
+        let own = files.iter().filter(|path| is_own(&self.root, path));
+        let own = own.filter_map(|it| Some(it.strip_prefix(&self.root).ok()?.to_path_buf()));
+        self.files_from_the_head.borrow_mut().extend(own);
+    }
+
+    /// Copy what is newer than the change after all: something seems to be missing. Gives whether there was anything.
+    pub fn bring_the_rest(&self) -> bool {
+        let rest = self.left_behind.take();
+        let copied = rest.iter().filter(|(from, to)| {
+            to.parent().is_none_or(|above| fs::create_dir_all(above).is_ok())
+                && fs::copy(from, to).is_ok()
+        });
+        let copied: Vec<PathBuf> = copied.map(|(_, to)| to.clone()).collect();
+        self.note_from_the_head(&copied);
+        !copied.is_empty()
     }
 
     /// The folder of the work tree.
@@ -302,8 +325,8 @@ impl Checkout {
     /// [Files of the project](is_own) that git ignores and that were copied from it, relative to the root: they may
     /// have been made of other code than this.
     #[must_use]
-    pub fn files_from_the_head(&self) -> &[PathBuf] {
-        &self.files_from_the_head
+    pub fn files_from_the_head(&self) -> Vec<PathBuf> {
+        self.files_from_the_head.borrow().clone()
     }
 
     /// Whether a file of the project is used here as it is, because it belongs to an installed package.
@@ -380,11 +403,13 @@ struct Copies {
     newest: Option<i128>,
     /// The files that were made.
     files: Vec<PathBuf>,
+    /// Those that were not, and where they would be.
+    too_new: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Copies {
     fn up_to(most: u64) -> Self {
-        Self { left: most, newest: None, files: Vec::new() }
+        Self { left: most, newest: None, files: Vec::new(), too_new: Vec::new() }
     }
 
     fn is_too_new(&self, file: &fs::Metadata) -> bool {
@@ -403,8 +428,12 @@ impl Copies {
                     self.copy(&from.join(&name), &to.join(&name))?;
                 }
             }
-        } else if metadata.is_file() && !self.is_too_new(&metadata) {
+        } else if metadata.is_file() {
             self.left = self.left.checked_sub(metadata.len()).ok_or(NoCheckout::TooLarge)?;
+            if self.is_too_new(&metadata) {
+                self.too_new.push((from.to_path_buf(), to.to_path_buf()));
+                return Ok(());
+            }
             fs::copy(from, to)?;
             self.files.push(to.to_path_buf());
         }
@@ -447,6 +476,25 @@ mod tests {
         assert_eq!(sandbox.index(), index, "nothing of the project is written");
         let worktrees = ask(sandbox.repository().root(), &["worktree", "list"]).unwrap();
         assert_eq!(String::from_utf8_lossy(&worktrees).lines().count(), 1);
+    }
+
+    #[test]
+    fn what_is_newer_than_the_change_comes_along_only_where_it_is_missing() {
+        let sandbox = Sandbox::with([("a.py", "1\n"), (".gitignore", "*.dat\n")]);
+        sandbox.write("old.dat", "x");
+        sandbox.write("a.py", "2\n");
+        let root = sandbox.repository().root().to_path_buf();
+        let changed = last_changed(&root.join("a.py"));
+        // The system's clock for this has long ticks.
+        while last_changed(&root.join("new.dat")) <= changed {
+            sandbox.write("new.dat", "x");
+        }
+        let checkout = sandbox.repository().check_out(&sandbox.head(), &["a.py".into()]).unwrap();
+        assert!(!checkout.root().join("new.dat").exists());
+        assert!(checkout.bring_the_rest());
+        assert!(checkout.root().join("new.dat").exists());
+        assert!(!checkout.bring_the_rest(), "nothing is left");
+        assert!(checkout.files_from_the_head().contains(&PathBuf::from("new.dat")));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use flakeproof_core::{
     Attempt, Execution, Failure, Isolation, Location, Outcome, Phase, Signature, Stage, TestId,
+    headline,
 };
 
 /// One test of a report.
@@ -274,9 +275,10 @@ fn failure(
     own: Option<&Location>,
 ) -> Failure {
     let ReportedFailure { message, kind, text } = told;
-    let line =
-        |text: &str| text.lines().map(str::trim).find(|it| !it.is_empty()).map(str::to_owned);
-    let first = line(&message).or_else(|| line(&text)).or_else(|| line(output));
+    let line = |text: &str| Some(headline(text)).filter(|it| !it.is_empty());
+    // Some runners say in the message only what the text begins with.
+    let told = if text.trim_start().starts_with(message.trim()) { &text } else { &message };
+    let first = line(told).or_else(|| line(output));
     let first = first.unwrap_or_else(|| "no message".to_owned());
     let mut message = match kind.is_empty() || first.contains(kind.as_str()) || kind.contains(' ') {
         true => first,

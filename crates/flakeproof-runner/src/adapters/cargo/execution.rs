@@ -131,10 +131,9 @@ pub(super) fn failure(test: &TestId, name: &str, printed: &str, remark: Option<&
         (None, None) => (vec![returned_error(printed).unwrap_or("the test failed")], None),
     };
     let own = Location { file: test.to_string(), line: None };
-    let first = message.first().copied().unwrap_or_default();
-    let signature = Signature::compute(first, Some(location.as_ref().unwrap_or(&own)));
-    let text = [printed.trim(), remark.unwrap_or_default()].join("\n").trim().to_owned();
     let message = in_one_line(&message);
+    let signature = Signature::compute(&message, Some(location.as_ref().unwrap_or(&own)));
+    let text = [printed.trim(), remark.unwrap_or_default()].join("\n").trim().to_owned();
     Failure { phase: Phase::Call, message, text, location, signature }
 }
 

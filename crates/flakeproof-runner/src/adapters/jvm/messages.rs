@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{after, select, tick};
-use flakeproof_core::{Execution, Failure, Location, Outcome, Signature, TestId};
+use flakeproof_core::{Execution, Failure, Location, Outcome, Signature, TestId, headline};
 
 use super::JvmSession;
 use super::launch::Started;
@@ -48,7 +48,7 @@ fn failure(message: FailureMessage, project: &Project, module: usize, root: &Pat
     Failure {
         phase: message.phase,
         signature: Signature::compute(&message.message, location.as_ref()),
-        message: message.message.lines().next().unwrap_or_default().to_owned(),
+        message: headline(&message.message),
         text: message.text,
         location,
     }
