@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use flakeproof_core::{
-    Execution, Failure, Isolation, Location, Outcome, Phase, Signature, State, TestId,
+    Execution, Failure, Isolation, Location, Outcome, Phase, Signature, State, TestId, headline,
 };
 use regex::Regex;
 
@@ -234,11 +234,13 @@ fn failure_of(
     let ReportedFailure { message, kind, text } = told;
     // Some runners put the name of the test on a line before what went wrong.
     let says_something = |line: &&str| !line.trim().is_empty() && line.trim() != test.as_str();
-    let line = |text: &str| text.lines().find(says_something).map(str::to_owned);
-    let first = line(&message).or_else(|| line(&text)).unwrap_or_else(|| "no message".to_owned());
-    let first = first.trim();
+    let said = |text: &str| {
+        let lines: Vec<&str> = text.lines().filter(says_something).collect();
+        Some(headline(&lines.join("\n"))).filter(|it| !it.is_empty())
+    };
+    let first = said(&message).or_else(|| said(&text)).unwrap_or_else(|| "no message".to_owned());
     let message = match kind.is_empty() || first.contains(kind.as_str()) || kind.contains(' ') {
-        true => first.to_owned(),
+        true => first,
         false => format!("{kind}: {first}"),
     };
     let text = if text.trim().is_empty() { message.clone() } else { text };
