@@ -6,13 +6,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::OnceLock;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 static RECEIPTS: AtomicU32 = AtomicU32::new(0);
 static HAS_RATES: AtomicBool = AtomicBool::new(false);
 
-/// The till is locked by a file with the number of the process that holds it.
+/// The till is locked by a file with the number of the process that holds it, and its start: a number
+/// comes again, and a lock of an earlier run lies there still.
 fn lock() -> PathBuf {
-    env::temp_dir().join(format!("flaky-zoo-till-{}.lock", process::id()))
+    static OPENED: OnceLock<u128> = OnceLock::new();
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_nanos());
+    let opened = OPENED.get_or_init(now);
+    env::temp_dir().join(format!("flaky-zoo-till-{}-{opened}.lock", process::id()))
 }
 
 #[test]
