@@ -8,6 +8,7 @@
 #[macro_use]
 #[path = "../pytest_orders/claims.rs"]
 mod claims;
+mod at_once;
 mod dependencies;
 mod nextest;
 mod orders;
@@ -19,7 +20,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     flakeproof_runner::process::become_guard_if_asked();
-    let claims =
-        [dependencies::CLAIMS, nextest::CLAIMS, orders::CLAIMS, outcomes::CLAIMS, projects::CLAIMS];
+    let claims = [
+        at_once::CLAIMS,
+        dependencies::CLAIMS,
+        nextest::CLAIMS,
+        orders::CLAIMS,
+        outcomes::CLAIMS,
+        projects::CLAIMS,
+    ];
     claims::run(&claims.concat())
 }

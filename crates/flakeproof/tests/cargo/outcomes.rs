@@ -141,7 +141,7 @@ mod tests {
 
 fn a_chance_a_victim_and_a_race_get_their_verdicts() {
     let project = Crate::new(VERDICTS);
-    let run = project.run(&[], &[]);
+    let run = project.run(&[], &["--", "--test-threads=1"]);
     let told = |name: &str| run.told(&format!("demo::tests::{name}"));
     assert_eq!(told("b_is_polluted"), ["failed", "unknown", "state-dependent"], "{}", run.text);
     assert_eq!(told("c_fails_once"), ["failed", "flaky", "not-bursty"], "{}", run.text);

@@ -397,9 +397,8 @@ fn for_places(session: &CargoSession, group: &Group, places: &[Place]) -> Vec<St
 const OF_HARNESS_WITH_VALUE: [&str; 7] =
     ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads", "-Z"];
 
-/// Options that are not passed on: how many tests run at a time, in which order and how that is
-/// shown is decided here.
-const DECIDED_HERE: [&str; 15] = [
+/// Options that are not passed on: in which order tests run and how that is shown is decided here.
+const DECIDED_HERE: [&str; 14] = [
     "--color",
     "--ensure-time",
     "--exact",
@@ -414,7 +413,6 @@ const DECIDED_HERE: [&str; 15] = [
     "--show-output",
     "--shuffle",
     "--shuffle-seed",
-    "--test-threads",
 ];
 
 /// Which tests run that are marked `#[ignore]`.
@@ -439,6 +437,8 @@ pub(super) struct HarnessOptions {
     pub(super) skipped: Vec<String>,
     pub(super) is_exact: bool,
     pub(super) ignored: Ignored,
+    /// How many tests run at the same time, where that was said.
+    pub(super) threads: Option<usize>,
     /// Whether the user only wants a list, or help.
     pub(super) prints_only: bool,
     /// What is passed on as it is.
@@ -453,6 +453,7 @@ impl HarnessOptions {
             skipped: Vec::new(),
             is_exact: false,
             ignored: Ignored::Skipped,
+            threads: None,
             prints_only: false,
             others: Vec::new(),
         };
@@ -477,6 +478,7 @@ impl HarnessOptions {
             "--exact" => self.is_exact = true,
             "--ignored" => self.ignored = Ignored::Only,
             "--include-ignored" => self.ignored = Ignored::Included,
+            "--test-threads" => self.threads = value.and_then(|value| value.parse().ok()),
             "--list" | "--help" | "-h" => self.prints_only = true,
             "-q" => {}
             _ if DECIDED_HERE.contains(&name) => {}

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use flakeproof_core::{Location, Suite, SuiteTest};
 use serde::Deserialize;
 
+use super::apart;
 use super::artifacts::{Artifact, Metadata};
 use super::command::{Ignored, Runner};
-use super::environment;
 use super::found::{self, Asked, Binary, Captured, Found, Group, LISTING, Listed, Target, Way};
 use super::session::{self, CargoSession, Variables};
 use crate::adapter::{Blame, Error, Result};
@@ -96,7 +96,7 @@ fn suite(found: &Found) -> Suite {
         for test in &group.tests {
             let location = match source {
                 Some(source) => Some(places.find(source, &test.name)),
-                None => environment::place_in_documentation(&test.name),
+                None => apart::place_in_documentation(&test.name),
             };
             tests.push(SuiteTest { id: group.id(test), location });
         }

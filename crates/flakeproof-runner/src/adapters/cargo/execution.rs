@@ -29,7 +29,8 @@ pub(super) fn execution_of(
         TestResult::Failed(section, remark) => {
             let (_, output) = process::result_of(&section.text, false);
             let failure = failure(test, name, output, remark.as_deref());
-            let execution = plain(test, Outcome::Failed, section.duration, output);
+            // What it printed is the text of its failure.
+            let execution = plain(test, Outcome::Failed, section.duration, "");
             Execution { failure: Some(failure), ..execution }
         }
         TestResult::Died(section, death) => crashed(test, &section, died(death)),
@@ -38,7 +39,7 @@ pub(super) fn execution_of(
             crashed(test, &section, message)
         }
         TestResult::TimedOut(section, threads) => timed_out(session, test, &section, &threads),
-        TestResult::Unclear => {
+        TestResult::Unclear | TestResult::NeverBegan => {
             crashed(test, &nothing(), "what it printed does not tell".to_owned())
         }
         TestResult::Lost(text, death) => crashed(test, &Section { text, ..nothing() }, died(death)),
@@ -133,6 +134,7 @@ pub(super) fn failure(test: &TestId, name: &str, printed: &str, remark: Option<&
     let own = Location { file: test.to_string(), line: None };
     let message = in_one_line(&message);
     let signature = Signature::compute(&message, Some(location.as_ref().unwrap_or(&own)));
+    let remark = remark.filter(|remark| !printed.contains(remark.trim()));
     let text = [printed.trim(), remark.unwrap_or_default()].join("\n").trim().to_owned();
     Failure { phase: Phase::Call, message, text, location, signature }
 }

@@ -2,21 +2,26 @@
 //!
 //! cargo builds the tests and shows how it starts them (see `found`); then they are started
 //! here, by the same commands in the same surroundings. The tests of a binary share a process of
-//! Rust's own harness, one at a time, in its own order or in one of its shuffle (see `shuffle`);
-//! tests in documentation, and all tests of nextest, have a process each.
+//! Rust's own harness: where the suite runs as its own command runs it, several at the same time (see
+//! `crowd`), and else one at a time (see `piece`), in the harness's own order or in one of its shuffle
+//! (see `shuffle`). Tests in documentation, and all tests of nextest, have a process each.
 
+mod apart;
 mod artifacts;
 mod command;
 mod control;
+mod crowd;
 mod discovery;
 mod environment;
 mod execution;
 mod found;
+mod live;
 mod measure;
 mod piece;
 mod process;
 mod session;
 mod shuffle;
+mod summary;
 mod switch;
 
 use std::path::PathBuf;
@@ -25,7 +30,7 @@ use std::sync::Arc;
 use flakeproof_core::{Isolation, LeverName, Notice, Piece, Suite, Surroundings, TestId};
 
 use self::command::{CargoCommand, Runner};
-use self::environment::CargoEnvironment;
+use self::environment::{CargoEnvironment, Standing};
 use self::session::CargoSession;
 use super::{Known, RunRequest};
 use crate::adapter::{
@@ -72,6 +77,10 @@ impl CargoAdapter {
         };
         Ok(Self { session: Arc::new(CargoSession::new(settings, command)?) })
     }
+
+    fn environment(&self, standing: Standing) -> Box<dyn Environment> {
+        Box::new(CargoEnvironment::new(&self.session, standing))
+    }
 }
 
 impl Adapter for CargoAdapter {
@@ -81,8 +90,8 @@ impl Adapter for CargoAdapter {
 
     fn open(&self, how: Isolation) -> Result<Box<dyn Environment>> {
         match how {
-            Isolation::Same => Ok(Box::new(CargoEnvironment::new(&self.session, true))),
-            Isolation::Spawn => Ok(Box::new(CargoEnvironment::new(&self.session, false))),
+            Isolation::Same => Ok(self.environment(Standing::Suite)),
+            Isolation::Spawn => Ok(self.environment(Standing::Apart)),
             Isolation::Fork => {
                 Err(Error::NotPossible { what: "a fork".into(), why: NO_FORK.into() })
             }
@@ -90,7 +99,7 @@ impl Adapter for CargoAdapter {
     }
 
     fn reopen(&self, order: &[TestId], then: Then) -> Result<Box<dyn Environment>> {
-        let mut environment = self.open(Isolation::Same)?;
+        let mut environment = self.environment(Standing::SuiteAgain);
         environment.expect(order, then)?;
         Ok(environment)
     }

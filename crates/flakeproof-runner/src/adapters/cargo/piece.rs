@@ -10,11 +10,9 @@ use crossbeam_channel::{Receiver, unbounded};
 
 use super::process::{self, Foretold, Heard, HeldProcess, Next, Process, Section, Watcher, Word};
 use super::session::CargoSession;
+use super::summary::Summary;
 use crate::adapter::Result;
 use crate::process::{Death, Instructions, Peak, Usage};
-
-/// How long what a dead process printed may be on its way.
-const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A process that runs tests.
 #[derive(Debug)]
@@ -51,8 +49,9 @@ struct Over {
     summary: Option<Summary>,
 }
 
+/// How a process came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+pub(super) enum Ending {
     Died(Death),
     TimedOut,
 }
@@ -72,6 +71,8 @@ pub(super) enum TestResult {
     TimedOut(Section, String),
     /// It cannot be told from what was printed; run again as the last of a process, it can.
     Unclear,
+    /// The process died before its turn came.
+    NeverBegan,
     /// No test began before the process died.
     Lost(String, Death),
 }
@@ -189,7 +190,7 @@ impl Piece {
         self.process.end();
         let mut last = Section { text: String::new(), duration: Duration::ZERO };
         // Everything that held the output open is killed; the watcher closes.
-        while let Ok(heard) = self.heard.recv_timeout(LAST_WORDS) {
+        while let Ok(heard) = self.heard.recv_timeout(process::LAST_WORDS) {
             match heard {
                 Heard::Began(at) => (self.begun, self.has_begun) = (at, true),
                 Heard::Ended(section) => self.ended.push(section),
@@ -278,13 +279,18 @@ impl Piece {
     }
 
     /// How the process ended after its last test, where its tests do not explain that.
-    pub(super) fn unexplained_end(&self) -> Option<Death> {
+    pub(super) fn unexplained_end(&self) -> Option<String> {
         let over = self.over.as_ref()?;
-        let summary = over.summary.as_ref()?;
-        match over.how {
-            Ending::Died(death) => (!summary.explains(death)).then_some(death),
-            Ending::TimedOut => None,
-        }
+        let (summary, Ending::Died(death)) = (over.summary.as_ref()?, over.how) else {
+            return None;
+        };
+        (!summary.explains(death)).then(|| format!("ends with {death} after its last test"))
+    }
+
+    /// How those tests ended of which it is known.
+    pub(super) fn known_results(&self) -> Vec<(usize, TestResult)> {
+        let known = (0..self.tests.len()).filter(|test| self.is_known(*test));
+        known.map(|test| (test, self.result_at(test))).collect()
     }
 
     fn name(&self, test: usize) -> &str {
@@ -294,125 +300,5 @@ impl Piece {
     fn remark_on(&self, test: usize) -> Option<String> {
         let summary = self.over.as_ref()?.summary.as_ref()?;
         summary.remark_on(self.name(test))
-    }
-}
-
-/// What the harness says when all tests ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Summary {
-    /// What the last test printed, with its result.
-    before: String,
-    /// Remarks on failures.
-    remarks: String,
-    /// The tests that failed.
-    failed: Vec<String>,
-}
-
-impl Summary {
-    /// Whether the harness ends like this after these tests: with 101 if one of them failed.
-    fn explains(&self, death: Death) -> bool {
-        match death {
-            Death::Exit(0) => self.failed.is_empty(),
-            Death::Exit(101) => !self.failed.is_empty(),
-            Death::Exit(_) | Death::Signal(_) => false,
-        }
-    }
-
-    /// Read it from what was printed since the last test began. It must be about so many tests: one
-    /// may print the summary of another run.
-    fn read(text: &str, tests: usize) -> Option<Self> {
-        let result = text.rfind("\ntest result: ")?;
-        if counted(text[result + 1..].lines().next()?) != tests {
-            return None;
-        }
-        let text = &text[..result];
-        let Some(list) = text.rfind("\nfailures:\n    ") else {
-            let (before, remarks) = (text.trim_end().to_owned(), String::new());
-            return Some(Self { before, remarks, failed: Vec::new() });
-        };
-        let listed = text[list..].lines().filter_map(|line| line.strip_prefix("    "));
-        let failed = listed.map(str::to_owned).collect();
-        let remarks = text[..=list].rfind("\nfailures:\n\n").unwrap_or(list);
-        Some(Self {
-            before: text[..remarks].trim_end().to_owned(),
-            remarks: text[remarks..list].to_owned(),
-            failed,
-        })
-    }
-
-    fn has_failed(&self, name: &str) -> bool {
-        self.failed.iter().any(|failed| failed == name)
-    }
-
-    /// What stands under `---- name stdout ----`.
-    fn remark_on(&self, name: &str) -> Option<String> {
-        let head = format!("---- {name} stdout ----\n");
-        let start = self.remarks.find(&head)? + head.len();
-        let rest = &self.remarks[start..];
-        let text = rest[..rest.find("\n---- ").unwrap_or(rest.len())].trim();
-        (!text.is_empty()).then(|| text.to_owned())
-    }
-}
-
-/// How many tests `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out` is
-/// about.
-fn counted(line: &str) -> usize {
-    let counts = line.split_once(". ").map_or("", |(_, counts)| counts).split("; ");
-    let of = |count: &str| {
-        let (number, what) = count.split_once(' ')?;
-        let is_about = ["passed", "failed", "ignored", "measured"].contains(&what);
-        is_about.then(|| number.parse::<usize>().ok())?
-    };
-    counts.filter_map(of).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PRINTED: &str = "hello\nFAILED\n\nfailures:\n\n---- t::a stdout ----\n\
-        note: test did not panic as expected at src/lib.rs:14:32\n---- t::b stdout ----\n\
-        note: panic did not contain expected string\n      panic message: \"def\"\n\n\
-        failures:\n    t::a\n    t::b\n\ntest result: FAILED. 3 passed; 2 failed; 1 ignored\n\n";
-
-    #[test]
-    fn the_end_of_a_run_names_who_failed_and_why() {
-        let summary = Summary::read(PRINTED, 6).expect("it is all there");
-        assert_eq!(summary.before, "hello\nFAILED");
-        assert_eq!(summary.failed, ["t::a", "t::b"]);
-        let remark = "note: test did not panic as expected at src/lib.rs:14:32";
-        assert_eq!(summary.remark_on("t::a").as_deref(), Some(remark));
-        assert!(summary.remark_on("t::b").is_some_and(|it| it.ends_with("\"def\"")));
-        assert_eq!(summary.remark_on("t::c"), None);
-    }
-
-    #[test]
-    fn a_failure_without_remarks_keeps_only_what_the_test_printed() {
-        let text = "no\nFAILED\n\nfailures:\n\nfailures:\n    a\n\ntest result: FAILED. 1 failed\n";
-        let summary = Summary::read(text, 1).expect("it is all there");
-        assert_eq!(
-            (summary.before.as_str(), &summary.failed[..]),
-            ("no\nFAILED", &["a".into()][..])
-        );
-    }
-
-    #[test]
-    fn failing_tests_explain_the_code_of_the_harness_and_no_other() {
-        let failed = Summary::read(PRINTED, 6).expect("it is all there");
-        assert!(failed.explains(Death::Exit(101)));
-        assert!(!failed.explains(Death::Exit(7)) && !failed.explains(Death::Signal(11)));
-        let text = "ok\n\ntest result: ok. 1 passed; 0 failed\n";
-        let passed = Summary::read(text, 1).expect("a result");
-        assert!(passed.explains(Death::Exit(0)) && !passed.explains(Death::Exit(101)));
-    }
-
-    #[test]
-    fn without_a_result_there_is_no_summary() {
-        assert_eq!(Summary::read("hello\nok\n", 1), None);
-        let passed =
-            Summary::read("ok\n\ntest result: ok. 1 passed; 0 failed\n", 1).expect("a result");
-        assert_eq!((passed.before.as_str(), passed.failed.len()), ("ok", 0));
-        let other = Summary::read("ok\n\ntest result: ok. 5 passed; 0 failed\n", 1);
-        assert_eq!(other, None, "a test printed the summary of another run");
     }
 }

@@ -20,6 +20,9 @@ use crate::process::{
     Death, End, Guarded, Instructions, Peak, Usage, Watch, killed_with_its_guard,
 };
 
+/// How long what a dead process printed may be on its way.
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// How long a guard may take to report.
 const REPORT_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -74,8 +77,8 @@ impl HeldProcess {
 
 /// What happens to a process next.
 #[derive(Debug)]
-pub(super) enum Next {
-    Heard(Heard),
+pub(super) enum Next<T> {
+    Heard(T),
     /// It is gone; all that it printed was heard, or will be without waiting.
     Died(Death),
     /// The time is over.
@@ -111,7 +114,7 @@ impl Process {
         let begun = Instant::now();
         let mut process = Self::start(session, instructions, Box::new(std::io::sink()))?;
         let deadline = limit.map(|limit| begun + limit);
-        let how = match process.next(session, &never(), deadline)? {
+        let how = match process.next::<Heard>(session, &never(), deadline)? {
             Next::Died(death) => End::Died(death),
             Next::TimeIsOver | Next::Heard(_) => End::TimedOut,
         };
@@ -120,12 +123,12 @@ impl Process {
     }
 
     /// Wait for what happens next.
-    pub(super) fn next(
+    pub(super) fn next<T>(
         &mut self,
         session: &CargoSession,
-        heard: &Receiver<Heard>,
+        heard: &Receiver<T>,
         deadline: Option<Instant>,
-    ) -> Result<Next> {
+    ) -> Result<Next<T>> {
         let time_is_over = deadline.map_or_else(never, at);
         loop {
             select! {
@@ -145,11 +148,11 @@ impl Process {
         }
     }
 
-    fn wait_for_death(
+    fn wait_for_death<T>(
         &mut self,
         session: &CargoSession,
         deadline: Option<Instant>,
-    ) -> Result<Next> {
+    ) -> Result<Next<T>> {
         let time_is_over = deadline.map_or_else(never, at);
         loop {
             select! {

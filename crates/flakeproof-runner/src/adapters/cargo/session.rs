@@ -11,8 +11,9 @@ use flakeproof_core::{Notice, Surroundings, TestId};
 
 use super::command::CargoCommand;
 use super::control::Controls;
-use super::found::{Found, Place};
+use super::found::{Binary, Found, Place};
 use super::measure::Instrumented;
+use super::piece::TestResult;
 use super::switch::{ALLOWANCE, Launches};
 use crate::adapter::{Blame, Error, Result};
 use crate::adapters::RunRequest;
@@ -25,6 +26,9 @@ const KEPT: usize = 64 * 1024 * 1024;
 
 /// Variables set on top of our own; `None` removes one.
 pub(super) type Variables = BTreeMap<String, Option<String>>;
+
+/// The variable that says how many tests run at the same time.
+pub(super) const THREADS: &str = "RUST_TEST_THREADS";
 
 /// What the environments of one adapter share.
 #[derive(Debug)]
@@ -45,8 +49,20 @@ pub(super) struct CargoSession {
     pub(super) launches: Launches,
     /// Which tests mind what those orders need.
     pub(super) controls: Controls,
+    /// The suite's own order, once it runs.
+    pub(super) suite: OnceLock<Vec<Place>>,
+    /// What an environment of the suite that ended early left to the one after it.
+    pub(super) bequest: Mutex<Option<Bequest>>,
     started: AtomicU32,
     scratch: tempfile::TempDir,
+}
+
+/// How tests ended that ran beside one that ended their process.
+#[derive(Debug)]
+pub(super) struct Bequest {
+    /// What the environment that goes on begins with.
+    pub(super) next: Place,
+    pub(super) known: HashMap<Place, TestResult>,
 }
 
 impl CargoSession {
@@ -66,6 +82,8 @@ impl CargoSession {
             can_see_opens: OnceLock::new(),
             launches: Launches::default(),
             controls: Controls::default(),
+            suite: OnceLock::new(),
+            bequest: Mutex::default(),
             started: AtomicU32::new(0),
             scratch,
         })
@@ -74,6 +92,18 @@ impl CargoSession {
     /// What discovery told.
     pub(super) fn found(&self) -> Result<&Found> {
         self.found.get().ok_or_else(|| Error::Agent("no test was looked for yet".into()))
+    }
+
+    /// How many tests of a binary cargo would run at the same time.
+    pub(super) fn at_once(&self, binary: &Binary) -> usize {
+        let number = |text: &str| text.parse::<usize>().ok();
+        let typed = self.command.harness.threads;
+        let set = || match binary.variables.get(THREADS) {
+            Some(value) => value.as_deref().and_then(number),
+            None => std::env::var(THREADS).ok().as_deref().and_then(number),
+        };
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        typed.or_else(set).unwrap_or_else(cores)
     }
 
     /// A new folder for temporary files.
@@ -175,7 +205,7 @@ impl CargoSession {
             // The order of tests is ours, and so is how many run at a time.
             ("RUST_TEST_SHUFFLE".to_owned(), None),
             ("RUST_TEST_SHUFFLE_SEED".to_owned(), None),
-            ("RUST_TEST_THREADS".to_owned(), None),
+            (THREADS.to_owned(), None),
         ])
     }
 }
