@@ -41,11 +41,11 @@ type Out = HashMap<String, Vec<(usize, Trial)>>;
 
 impl TrialScheduler<'_, '_> {
     /// Have trials run by others, and give each with what happened, in order, until somebody has seen
-    /// enough. At most `ahead` are out at the same time.
+    /// enough. At most so many as `ahead` says are out at the same time: machines come and go.
     pub(super) fn by_crew(
         &mut self,
         crew: &Crew<'_>,
-        ahead: usize,
+        ahead: &dyn Fn() -> usize,
         mut trials: impl Iterator<Item = Trial>,
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
@@ -65,7 +65,7 @@ impl TrialScheduler<'_, '_> {
                 return Err(stop);
             }
             let mut fresh = Vec::new();
-            while !is_closed && out.len() < ahead {
+            while !is_closed && out.len() < ahead() {
                 let Some(trial) = trials.next() else {
                     is_closed = true;
                     break;

@@ -171,7 +171,7 @@ impl TrialScheduler<'_, '_> {
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
         if let Some(crew) = self.workplace.crew {
-            return self.by_crew(crew, crew::AHEAD, trials, take);
+            return self.by_crew(crew, &|| crew::AHEAD, trials, take);
         }
         self.side_by_side(self.jobs.max(1), None, trials, take)
     }
@@ -186,7 +186,7 @@ impl TrialScheduler<'_, '_> {
         if let Some(crew) = self.workplace.crew {
             // Machines do not disturb each other. No more is asked for than all can do at once, because the
             // answer to one trial may make the next needless.
-            return self.by_crew(crew, (crew.size)().max(1), trials, take);
+            return self.by_crew(crew, &|| (crew.size)().max(1), trials, take);
         }
         self.side_by_side(1, None, trials, take)
     }
@@ -199,7 +199,8 @@ impl TrialScheduler<'_, '_> {
         take: &mut dyn FnMut(&Trial, &TrialRecord) -> ControlFlow<()>,
     ) -> Result<(), Stop> {
         if let Some(crew) = self.workplace.crew {
-            return self.by_crew(crew, trials.len(), trials.into_iter(), take);
+            let all = trials.len();
+            return self.by_crew(crew, &|| all, trials.into_iter(), take);
         }
         // Who tidies up after one would take away what another makes at its start.
         if self.workplace.tidy.is_some() {

@@ -26,10 +26,23 @@ struct Machines<'a> {
     size: usize,
     out: RefCell<VecDeque<Trial>>,
     ran: Cell<usize>,
+    /// The most runs in the suite's own order that were asked for at once.
+    own_orders: Cell<usize>,
     chance: Cell<Seed>,
 }
 
-impl Machines<'_> {
+impl<'a> Machines<'a> {
+    fn new(adapter: &'a Scripted, size: usize) -> Self {
+        Self {
+            adapter,
+            size,
+            out: RefCell::default(),
+            ran: Cell::new(0),
+            own_orders: Cell::new(0),
+            chance: Cell::new(Seed(size as u64)),
+        }
+    }
+
     fn draw(&self, below: usize) -> usize {
         let next = self.chance.get().split("next");
         self.chance.set(next);
@@ -59,18 +72,21 @@ fn on_machines(
     kept: &Kept,
     most: usize,
 ) -> (Hunted, usize) {
-    let machines = Machines {
-        adapter,
-        size,
-        out: RefCell::default(),
-        ran: Cell::new(0),
-        chance: Cell::new(Seed(size as u64)),
-    };
+    let machines = Machines::new(adapter, size);
+    let hunted = hunt_on(&machines, settings, kept, most);
+    (hunted, machines.ran.get())
+}
+
+fn hunt_on(machines: &Machines<'_>, settings: &HuntSettings, kept: &Kept, most: usize) -> Hunted {
     let (canceller, cancel) = Cancel::new();
     let crew = Crew {
-        size: &|| size,
+        // They join when there is something to do.
+        size: &|| if machines.ran.get() == 0 { 0 } else { machines.size },
         ask: &|trials| {
-            machines.out.borrow_mut().extend(trials.iter().cloned());
+            let mut out = machines.out.borrow_mut();
+            out.extend(trials.iter().cloned());
+            let own = out.iter().filter(|trial| trial.key().contains("baseline/")).count();
+            machines.own_orders.set(own.max(machines.own_orders.get()));
             Ok(())
         },
         collect: &|_, _| {
@@ -88,9 +104,18 @@ fn on_machines(
     let mut keep = |key: &str, _: &TrialRecord| unreachable!("{key} is kept by who ran it");
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let workplace = Workplace { clock: &|| Duration::ZERO, tidy: None, crew: Some(&crew) };
-    let found = adapter.discover().expect("a suite");
-    let hunted = hunt(adapter, &found, settings, &mut journal, workplace, &cancel, &mut |_| {});
-    (hunted.expect("a hunt"), machines.ran.get())
+    let found = machines.adapter.discover().expect("a suite");
+    hunt(machines.adapter, &found, settings, &mut journal, workplace, &cancel, &mut |_| {})
+        .expect("a hunt")
+}
+
+#[test]
+fn machines_that_join_late_share_the_first_runs() {
+    let settings = HuntSettings { runs: 12, ..settings() };
+    let adapter = flaky_suite();
+    let machines = Machines::new(&adapter, 4);
+    hunt_on(&machines, &settings, &Kept::default(), usize::MAX);
+    assert_eq!(machines.own_orders.get(), 4);
 }
 
 #[test]
