@@ -46,7 +46,7 @@ pub(super) struct BaseTrials {
     pub(super) revision: String,
     pub(super) alone: Trials,
     pub(super) in_order: Trials,
-    /// How often it failed alone, here and there, in turns.
+    /// How often it failed, here and there, in turns: alone, or in order where it fails only there.
     pub(super) in_turns: InTurns,
     /// Why what ran there may not have been the base's code.
     pub(super) doubt: Option<String>,
@@ -290,11 +290,30 @@ impl BaseStage<'_> {
     /// The base's own order, once for all: the change may have moved tests, or removed one that cleaned
     /// up. Where they pass there, the order here once more.
     fn try_in_order(&self, mut cases: Vec<&mut Case>, sink: &mut dyn FnMut(Event)) -> Result<()> {
+        if cases.is_empty() || self.is_over() {
+            return Ok(());
+        }
+        self.walk_the_base(&mut cases, &mut |_, _, _| {})?;
+        if !self.is_over() {
+            let passed_there = |case: &&mut &mut Case| {
+                case.shows() == Shown::OrderDependent
+                    && case.base.as_ref().is_some_and(|base| base.in_order.only_passed())
+            };
+            let passed_there = cases.iter_mut().filter(passed_there).map(|case| &mut **case);
+            self.head.rerun_once(passed_there.collect(), sink)?;
+        }
+        self.try_orders_in_turns(cases, sink)
+    }
+
+    /// The base's own order up to the last of some cases; `also` counts besides.
+    fn walk_the_base(
+        &self,
+        cases: &mut [&mut Case],
+        also: &mut dyn FnMut(&Case, &mut BaseTrials, &Execution),
+    ) -> Result<()> {
         let order = &self.base.order;
         let is_wanted = |test: &TestId| cases.iter().any(|case| case.test == *test);
-        let Some(last) = order.iter().rposition(is_wanted).filter(|_| !self.is_over()) else {
-            return Ok(());
-        };
+        let Some(last) = order.iter().rposition(is_wanted) else { return Ok(()) };
         let walk = Walk::Measured;
         let is_measured = walk.is_measured(&*self.base.adapter);
         let dependencies = if is_measured { Granularity::File } else { Granularity::Off };
@@ -314,27 +333,66 @@ impl BaseStage<'_> {
                 if let Some(mut trials) = case.base.take() {
                     trials.doubt = trials.doubt.take().or_else(|| doubt.clone());
                     trials.in_order.count(case, &there);
+                    also(case, &mut trials, &there);
                     case.base = Some(trials);
                 }
             },
         );
         match walked {
-            Err(Error::Cancelled) if self.head.cancel.is_cancelled() => {
-                return Err(Error::Cancelled);
-            }
+            Err(Error::Cancelled) if self.head.cancel.is_cancelled() => Err(Error::Cancelled),
             Err(error) => {
                 for trials in cases.iter_mut().filter_map(|case| case.base.as_mut()) {
                     trials.doubt.get_or_insert(format!("its order cannot be run there: {error}"));
                 }
+                Ok(())
             }
-            Ok(()) => {}
+            Ok(()) => Ok(()),
         }
-        if !self.is_over() {
-            let passed_there = |case: &&mut Case| {
-                case.shows() == Shown::OrderDependent
-                    && case.base.as_ref().is_some_and(|base| base.in_order.only_passed())
+    }
+
+    /// Where a test fails in the order now and then: the order here and there, in turns, to see whether it
+    /// failed so before the change, too, and whether it fails more often with it.
+    fn try_orders_in_turns(
+        &self,
+        mut cases: Vec<&mut Case>,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        let mut costs = self.head.suite_took * 2;
+        for turn in 0..InTurns::most(Isolation::Spawn) {
+            let begin = (self.head.clock)();
+            let wanted = cases.iter_mut().filter(|case| is_worth_a_turn(case));
+            let mut wanted: Vec<&mut Case> = wanted.map(|case| &mut **case).collect();
+            if wanted.is_empty() || begin + costs > self.deadline {
+                break;
+            }
+            for is_here in InTurns::order(turn) {
+                match is_here {
+                    true => self.run_the_order_here(&mut wanted, sink)?,
+                    false => self.walk_the_base(&mut wanted, &mut |case, trials, there| {
+                        trials.in_turns.before.count(case.fails_alike(there));
+                    })?,
+                }
+            }
+            costs = (self.head.clock)().saturating_sub(begin);
+        }
+        Ok(())
+    }
+
+    fn run_the_order_here(
+        &self,
+        cases: &mut [&mut Case],
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<()> {
+        let numbers: Vec<u32> = cases.iter().map(|case| case.next_number()).collect();
+        self.head.rerun_once(cases.iter_mut().map(|case| &mut **case).collect(), sink)?;
+        for (case, number) in cases.iter_mut().zip(numbers) {
+            let ran = case.attempts.last().filter(|_| case.next_number() > number);
+            let Some(has_failed) = ran.map(|ran| case.fails_alike(&ran.execution)) else {
+                continue;
             };
-            self.head.rerun_once(cases.into_iter().filter(passed_there).collect(), sink)?;
+            if let Some(trials) = &mut case.base {
+                trials.in_turns.now.count(has_failed);
+            }
         }
         Ok(())
     }
@@ -504,6 +562,15 @@ pub(super) fn run_here(
     sink(Event::Attempt(Box::new(attempt.clone())));
     case.add(attempt, &head.settings.rerun);
     Ok(ran)
+}
+
+/// Whether the order in turns, here and on the base, tells more about a case.
+fn is_worth_a_turn(case: &Case) -> bool {
+    let is_open = |base: &BaseTrials| {
+        let is_told = base.in_turns.is_hopeless() || base.in_turns.is_plain();
+        base.doubt.is_none() && base.alone.failed == 0 && !is_told
+    };
+    case.shows() == Shown::Flaky(Conditions::InOrder) && case.base.as_ref().is_some_and(is_open)
 }
 
 /// Whether what is left to learn about a case that ran on the base is how it fares there in order.

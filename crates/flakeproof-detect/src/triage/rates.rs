@@ -1,9 +1,9 @@
 //! Whether a flaky test fails more often since the change: what failed once in a hundred runs before it and
 //! fails in two of three now is the change's failure, however flaky the test was.
 //!
-//! The strongest answer are runs alone here and on the base, in turns: the same minute, the same machine.
-//! Of a test that fails in the suite's order only, the runs on record tell, which were in that order too, and
-//! of any test where the base cannot be had, or may not have run its own code.
+//! The strongest answer are runs here and on the base, in turns: the same minute, the same machine. They are
+//! alone, or in the suite's order where it fails only there and is short enough. Else the runs on record tell, which
+//! were in that order too, and so they do where the base cannot be had, or may not have run its own code.
 //! The failure that began it all never counts: without it, nobody would ask.
 
 use std::time::Duration;
@@ -31,13 +31,15 @@ const CHANCE_WORTH_A_LOOK: f64 = 0.1;
 const TURNS_IN_NEW_PROCESSES: u32 = 12;
 /// The same where copies of a process are cheap.
 const TURNS_IN_COPIES: u32 = 24;
+/// So many turns are made in any case.
+const TURNS_AT_LEAST: u32 = 5;
 /// After so many passes in a row it does not fail often enough to be told apart in the turns that are left.
 const PASSES_THAT_END_IT: u32 = 6;
 
 /// So often the suite's order is run again for what is excused by few failures on record.
 const ORDERS_MORE: u32 = 3;
 
-/// How a test fared alone, here and on the base, in turns.
+/// How a test fared here and on the base, in turns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct InTurns {
     pub(super) before: Tally,
@@ -63,6 +65,12 @@ impl InTurns {
     /// Whether further turns would tell nothing.
     pub(super) fn is_hopeless(self) -> bool {
         self.now.failures == 0 && self.now.runs >= PASSES_THAT_END_IT
+    }
+
+    /// Whether it is plain already that it fails more often.
+    pub(super) fn is_plain(self) -> bool {
+        let chance = chance_of_as_many_more(self.before, self.now);
+        self.now.runs >= TURNS_AT_LEAST && chance < CHANCE_IN_TURNS / 10.0
     }
 
     /// Whether time was left for as many as tell something.
@@ -123,16 +131,11 @@ pub(super) fn may_be_more_often(case: &Case, record: &Record) -> bool {
     beside_the_record(case, record).is_some_and(|it| it.chance() < CHANCE_WORTH_A_LOOK)
 }
 
-/// A test that fails alone, here and on the base.
+/// A test that was run here and on the base.
 fn in_turns(case: &Case) -> Option<Comparison> {
     let InTurns { before, now } = sound_base(case)?.in_turns;
-    let conditions = Conditions::Alone;
-    (case.shows() == Shown::Flaky(conditions)).then_some(Comparison {
-        conditions,
-        with: ComparedWith::Base,
-        before,
-        now,
-    })
+    let Shown::Flaky(conditions) = case.shows() else { return None };
+    Some(Comparison { conditions, with: ComparedWith::Base, before, now })
 }
 
 /// The record tells where the base does not: of a test that fails in the suite's order only, unless it

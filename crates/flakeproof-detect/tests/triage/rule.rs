@@ -239,7 +239,7 @@ fn in_order(letters: &'static str) -> Scripted {
 #[test]
 fn a_test_that_fails_in_order_more_often_than_on_record_is_unknown() {
     let record = |passes| Record { passes, flaky: vec![None, None], ..Record::default() };
-    let before = Before { record: record(100), base: Some(passing), ..Before::default() };
+    let before = Before { record: record(100), ..Before::default() };
     assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Unknown));
     assert_eq!(after(&in_order("FPPP"), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
     let before = Before { record: record(2), ..Before::default() };
@@ -248,6 +248,23 @@ fn a_test_that_fails_in_order_more_often_than_on_record_is_unknown() {
     let base: fn() -> Scripted = || in_order("F");
     let before = Before { record: record(100), base: Some(base), ..Before::default() };
     assert_eq!(after(&in_order("FFFP"), &TOUCHED, &before, "a"), Some(Verdict::Flaky));
+}
+
+#[test]
+fn a_test_that_fails_in_order_now_and_then_is_run_in_order_on_both_sides() {
+    let after_base = |now, base: fn() -> Scripted| {
+        let before = Before { base: Some(base), ..Before::default() };
+        let triaged = triaged_after(&in_order(now), &TOUCHED, &before);
+        let is_told = |evidence: &Evidence| matches!(evidence, Evidence::MoreOften { .. });
+        let is_more_often = finding(&triaged, "a").evidence.iter().any(is_told);
+        (verdict(&triaged, "a"), is_more_often)
+    };
+    // It did so before the change, which one run there need not show.
+    let base: fn() -> Scripted = || in_order("PPFP");
+    assert_eq!(after_base("FPPP", base), (Some(Verdict::Flaky), false));
+    let base: fn() -> Scripted = || in_order("FPPPPPPPPPPPP");
+    assert_eq!(after_base("FFFP", base), (Some(Verdict::NewlyFlaky), true));
+    assert_eq!(after_base("FFFP", passing).0, Some(Verdict::NewlyFlaky));
 }
 
 #[test]

@@ -36,11 +36,20 @@ mod tests {
 "#;
 
 fn scene() -> Scene {
-    Crate::new(SHARED).file("tests/api.rs", "#[test]\nfn works() {}\n").found(&[])
+    found(&[])
+}
+
+/// The same where tests run one at a time in the suite, too.
+fn scene_of_one_at_a_time() -> Scene {
+    found(&["--", "--test-threads=1"])
+}
+
+fn found(options: &[&str]) -> Scene {
+    Crate::new(SHARED).file("tests/api.rs", "#[test]\nfn works() {}\n").found(options)
 }
 
 fn tests_of_a_binary_share_a_process_and_a_new_environment_shares_nothing() {
-    let scene = scene();
+    let scene = scene_of_one_at_a_time();
     let all = scene.order(&["a_first", "b_second", "c_third", "works"]);
     assert_eq!(scene.tests, all);
     for isolation in [Isolation::Same, Isolation::Spawn] {
@@ -60,7 +69,7 @@ fn tests_of_a_binary_share_a_process_and_a_new_environment_shares_nothing() {
 }
 
 fn a_test_is_run_again_after_all_that_ran_before_it() {
-    let scene = scene();
+    let scene = scene_of_one_at_a_time();
     let mut environment = scene.open(Isolation::Same);
     let all = scene.tests.clone();
     environment.expect(&all, Then::End).expect("it is the suite's own order");
