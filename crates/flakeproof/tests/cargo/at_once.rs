@@ -7,8 +7,9 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     tests_run_at_the_same_time_as_cargo_runs_them,
     what_fails_only_beside_another_test_fails,
     who_ends_a_process_is_found_and_what_others_came_to_is_kept,
-    a_process_that_only_dies_with_all_its_tests_fails_the_run,
+    tests_that_end_their_process_only_together_have_all_crashed,
     a_line_that_another_program_prints_makes_nothing_pass,
+    a_limit_holds_for_a_test_that_ends_beside_others,
 ];
 
 const ONCE: [&str; 8] =
@@ -88,20 +89,19 @@ fn who_ends_a_process_is_found_and_what_others_came_to_is_kept() {
     assert_eq!((told("c_says_so"), told("d_passes")), ("passed".into(), "passed".into()));
 }
 
-fn a_process_that_only_dies_with_all_its_tests_fails_the_run() {
+fn tests_that_end_their_process_only_together_have_all_crashed() {
     let tests = r#"
-    #[test] fn a() {
-        let is_first = !is_there("before");
-        note("before");
-        if is_first && meet(0) { std::process::abort() }
-        HERE[0].store(true, SeqCst);
-    }
-    #[test] fn b() { assert!(meet(1) || is_there("before")) }
+    #[test] fn a() { if !is_there("before") && meet(0) { note("before"); std::process::abort() } }
+    #[test] fn b() { if !is_there("before") { meet(1); until(|| false); } }
     #[test] fn c() {}
 "#;
     let run = library(tests).run(&ONCE, &TWO);
+    let told = |name: &str| run.told(&format!("demo::tests::{name}"))[0].to_owned();
     assert_ne!(run.code, Some(0), "{}", run.text);
-    assert!(run.text.contains("SIGABRT while"), "{}", run.text);
+    assert_eq!(
+        (told("a"), told("b"), told("c")),
+        ("crashed".into(), "crashed".into(), "passed".into())
+    );
 }
 
 fn a_line_that_another_program_prints_makes_nothing_pass() {
@@ -115,6 +115,21 @@ fn a_line_that_another_program_prints_makes_nothing_pass() {
     #[test] fn c() {}
 "#;
     let run = library(tests).run(&ONCE, &TWO);
-    assert_ne!(run.code, Some(0), "{}", run.text);
-    assert!(run.text.contains("passed, and then that it failed"), "{}", run.text);
+    let told = |name: &str| run.told(&format!("demo::tests::{name}"))[0].to_owned();
+    assert_eq!(
+        (told("a"), told("b"), told("c")),
+        ("passed".into(), "failed".into(), "passed".into())
+    );
+}
+
+fn a_limit_holds_for_a_test_that_ends_beside_others() {
+    let tests = r#"
+    #[test] fn a_waits() { let begun = Instant::now(); until(|| begun.elapsed() > Duration::from_secs(3)); }
+    #[test] fn b_goes_on() { HERE[0].store(true, SeqCst); }
+"#;
+    let mut options = ONCE.to_vec();
+    options.extend(["--timeout", "2s"]);
+    let run = library(tests).run(&options, &TWO);
+    assert_eq!(run.told("demo::tests::a_waits")[0], "timed_out", "{}", run.text);
+    assert_eq!(run.told("demo::tests::b_goes_on")[0], "passed", "{}", run.text);
 }

@@ -2,8 +2,9 @@
 //!
 //! The harness says how a test ended when it has ended, and then begins the next of its list; so it
 //! is known when each began. What a test prints it keeps, and shows at the end if the test failed.
-//! A result is told when it comes, but the last word has the summary: a program that a test starts
-//! may print lines that look like results.
+//! How each ended is told when the process is gone, by the harness's own summary: a program that a test
+//! starts may print lines that look like results, or write into them. Lines only count where there is
+//! no summary, because the process died.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
@@ -95,10 +96,14 @@ impl HeldCrowd {
 impl Crowd {
     /// Wait until it is known how a test ended.
     pub(super) fn result_of(&mut self, test: usize, session: &CargoSession) -> Result<TestResult> {
-        while !self.is_known(test) {
-            self.listen(session)?;
-        }
-        Ok(self.result_at(test))
+        self.finish(session)?;
+        Ok(match (self.result_at(test), session.settings.timeout) {
+            // It could not be killed without those beside it.
+            (TestResult::Passed(section), Some(limit)) if section.duration > limit => {
+                TestResult::TimedOut(section, String::new())
+            }
+            (told, _) => told,
+        })
     }
 
     /// Wait until all tests ran.
@@ -129,18 +134,15 @@ impl Crowd {
         if !summary.explains(death) {
             return Some(format!("ends with {death} after its last test"));
         }
-        let has_told =
-            |test: &usize| self.said[*test].as_ref().is_some_and(|(it, _)| *it == Word::Ok);
-        let otherwise =
-            (0..self.tests.len()).filter(has_told).find(|it| summary.has_failed(self.name(*it)));
-        otherwise
-            .map(|test| format!("says that `{}` passed, and then that it failed", self.name(test)))
+        None
     }
 
-    fn is_known(&self, test: usize) -> bool {
-        // Why a test failed is shown at the end, and whether the end is as it should be belongs to the last.
-        let is_told = matches!(self.said.get(test), Some(Some((Word::Ok | Word::Ignored(_), _))));
-        self.over.is_some() || (is_told && test + 1 < self.tests.len())
+    /// How the process died, if nobody knows which of several tests ended it.
+    pub(super) fn died_among(&self) -> Option<(Death, Vec<usize>)> {
+        let over = self.over.as_ref()?;
+        let Ending::Died(death) = over.how else { return None };
+        let is_open = over.summary.is_none() && self.has_begun();
+        is_open.then(|| (death, self.unfinished().collect()))
     }
 
     fn listen(&mut self, session: &CargoSession) -> Result<()> {
@@ -239,7 +241,7 @@ impl Crowd {
 
     /// How those tests ended of which it is known.
     pub(super) fn known_results(&self) -> Vec<(usize, TestResult)> {
-        let known = (0..self.tests.len()).filter(|test| self.is_known(*test));
+        let known = 0..if self.over.is_some() { self.tests.len() } else { 0 };
         known.map(|test| (test, self.result_at(test))).collect()
     }
 
@@ -289,7 +291,8 @@ impl Turns {
 
 /// Finds the lines that say how a test ended.
 struct Lines {
-    tests: HashMap<String, usize>,
+    /// Each with its number, and whether the harness will not run it.
+    tests: HashMap<String, (usize, bool)>,
     line: Vec<u8>,
     sender: Sender<Said>,
 }
@@ -299,7 +302,8 @@ const LONGEST: usize = 64 * 1024;
 
 impl Lines {
     fn new(tests: &[PieceTest], sender: Sender<Said>) -> Self {
-        let tests = tests.iter().enumerate().map(|(at, test)| (test.name.clone(), at)).collect();
+        let numbered = tests.iter().enumerate();
+        let tests = numbered.map(|(at, test)| (test.name.clone(), (at, test.is_ignored))).collect();
         Self { tests, line: Vec::new(), sender }
     }
 
@@ -309,14 +313,13 @@ impl Lines {
             let (name, word) = line[at + start.len()..].split_once(" ... ")?;
             let name = name.strip_suffix(" - should panic").unwrap_or(name);
             let name = name.strip_suffix(" - compile fail").unwrap_or(name).trim_end();
-            let test = *self.tests.get(name)?;
-            let word = match word.trim_end() {
-                "ok" => Word::Ok,
-                "FAILED" => Word::Failed,
-                word => {
-                    let reason = word.strip_prefix("ignored")?;
-                    Word::Ignored(reason.strip_prefix(", ").map(str::to_owned))
-                }
+            let (test, is_ignored) = *self.tests.get(name)?;
+            let word = match (word.trim_end(), is_ignored) {
+                ("ok", false) => Word::Ok,
+                ("FAILED", false) => Word::Failed,
+                ("ignored", true) => Word::Ignored(None),
+                (word, true) => Word::Ignored(Some(word.strip_prefix("ignored, ")?.to_owned())),
+                (_, false) => return None,
             };
             Some((test, word))
         })
@@ -351,8 +354,8 @@ mod tests {
 
     fn said(printed: &[&str]) -> Vec<(usize, Word)> {
         let (sender, heard) = unbounded();
-        let tests: Vec<PieceTest> = ["a", "m::b", "c"]
-            .map(|name| PieceTest { name: name.to_owned(), is_ignored: false })
+        let tests: Vec<PieceTest> = [("a", false), ("m::b", false), ("c", false), ("i", true)]
+            .map(|(name, is_ignored)| PieceTest { name: name.to_owned(), is_ignored })
             .into();
         let mut lines = Lines::new(&tests, sender);
         for piece in printed {
@@ -367,8 +370,9 @@ mod tests {
         let printed =
             ["\nrunning 3 tests\ntest m::b - should panic ... ok\ntest c ", "... FAILED\n"];
         assert_eq!(said(&printed), [(1, Word::Ok), (2, Word::Failed)]);
-        let printed = ["test a     ... ignored, too slow\n"];
-        assert_eq!(said(&printed), [(0, Word::Ignored(Some("too slow".to_owned())))]);
+        let printed = ["test i     ... ignored, too slow\n"];
+        assert_eq!(said(&printed), [(3, Word::Ignored(Some("too slow".to_owned())))]);
+        assert_eq!(said(&["test a ... ignored\n", "test i ... ok\n"]), [], "these are others'");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use flakeproof_core::{Execution, Measured, Outcome, State, TestId};
 
@@ -15,13 +16,14 @@ use super::found::{Binary, Found, Group, Place, Way};
 use super::live::{Ahead, HeldWork, Live, Start};
 use super::measure::Measure;
 use super::piece::TestResult;
+use super::process::Section;
 use super::session::{Bequest, CargoSession, THREADS, Variables};
 use super::switch::{ALLOWANCE, Launch, Switch};
 use super::{apart, execution};
 use crate::adapter::{Environment, Error, Measuring, Probe, Result, Then};
 use crate::adapters::command;
 use crate::lock::locked;
-use crate::process::Instructions;
+use crate::process::{Death, Instructions};
 
 /// Where tests run.
 #[derive(Debug)]
@@ -39,6 +41,8 @@ pub(super) struct CargoEnvironment {
     ahead: Option<Ahead>,
     /// How tests ended that are still to be asked for, in a process that is gone.
     known: HashMap<Place, TestResult>,
+    /// What it came to for tests that ran when their process died.
+    judged: HashMap<Place, Execution>,
 }
 
 /// For what an environment stands.
@@ -63,6 +67,7 @@ impl CargoEnvironment {
             live: None,
             ahead: None,
             known: HashMap::new(),
+            judged: HashMap::new(),
         }
     }
 
@@ -82,16 +87,17 @@ impl CargoEnvironment {
 
     /// Run the next test of the announced order, or hear how it ended if it ran already.
     fn run_next(&mut self, place: Place, probe: Probe) -> Result<Execution> {
-        let execution = match self.known.remove(&place) {
-            Some(told) => self.execution(place, told)?,
-            None => {
-                let is_under_way = |live: &Live| live.places.contains(&place);
-                if !self.live.as_ref().is_some_and(is_under_way) {
-                    self.finish_live()?;
-                    self.start_next(probe)?;
-                }
-                self.hear(place, probe)?
+        let execution = if let Some(judged) = self.judged.remove(&place) {
+            judged
+        } else if let Some(told) = self.known.remove(&place) {
+            self.execution(place, told)?
+        } else {
+            let is_under_way = |live: &Live| live.places.contains(&place);
+            if !self.live.as_ref().is_some_and(is_under_way) {
+                self.finish_live()?;
+                self.start_next(probe)?;
             }
+            self.hear(place, probe)?
         };
         self.next += 1;
         self.note_that_it_ran(place);
@@ -109,7 +115,9 @@ impl CargoEnvironment {
         let Some(first) = self.order.get(self.next).copied() else { return Ok(()) };
         let rest = self.order[self.next..].iter().copied();
         let rest = rest.take_while(|place| place.group == first.group);
-        let rest: Vec<Place> = rest.filter(|place| !self.known.contains_key(place)).collect();
+        let is_open =
+            |place: &Place| !self.known.contains_key(place) && !self.judged.contains_key(place);
+        let rest: Vec<Place> = rest.filter(is_open).collect();
         let start = self.plan(rest)?;
         self.start(start, probe)?;
         self.hold_next(first.group, probe)
@@ -291,7 +299,8 @@ impl CargoEnvironment {
             live.places.len() > 1 && self.standing != Standing::Apart && !live.is_rerun;
         let unexplained = live.work.unexplained_end().filter(|_| is_own_end);
         let unexplained = unexplained.map(|why| format!("`{}` {why}", test_binary(group)));
-        if let Some(why) = &unexplained {
+        // Where tests ran when it died, they are judged for it.
+        if let (Some(why), None) = (&unexplained, live.work.died_among()) {
             locked(&session.own_failure).get_or_insert_with(|| why.clone());
         }
         let told = match told {
@@ -302,12 +311,18 @@ impl CargoEnvironment {
                 return Err(Error::EnvironmentLost { cause });
             }
             TestResult::Unclear => {
-                let again = self.run_again(place, probe)?;
-                // Now it is known who ended the process.
-                if again.outcome.ends_environment() {
-                    locked(&session.own_failure).take_if(|why| Some(&*why) == unexplained.as_ref());
+                let Some((death, running)) = live.work.died_among() else {
+                    return self.run_again(place, probe);
+                };
+                let running = running.into_iter().map(|at| live.places[at]).collect();
+                let is_told = self.judge_a_death(death, running, probe)?;
+                if let (false, Some(why)) = (is_told, unexplained) {
+                    locked(&session.own_failure).get_or_insert(why);
                 }
-                return Ok(again);
+                return match self.judged.remove(&place) {
+                    Some(judged) => Ok(judged),
+                    None => self.run_again(place, probe),
+                };
             }
             TestResult::NeverBegan => {
                 self.keep_what_is_known();
@@ -329,6 +344,55 @@ impl CargoEnvironment {
                 Ok(execution)
             }
         }
+    }
+
+    /// Find out who ended a process in which several tests ran. One that ends its own process again and
+    /// again, alone, is to blame, and the others are as they are alone; else all of them have crashed, and how
+    /// they fare from here on tells. Say whether somebody is blamed for it in either way.
+    fn judge_a_death(&mut self, death: Death, running: Vec<Place>, probe: Probe) -> Result<bool> {
+        let mut alone: HashMap<Place, Execution> = HashMap::new();
+        let mut culprit = None;
+        for place in &running {
+            let mut ran = self.alone(*place, probe)?;
+            if ran.outcome.ends_environment() && culprit.is_none() {
+                let mut times = 1;
+                while times < SURELY && ran.outcome.ends_environment() {
+                    ran = self.alone(*place, probe)?;
+                    times += 1;
+                }
+                culprit = ran.outcome.ends_environment().then_some(*place);
+            }
+            alone.insert(*place, ran);
+        }
+        if culprit.is_none() {
+            let session = Arc::clone(&self.session);
+            let found = session.found()?;
+            let id = |place: &Place| {
+                let group = &found.groups[place.group];
+                group.id(&group.tests[place.index])
+            };
+            for place in &running {
+                let others = running.iter().filter(|other| *other != place);
+                let others: Vec<String> = others.map(|other| format!("`{}`", id(other))).collect();
+                let text = match others.is_empty() {
+                    true => String::new(),
+                    false => format!("{} ran at the same time", others.join(", ")),
+                };
+                let section = Section { text, duration: Duration::ZERO };
+                let message = execution::died(death);
+                alone.insert(*place, execution::crashed(&id(place), &section, message));
+            }
+        }
+        self.judged.extend(alone);
+        // What somebody does by chance may hide what another does for good: the run is not clean then.
+        Ok(culprit.is_none() && !running.is_empty())
+    }
+
+    /// A test in a process of its own.
+    fn alone(&self, place: Place, probe: Probe) -> Result<Execution> {
+        let mut other = Self::new(&self.session, Standing::Apart);
+        other.start(Start::alone(place, None), probe)?;
+        other.hear(place, probe)
     }
 
     /// What a process told about a test, with what it touched.
@@ -358,9 +422,10 @@ impl CargoEnvironment {
     /// failed here is not to get another chance.
     fn bequeath(&mut self) {
         self.keep_what_is_known();
+        let Some(next) = self.order.get(self.next).copied() else { return };
         let known = std::mem::take(&mut self.known);
-        let next = self.order.get(self.next).copied();
-        *locked(&self.session.bequest) = next.map(|next| Bequest { next, known });
+        let judged = std::mem::take(&mut self.judged);
+        locked(&self.session.bequests).insert(next, Bequest { known, judged });
     }
 
     /// What a process with the variable showed, if it is not the variable's doing.
@@ -486,12 +551,12 @@ impl Environment for CargoEnvironment {
         let order = upcoming.iter().map(|test| self.place(test)).collect::<Result<Vec<_>>>()?;
         let session = Arc::clone(&self.session);
         self.check_order(session.found()?, &order)?;
-        let bequest = locked(&session.bequest).take();
-        let bequest =
-            bequest.filter(|it| self.is_the_suites_own() && order.first() == Some(&it.next));
-        self.known = bequest.map(|it| it.known).unwrap_or_default();
+        let next = order.first().filter(|_| self.is_the_suites_own());
+        let bequest = next.and_then(|next| locked(&session.bequests).remove(next));
+        let bequest = bequest.unwrap_or_default();
+        (self.known, self.judged) = (bequest.known, bequest.judged);
         if self.standing == Standing::Suite {
-            session.suite.get_or_init(|| order.clone());
+            locked(&session.suite).push(order.clone());
         }
         (self.order, self.next, self.live, self.ahead) = (order, 0, None, None);
         Ok(())
@@ -536,12 +601,19 @@ impl Environment for CargoEnvironment {
 /// belongs to how they run.
 fn with_the_suites_rest(session: &CargoSession, group: &Group, tests: Vec<Place>) -> Vec<Place> {
     let number = tests.first().map_or(0, |place| place.group);
-    let all: Vec<Place> = match session.suite.get() {
-        Some(suite) => suite.iter().filter(|place| place.group == number).copied().collect(),
-        None => (0..group.tests.len()).map(|index| Place { group: number, index }).collect(),
+    let of_group = |part: &Vec<Place>| -> Vec<Place> {
+        part.iter().filter(|place| place.group == number).copied().collect()
     };
-    if all.starts_with(&tests) { all } else { tests }
+    let parts = locked(&session.suite);
+    let all: Vec<Vec<Place>> = match parts.is_empty() {
+        true => vec![(0..group.tests.len()).map(|index| Place { group: number, index }).collect()],
+        false => parts.iter().map(of_group).collect(),
+    };
+    all.into_iter().find(|all| all.starts_with(&tests)).unwrap_or(tests)
 }
+
+/// So often in a row a test must end its process to be the one that ended that of several.
+const SURELY: usize = 3;
 
 /// What tells the harness how many tests run at a time, as cargo would give it.
 fn threads_in_variables(binary: &Binary) -> Variables {

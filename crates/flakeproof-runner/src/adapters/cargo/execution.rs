@@ -129,19 +129,29 @@ pub(super) fn failure(test: &TestId, name: &str, printed: &str, remark: Option<&
             (remark.lines().map(str::trim).collect(), place_in(remark))
         }
         (None, Some(panic)) => (panic.message.clone(), panic.location.clone()),
-        (None, None) => (vec![returned_error(printed).unwrap_or("the test failed")], None),
+        (None, None) => (Vec::new(), None),
     };
     let own = Location { file: test.to_string(), line: None };
-    let message = in_one_line(&message);
+    let message = match (message.is_empty(), returned_error(printed)) {
+        (true, Some(error)) => error,
+        _ => in_one_line(&message),
+    };
     let signature = Signature::compute(&message, Some(location.as_ref().unwrap_or(&own)));
     let remark = remark.filter(|remark| !printed.contains(remark.trim()));
     let text = [printed.trim(), remark.unwrap_or_default()].join("\n").trim().to_owned();
     Failure { phase: Phase::Call, message, text, location, signature }
 }
 
-/// The error that a test returned: `Error: "bad"`.
-fn returned_error(printed: &str) -> Option<&str> {
-    printed.lines().rev().find(|line| line.starts_with("Error: "))
+/// Lines of an error that belong to what it says.
+const LINES_OF_AN_ERROR: usize = 8;
+
+/// The error that a test returned: `Error: "bad"`, perhaps with its causes on the lines after it.
+fn returned_error(printed: &str) -> Option<String> {
+    let lines: Vec<&str> = printed.lines().map(str::trim).collect();
+    let begin = lines.iter().rposition(|line| line.starts_with("Error: "))?;
+    let error = lines[begin..].iter().take_while(|line| !line.starts_with("stack backtrace:"));
+    let said: Vec<&str> = error.copied().filter(|line| !line.is_empty()).collect();
+    Some(said[..said.len().min(LINES_OF_AN_ERROR)].join(" "))
 }
 
 /// The message with what was compared, where an assertion says that.
@@ -268,6 +278,8 @@ mod tests {
     #[test]
     fn a_returned_error_is_the_message() {
         assert_eq!(failure_in("Error: \"bad\"\n", None).message, "Error: \"bad\"");
+        let caused = failure_in("Error: cannot read\n\nCaused by:\n    it is corrupt\n", None);
+        assert_eq!(caused.message, "Error: cannot read Caused by: it is corrupt");
         assert_eq!(failure_in("", None).message, "the test failed");
     }
 

@@ -8,7 +8,7 @@ use super::process::Foretold;
 use super::session::CargoSession;
 use super::switch::{Launch, Switch};
 use crate::adapter::{Probe, Result};
-use crate::process::{Instructions, Peak, Usage};
+use crate::process::{Death, Instructions, Peak, Usage};
 
 /// What a process is to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +127,14 @@ impl Work {
         match self {
             Self::OneByOne(piece) => piece.unexplained_end(),
             Self::AtOnce(crowd) => crowd.unexplained_end(),
+        }
+    }
+
+    /// How the process died, if nobody knows which of several tests ended it.
+    pub(super) fn died_among(&self) -> Option<(Death, Vec<usize>)> {
+        match self {
+            Self::OneByOne(_) => None,
+            Self::AtOnce(crowd) => crowd.died_among(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use flakeproof_core::{Notice, Surroundings, TestId};
+use flakeproof_core::{Execution, Notice, Surroundings, TestId};
 
 use super::command::CargoCommand;
 use super::control::Controls;
@@ -49,20 +49,20 @@ pub(super) struct CargoSession {
     pub(super) launches: Launches,
     /// Which tests mind what those orders need.
     pub(super) controls: Controls,
-    /// The suite's own order, once it runs.
-    pub(super) suite: OnceLock<Vec<Place>>,
-    /// What an environment of the suite that ended early left to the one after it.
-    pub(super) bequest: Mutex<Option<Bequest>>,
+    /// The suite's own order, in the parts that environments of the suite have run.
+    pub(super) suite: Mutex<Vec<Vec<Place>>>,
+    /// What environments of the suite that ended early left to those after them, by what these begin with.
+    pub(super) bequests: Mutex<HashMap<Place, Bequest>>,
     started: AtomicU32,
     scratch: tempfile::TempDir,
 }
 
 /// How tests ended that ran beside one that ended their process.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bequest {
-    /// What the environment that goes on begins with.
-    pub(super) next: Place,
     pub(super) known: HashMap<Place, TestResult>,
+    /// What it came to for those that ran when it died.
+    pub(super) judged: HashMap<Place, Execution>,
 }
 
 impl CargoSession {
@@ -82,8 +82,8 @@ impl CargoSession {
             can_see_opens: OnceLock::new(),
             launches: Launches::default(),
             controls: Controls::default(),
-            suite: OnceLock::new(),
-            bequest: Mutex::default(),
+            suite: Mutex::default(),
+            bequests: Mutex::default(),
             started: AtomicU32::new(0),
             scratch,
         })
@@ -96,7 +96,8 @@ impl CargoSession {
 
     /// How many tests of a binary cargo would run at the same time.
     pub(super) fn at_once(&self, binary: &Binary) -> usize {
-        let number = |text: &str| text.parse::<usize>().ok();
+        // What is no number of threads the harness itself refuses.
+        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
         let typed = self.command.harness.threads;
         let set = || match binary.variables.get(THREADS) {
             Some(value) => value.as_deref().and_then(number),

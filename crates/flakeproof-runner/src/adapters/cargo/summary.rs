@@ -27,17 +27,29 @@ impl Summary {
     /// may print the summary of another run.
     pub(super) fn read(text: &str, tests: usize) -> Option<Self> {
         let result = text.rfind("\ntest result: ")?;
-        if counted(text[result + 1..].lines().next()?) != tests {
+        let line = text[result + 1..].lines().next()?;
+        if counted(line, &["passed", "failed", "ignored", "measured"]) != tests {
             return None;
         }
         let text = &text[..result];
-        let Some(list) = text.rfind("\nfailures:\n    ") else {
+        let count = counted(line, &["failed"]);
+        if count == 0 {
             let (before, remarks) = (text.trim_end().to_owned(), String::new());
             return Some(Self { before, remarks, failed: Vec::new() });
-        };
+        }
+        let list = text.rfind("\nfailures:\n    ")?;
         let listed = text[list..].lines().filter_map(|line| line.strip_prefix("    "));
-        let failed = listed.map(str::to_owned).collect();
-        let remarks = text[..=list].rfind("\nfailures:\n\n").unwrap_or(list);
+        let failed: Vec<String> = listed.map(str::to_owned).collect();
+        if failed.len() != count {
+            return None;
+        }
+        // A test may have printed the failures of another run.
+        let is_own = |rest: &str| {
+            let head = rest.strip_prefix("\nfailures:\n\n---- ").unwrap_or_default();
+            failed.iter().any(|name| head.starts_with(&format!("{name} stdout ----\n")))
+        };
+        let all = text[..=list].match_indices("\nfailures:\n\n").map(|(at, _)| at);
+        let remarks = all.clone().find(|at| is_own(&text[*at..])).or(all.last()).unwrap_or(list);
         Some(Self {
             before: text[..remarks].trim_end().to_owned(),
             remarks: text[remarks..list].to_owned(),
@@ -54,18 +66,22 @@ impl Summary {
         let head = format!("---- {name} stdout ----\n");
         let start = self.remarks.find(&head)? + head.len();
         let rest = &self.remarks[start..];
-        let text = rest[..rest.find("\n---- ").unwrap_or(rest.len())].trim();
+        let next = self
+            .failed
+            .iter()
+            .filter_map(|name| rest.find(&format!("\n---- {name} stdout ----\n")));
+        let text = rest[..next.min().unwrap_or(rest.len())].trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 }
 
-/// How many tests `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 4 filtered out` is
-/// about.
-fn counted(line: &str) -> usize {
+/// How many tests of some kinds `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 4 filtered
+/// out` is about.
+fn counted(line: &str, kinds: &[&str]) -> usize {
     let counts = line.split_once(". ").map_or("", |(_, counts)| counts).split("; ");
     let of = |count: &str| {
         let (number, what) = count.split_once(' ')?;
-        let is_about = ["passed", "failed", "ignored", "measured"].contains(&what);
+        let is_about = kinds.contains(&what);
         is_about.then(|| number.parse::<usize>().ok())?
     };
     counts.filter_map(of).sum()
@@ -119,5 +135,23 @@ mod tests {
         assert_eq!((passed.before.as_str(), passed.failed.len()), ("ok", 0));
         let other = Summary::read("ok\n\ntest result: ok. 5 passed; 0 failed\n", 1);
         assert_eq!(other, None, "a test printed the summary of another run");
+    }
+
+    #[test]
+    fn what_tests_print_of_other_runs_is_no_part_of_the_end() {
+        let foreign = "test a ... ok\n\nfailures:\n    sample\n\ntest b ... ok\n\n\
+            test result: ok. 2 passed; 0 failed\n";
+        let passed = Summary::read(foreign, 2).expect("a result");
+        assert!(!passed.has_failed("sample") && passed.explains(Death::Exit(0)));
+        let quoted = "\nfailures:\n\n---- a stdout ----\n---- diff ----\nit printed:\n\nfailures:\n\n\
+            ---- x stdout ----\nno\n\nfailures:\n    x\n\n---- b stdout ----\nbad\n\n\
+            failures:\n    a\n    b\n\ntest result: FAILED. 0 passed; 2 failed\n";
+        let failed = Summary::read(quoted, 2).expect("a result");
+        assert!(
+            failed
+                .remark_on("a")
+                .is_some_and(|it| it.starts_with("---- diff") && it.contains("x stdout"))
+        );
+        assert_eq!(failed.remark_on("b").as_deref(), Some("bad"));
     }
 }
