@@ -564,13 +564,22 @@ pub(super) fn run_here(
     Ok(ran)
 }
 
+/// So often an order fails on both sides, and never passes there, until it is the same on both.
+const SAME_ON_BOTH: u32 = 3;
+
 /// Whether the order in turns, here and on the base, tells more about a case.
 fn is_worth_a_turn(case: &Case) -> bool {
-    let is_open = |base: &BaseTrials| {
-        let is_told = base.in_turns.is_hopeless() || base.in_turns.is_plain();
-        base.doubt.is_none() && base.alone.failed == 0 && !is_told
+    let Some(base) = &case.base else { return false };
+    let is_told = base.in_turns.is_hopeless() || base.in_turns.is_plain();
+    let fails_there = base.in_order.failed > 0;
+    let always_fails_there = base.in_order.passed == 0 && base.in_order.failed >= SAME_ON_BOTH;
+    let is_open = match case.shows() {
+        Shown::Flaky(Conditions::InOrder) => true,
+        Shown::OrderDependent => fails_there && !always_fails_there,
+        Shown::Flaky(Conditions::Alone) | Shown::Broken => false,
+        Shown::PassesAlone | Shown::Nothing => false,
     };
-    case.shows() == Shown::Flaky(Conditions::InOrder) && case.base.as_ref().is_some_and(is_open)
+    is_open && !is_told && base.doubt.is_none() && base.alone.failed == 0
 }
 
 /// Whether what is left to learn about a case that ran on the base is how it fares there in order.

@@ -134,7 +134,11 @@ pub(super) fn may_be_more_often(case: &Case, record: &Record) -> bool {
 /// A test that was run here and on the base.
 fn in_turns(case: &Case) -> Option<Comparison> {
     let InTurns { before, now } = sound_base(case)?.in_turns;
-    let Shown::Flaky(conditions) = case.shows() else { return None };
+    let conditions = match case.shows() {
+        Shown::Flaky(conditions) => conditions,
+        Shown::OrderDependent => Conditions::InOrder,
+        Shown::PassesAlone | Shown::Broken | Shown::Nothing => return None,
+    };
     Some(Comparison { conditions, with: ComparedWith::Base, before, now })
 }
 

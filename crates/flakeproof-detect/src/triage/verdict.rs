@@ -254,22 +254,26 @@ fn judge_order(
     evidence: &mut Vec<Evidence>,
 ) -> Verdict {
     let record = record_of(case, experiments);
+    let more_often = rates::more_often(case, &record);
+    let is_more_often = more_often.is_some();
     if record.is_order_dependent() {
         let (passes, failures) = (record.passes, record.failures());
         evidence.push(Evidence::OnRecord { passes, failures });
-        match rates::more_often(case, &record) {
-            None => return Verdict::Flaky,
-            Some(more_often) => evidence.push(more_often),
+        if !is_more_often {
+            return Verdict::Flaky;
         }
     }
     let Some(base) = &case.base else {
+        evidence.extend(more_often.filter(|_| record.is_order_dependent()));
         let why = case.undecided.clone().unwrap_or_else(|| "the base was not run".to_owned());
         let reason = format!("whether the change makes the order matter is not known: {why}");
         evidence.push(Evidence::Undecided { reason });
         return Verdict::Unknown;
     };
     evidence.extend(on_base(base));
+    evidence.extend(more_often);
     match &base.doubt {
+        None if base.in_order.does_both() && is_more_often => Verdict::NewlyFlaky,
         None if base.in_order.failed > 0 && base.alone.passed > 0 => Verdict::Flaky,
         // One that does both alone there may have passed in order by chance.
         _ if base.in_order.only_passed() && !base.alone.does_both() => Verdict::Real,

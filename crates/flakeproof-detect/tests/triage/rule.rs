@@ -265,6 +265,11 @@ fn a_test_that_fails_in_order_now_and_then_is_run_in_order_on_both_sides() {
     let base: fn() -> Scripted = || in_order("FPPPPPPPPPPPP");
     assert_eq!(after_base("FFFP", base), (Some(Verdict::NewlyFlaky), true));
     assert_eq!(after_base("FFFP", passing).0, Some(Verdict::NewlyFlaky));
+    // It fails each time now, and did so now and then.
+    let base: fn() -> Scripted = || in_order("FPPFP");
+    assert_eq!(after_base("F", base), (Some(Verdict::NewlyFlaky), true));
+    let base: fn() -> Scripted = || in_order("F");
+    assert_eq!(after_base("F", base), (Some(Verdict::Flaky), false));
 }
 
 #[test]

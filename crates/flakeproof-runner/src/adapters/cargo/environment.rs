@@ -314,8 +314,8 @@ impl CargoEnvironment {
                 let Some((death, running)) = live.work.died_among() else {
                     return self.run_again(place, probe);
                 };
-                let running = running.into_iter().map(|at| live.places[at]).collect();
-                let is_told = self.judge_a_death(death, running, probe)?;
+                let running: Vec<Place> = running.into_iter().map(|at| live.places[at]).collect();
+                let is_told = self.judge_a_death(death, &running, probe)?;
                 if let (false, Some(why)) = (is_told, unexplained) {
                     locked(&session.own_failure).get_or_insert(why);
                 }
@@ -349,10 +349,10 @@ impl CargoEnvironment {
     /// Find out who ended a process in which several tests ran. One that ends its own process again and
     /// again, alone, is to blame, and the others are as they are alone; else all of them have crashed, and how
     /// they fare from here on tells. Say whether somebody is blamed for it in either way.
-    fn judge_a_death(&mut self, death: Death, running: Vec<Place>, probe: Probe) -> Result<bool> {
+    fn judge_a_death(&mut self, death: Death, running: &[Place], probe: Probe) -> Result<bool> {
         let mut alone: HashMap<Place, Execution> = HashMap::new();
         let mut culprit = None;
-        for place in &running {
+        for place in running {
             let mut ran = self.alone(*place, probe)?;
             if ran.outcome.ends_environment() && culprit.is_none() {
                 let mut times = 1;
@@ -371,7 +371,7 @@ impl CargoEnvironment {
                 let group = &found.groups[place.group];
                 group.id(&group.tests[place.index])
             };
-            for place in &running {
+            for place in running {
                 let others = running.iter().filter(|other| *other != place);
                 let others: Vec<String> = others.map(|other| format!("`{}`", id(other))).collect();
                 let text = match others.is_empty() {
