@@ -357,6 +357,7 @@ impl BaseStage<'_> {
         mut cases: Vec<&mut Case>,
         sink: &mut dyn FnMut(Event),
     ) -> Result<()> {
+        self.see_whether_it_passes_there(&mut cases)?;
         let mut costs = self.head.suite_took * 2;
         for turn in 0..InTurns::most(Isolation::Spawn) {
             let begin = (self.head.clock)();
@@ -373,6 +374,23 @@ impl BaseStage<'_> {
                     })?,
                 }
             }
+            costs = (self.head.clock)().saturating_sub(begin);
+        }
+        Ok(())
+    }
+
+    /// Where a test fails in the order each time here and failed in it once there: whether it passes there, too. In
+    /// most suites the order decides, and there is nothing to compare.
+    fn see_whether_it_passes_there(&self, cases: &mut [&mut Case]) -> Result<()> {
+        let mut costs = self.head.suite_took;
+        for _ in 1..SAME_ON_BOTH {
+            let begin = (self.head.clock)();
+            let wanted = cases.iter_mut().filter(|case| may_pass_there(case));
+            let mut wanted: Vec<&mut Case> = wanted.map(|case| &mut **case).collect();
+            if wanted.is_empty() || begin + costs > self.deadline {
+                break;
+            }
+            self.walk_the_base(&mut wanted, &mut |_, _, _| {})?;
             costs = (self.head.clock)().saturating_sub(begin);
         }
         Ok(())
@@ -564,18 +582,25 @@ pub(super) fn run_here(
     Ok(ran)
 }
 
-/// So often an order fails on both sides, and never passes there, until it is the same on both.
+/// So often an order fails there, and never passes, until it is the same on both sides.
 const SAME_ON_BOTH: u32 = 3;
+
+/// Whether more runs of the base's order may show that what fails in it each time here passes in it.
+fn may_pass_there(case: &Case) -> bool {
+    let is_open = |base: &BaseTrials| {
+        let fails_so_far = base.in_order.failed > 0 && base.in_order.passed == 0;
+        fails_so_far && base.doubt.is_none() && base.alone.failed == 0
+    };
+    case.shows() == Shown::OrderDependent && case.base.as_ref().is_some_and(is_open)
+}
 
 /// Whether the order in turns, here and on the base, tells more about a case.
 fn is_worth_a_turn(case: &Case) -> bool {
     let Some(base) = &case.base else { return false };
     let is_told = base.in_turns.is_hopeless() || base.in_turns.is_plain();
-    let fails_there = base.in_order.failed > 0;
-    let always_fails_there = base.in_order.passed == 0 && base.in_order.failed >= SAME_ON_BOTH;
     let is_open = match case.shows() {
         Shown::Flaky(Conditions::InOrder) => true,
-        Shown::OrderDependent => fails_there && !always_fails_there,
+        Shown::OrderDependent => base.in_order.does_both(),
         Shown::Flaky(Conditions::Alone) | Shown::Broken => false,
         Shown::PassesAlone | Shown::Nothing => false,
     };
