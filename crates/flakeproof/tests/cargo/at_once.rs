@@ -9,7 +9,8 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     who_ends_a_process_is_found_and_what_others_came_to_is_kept,
     tests_that_end_their_process_only_together_have_all_crashed,
     a_line_that_another_program_prints_makes_nothing_pass,
-    a_limit_holds_for_a_test_that_ends_beside_others,
+    a_limit_holds_for_each_test_that_ends_beside_others,
+    a_number_of_threads_that_cargo_refuses_is_no_pass,
 ];
 
 const ONCE: [&str; 8] =
@@ -122,14 +123,28 @@ fn a_line_that_another_program_prints_makes_nothing_pass() {
     );
 }
 
-fn a_limit_holds_for_a_test_that_ends_beside_others() {
+fn a_limit_holds_for_each_test_that_ends_beside_others() {
     let tests = r#"
-    #[test] fn a_waits() { let begun = Instant::now(); until(|| begun.elapsed() > Duration::from_secs(3)); }
-    #[test] fn b_goes_on() { HERE[0].store(true, SeqCst); }
+    fn wait(millis: u64) { let begun = Instant::now(); until(|| begun.elapsed().as_millis() > millis.into()); }
+    #[test] fn a_waits() { wait(6000) }
+    #[test] fn b_waits() { wait(6000) }
+    #[test] fn c_goes_on() { wait(1500) }
+    #[test] fn d_goes_on() { wait(1500) }
+    #[test] fn e_goes_on() { wait(1500) }
+    #[test] fn f_goes_on() { wait(1500) }
 "#;
     let mut options = ONCE.to_vec();
-    options.extend(["--timeout", "2s"]);
-    let run = library(tests).run(&options, &TWO);
-    assert_eq!(run.told("demo::tests::a_waits")[0], "timed_out", "{}", run.text);
-    assert_eq!(run.told("demo::tests::b_goes_on")[0], "passed", "{}", run.text);
+    options.extend(["--timeout", "4s"]);
+    let three = ["--", "--test-threads=3"];
+    let run = library(tests).run(&options, &three);
+    let told = |name: &str| run.told(&format!("demo::tests::{name}"))[0].to_owned();
+    let outcomes = [told("a_waits"), told("b_waits"), told("c_goes_on")];
+    assert_eq!(outcomes, ["timed_out", "timed_out", "passed"], "{}", run.text);
+}
+
+fn a_number_of_threads_that_cargo_refuses_is_no_pass() {
+    let project = library("#[test] fn a() {}\n#[test] fn b() {}\n");
+    let run = project.run(&ONCE, &["--", "--test-threads=0"]);
+    assert_eq!(run.code, Some(6), "{}", run.text);
+    assert!(run.text.contains("must not be 0"), "{}", run.text);
 }

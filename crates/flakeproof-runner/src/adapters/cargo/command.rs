@@ -438,7 +438,7 @@ pub(super) struct HarnessOptions {
     pub(super) is_exact: bool,
     pub(super) ignored: Ignored,
     /// How many tests run at the same time, where that was said.
-    pub(super) threads: Option<usize>,
+    pub(super) threads: Option<String>,
     /// Whether the user only wants a list, or help.
     pub(super) prints_only: bool,
     /// What is passed on as it is.
@@ -478,7 +478,7 @@ impl HarnessOptions {
             "--exact" => self.is_exact = true,
             "--ignored" => self.ignored = Ignored::Only,
             "--include-ignored" => self.ignored = Ignored::Included,
-            "--test-threads" => self.threads = value.and_then(|value| value.parse().ok()),
+            "--test-threads" => self.threads = value,
             "--list" | "--help" | "-h" => self.prints_only = true,
             "-q" => {}
             _ if DECIDED_HERE.contains(&name) => {}

@@ -28,6 +28,8 @@ pub(super) struct Crowd {
     turns: Turns,
     /// What was said of each, and how long it took.
     said: Vec<Option<(Word, Duration)>>,
+    /// How long a test may take.
+    limit: Option<Duration>,
     /// When a test began or ended last.
     last_news: Instant,
     over: Option<Over>,
@@ -40,6 +42,7 @@ pub(super) struct Crowd {
 pub(super) struct HeldCrowd {
     tests: Vec<PieceTest>,
     at_once: usize,
+    limit: Option<Duration>,
     process: HeldProcess,
     heard: Receiver<Said>,
 }
@@ -78,18 +81,18 @@ impl HeldCrowd {
         let (sender, heard) = unbounded();
         let process =
             HeldProcess::new(session, instructions, Box::new(Lines::new(&tests, sender)))?;
-        Ok(Self { tests, at_once, process, heard })
+        let limit = session.settings.timeout;
+        Ok(Self { tests, at_once, limit, process, heard })
     }
 
     /// Start the process.
     pub(super) fn start(self) -> Result<Crowd> {
-        let Self { tests, at_once, process, heard } = self;
-        let begun = Instant::now();
+        let Self { tests, at_once, limit, process, heard } = self;
+        let last_news = Instant::now();
         let process = process.start()?;
-        let turns = Turns::new(tests.len(), at_once, begun);
-        let said = vec![None; tests.len()];
-        let threads = String::new();
-        Ok(Crowd { tests, process, heard, turns, said, last_news: begun, over: None, threads })
+        let turns = Turns::new(tests.len(), at_once, last_news);
+        let (said, over, threads) = (vec![None; tests.len()], None, String::new());
+        Ok(Crowd { tests, process, heard, turns, said, limit, last_news, over, threads })
     }
 }
 
@@ -97,13 +100,7 @@ impl Crowd {
     /// Wait until it is known how a test ended.
     pub(super) fn result_of(&mut self, test: usize, session: &CargoSession) -> Result<TestResult> {
         self.finish(session)?;
-        Ok(match (self.result_at(test), session.settings.timeout) {
-            // It could not be killed without those beside it.
-            (TestResult::Passed(section), Some(limit)) if section.duration > limit => {
-                TestResult::TimedOut(section, String::new())
-            }
-            (told, _) => told,
-        })
+        Ok(self.result_at(test))
     }
 
     /// Wait until all tests ran.
@@ -147,7 +144,7 @@ impl Crowd {
 
     fn listen(&mut self, session: &CargoSession) -> Result<()> {
         // One that hangs is sure to only when nothing else goes on: when it began is concluded, not told.
-        let deadline = session.settings.timeout.map(|limit| self.last_news + limit);
+        let deadline = self.limit.map(|limit| self.last_news + limit);
         match self.process.next(session, &self.heard, deadline)? {
             Next::Heard(said) => self.note(said),
             Next::Died(death) => self.end(Ending::Died(death)),
@@ -182,7 +179,11 @@ impl Crowd {
         let said = self.said[test].as_ref();
         let took = said.map_or(Duration::ZERO, |(_, took)| *took);
         let section = |text: String| Section { text, duration: took };
-        let passed = || TestResult::Passed(section(String::new()));
+        let passed = || match self.limit.is_some_and(|limit| took > limit) {
+            // It could not be killed without those beside it.
+            true => TestResult::TimedOut(section(String::new()), String::new()),
+            false => TestResult::Passed(section(String::new())),
+        };
         let by_the_line = || match said?.0.clone() {
             Word::Ok => Some(passed()),
             Word::Ignored(reason) => Some(TestResult::Ignored(reason)),

@@ -531,7 +531,8 @@ fn instructions(
     let mut variables: Variables = binary.variables.clone();
     variables.extend(session.variables_for_tests(probe.attempt));
     if start.at_once > 1 {
-        words.extend(command.harness.threads.map(|threads| format!("--test-threads={threads}")));
+        let typed = command.harness.threads.iter();
+        words.extend(typed.map(|threads| format!("--test-threads={threads}")));
         variables.extend(threads_in_variables(binary));
     } else {
         words.extend(["--test-threads=1", "--nocapture"].map(str::to_owned));

@@ -145,10 +145,12 @@ impl Work {
             Self::AtOnce(crowd) => crowd.known_results(),
         };
         let is_result = |told: &TestResult| match told {
-            TestResult::Passed(_) | TestResult::Failed(..) | TestResult::Ignored(_) => true,
+            TestResult::Passed(_)
+            | TestResult::Failed(..)
+            | TestResult::Ignored(_)
+            | TestResult::TimedOut(..) => true,
             TestResult::Died(..)
             | TestResult::DiedAfter(..)
-            | TestResult::TimedOut(..)
             | TestResult::Unclear
             | TestResult::NeverBegan
             | TestResult::Lost(..) => false,

@@ -96,15 +96,16 @@ impl CargoSession {
 
     /// How many tests of a binary cargo would run at the same time.
     pub(super) fn at_once(&self, binary: &Binary) -> usize {
-        // What is no number of threads the harness itself refuses.
-        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number > 0);
-        let typed = self.command.harness.threads;
         let set = || match binary.variables.get(THREADS) {
-            Some(value) => value.as_deref().and_then(number),
-            None => std::env::var(THREADS).ok().as_deref().and_then(number),
+            Some(value) => value.clone(),
+            None => std::env::var(THREADS).ok(),
         };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        typed.or_else(set).unwrap_or_else(cores)
+        match self.command.harness.threads.clone().or_else(set) {
+            // What is no number the harness itself refuses, if it is left the choice.
+            Some(asked) => asked.parse().ok().filter(|number| *number > 0).unwrap_or(2),
+            None => cores(),
+        }
     }
 
     /// A new folder for temporary files.
