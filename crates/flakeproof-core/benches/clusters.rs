@@ -53,7 +53,8 @@ fn timeline(tests: u32, runs: u32, percent: u64, causes: u32) -> Timeline {
         test: format!("tests/test_{number}.py::test").into(),
         marks: (0..runs).map(|run| mark(number, run)).collect(),
     };
-    Timeline { runs: (0..runs).map(run).collect(), tests: (0..tests).map(test).collect() }
+    let tests = (0..tests).map(test).collect();
+    Timeline { runs: (0..runs).map(run).collect(), tests, others: Vec::new() }
 }
 
 /// A number that looks like chance and is the same every time.

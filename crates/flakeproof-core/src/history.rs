@@ -1,6 +1,6 @@
 //! What a history of runs must be able to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,16 @@ pub trait History: Send {
     /// # Errors
     /// When the history cannot be read.
     fn timeline(&self) -> Result<Timeline, HistoryError>;
+
+    /// The timeline of the tests about which there is something to say: those that ever did anything but pass,
+    /// be skipped or fail in an outage, those that may have been renamed, and these. How long passes took is
+    /// left out. It takes much less to read where most tests just pass.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    fn brief_timeline(&self, _with: &[TestId]) -> Result<Timeline, HistoryError> {
+        self.timeline()
+    }
 
     /// The open run proves nothing about its code, which changed while it ran.
     ///
@@ -158,11 +168,14 @@ pub trait History: Send {
     /// When the history cannot be read.
     fn past_findings(&self) -> Result<BTreeMap<TestId, Vec<PastFinding>>, HistoryError>;
 
-    /// How tests failed, the latest first, each way once; of each test only the latest few.
+    /// How these tests failed, or all, the latest first, each way once; of each test only the latest few.
     ///
     /// # Errors
     /// When the history cannot be read.
-    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError>;
+    fn past_failures(
+        &self,
+        of: Option<&BTreeSet<TestId>>,
+    ) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError>;
 
     /// The latest hunt.
     ///

@@ -99,6 +99,6 @@ pub use standing::{Standing, Streak};
 pub use state::{LeftBehind, LeftKind, State};
 pub use suite::{CollectionProblem, Suite, SuiteTest, TestId};
 pub use thresholds::{Region, Thresholds, ThresholdsError};
-pub use timeline::{Again, Mark, PastRun, TestTimeline, Timeline};
+pub use timeline::{Again, LeftOut, Mark, PastRun, TestTimeline, Timeline};
 pub use trial::{TrialFailure, TrialRecord};
 pub use two_samples::TwoSamples;

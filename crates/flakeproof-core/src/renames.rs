@@ -182,7 +182,7 @@ mod tests {
                 .collect(),
         };
         let runs = (0..10).map(|_| PastRun::default()).collect();
-        Timeline { runs, tests: tests.iter().map(test).collect() }
+        Timeline { runs, tests: tests.iter().map(test).collect(), others: Vec::new() }
     }
 
     fn rename(from: &str, to: &str) -> Rename {

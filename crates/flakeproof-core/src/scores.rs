@@ -100,6 +100,15 @@ pub struct Outage {
     pub tests: u32,
 }
 
+impl Outage {
+    /// Whether so many failures are one: enough of them, and of enough tests.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        let (failed, tests) = (self.failed as usize, self.tests as usize);
+        failed >= OUTAGE_TESTS && failed * OUTAGE_SHARE >= tests
+    }
+}
+
 impl Scores {
     /// Reckon the scores of every test from its runs and from what hunts found.
     #[must_use]
@@ -126,7 +135,9 @@ impl Scores {
         let mut tests: Vec<TestScore> =
             judged.iter().map(|marks| marks.score(newest, &shares)).collect();
         tests.sort_by(|one, other| one.test.cmp(&other.test));
-        let executions = timeline.tests.iter().map(|test| test.marks.len() as u64).sum();
+        let marks: u64 = timeline.tests.iter().map(|test| test.marks.len() as u64).sum();
+        let others = timeline.others.iter().flat_map(|it| [it.passed, it.failed, it.skipped]);
+        let executions = marks + others.map(u64::from).sum::<u64>();
         Self { tests, outages, executions }
     }
 
@@ -228,6 +239,9 @@ impl TestScore {
 /// The outages, and how each test fared with them; both in one go through all marks, which are many.
 fn counts(timeline: &Timeline) -> (Vec<Outage>, Vec<Tally>) {
     let mut counts = vec![(0_u32, 0_u32); timeline.runs.len()];
+    for (count, others) in counts.iter_mut().zip(&timeline.others) {
+        *count = (others.failed, others.passed + others.failed);
+    }
     let mut tally = |test: &TestTimeline| {
         let mut tally = Tally::default();
         for mark in &test.marks {
@@ -244,9 +258,8 @@ fn counts(timeline: &Timeline) -> (Vec<Outage>, Vec<Tally>) {
     };
     let tallies = timeline.tests.iter().map(&mut tally).collect();
     let outage = |(run, (failed, tests)): (u32, (u32, u32))| {
-        let is_outage =
-            failed as usize >= OUTAGE_TESTS && failed as usize * OUTAGE_SHARE >= tests as usize;
-        is_outage.then_some(Outage { run, failed, tests })
+        let outage = Outage { run, failed, tests };
+        outage.is_one().then_some(outage)
     };
     ((0..).zip(counts).filter_map(outage).collect(), tallies)
 }
@@ -293,6 +306,7 @@ mod tests {
         Timeline {
             runs: codes.chars().map(run).collect(),
             tests: tests.iter().enumerate().map(test).collect(),
+            others: Vec::new(),
         }
     }
 

@@ -18,6 +18,19 @@ pub struct Timeline {
     pub runs: Vec<PastRun>,
     /// The tests, with what the runs saw of them.
     pub tests: Vec<TestTimeline>,
+    /// The tests that are left out, in each run; empty where none is.
+    pub others: Vec<LeftOut>,
+}
+
+/// Tests of a run of which a timeline says no more than how many they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// They passed at their first attempt.
+    pub passed: u32,
+    /// They failed at their first attempt, in an [outage](crate::Outage).
+    pub failed: u32,
+    /// They were skipped.
+    pub skipped: u32,
 }
 
 /// A run as the history remembers it.
@@ -213,7 +226,7 @@ mod tests {
         let skipped =
             TestTimeline { test: "skipped".into(), marks: vec![mark(6, Outcome::Skipped, 0)] };
         let runs = (0..8).map(|number| run(&number.to_string())).collect();
-        let timeline = Timeline { runs, tests: vec![often, fails, skipped] };
+        let timeline = Timeline { runs, tests: vec![often, fails, skipped], ..Timeline::default() };
         let times = |counts: &dyn Fn(&PastRun) -> bool| -> Vec<(String, u128)> {
             let times = timeline.usual_times(counts);
             times.into_iter().map(|(test, time)| (test.to_string(), time.as_millis())).collect()

@@ -1,21 +1,25 @@
-//! How much does a team's history in PostgreSQL take, and how long do jobs wait that finish together?
+//! How much does a team's history take, in PostgreSQL and in segments, and how long do jobs wait that finish
+//! together?
 //!
 //! `cargo bench -p flakeproof-store --bench a_team` asks it of 1,000,000 executions (100 runs of 10,000
-//! tests) and of 100 processes; without `--bench` both are much fewer. `FLAKEPROOF_TEAM_RUNS` names another
-//! number of runs, such as 1,000 for ten million executions.
+//! tests) and of 100 processes; without `--bench` both are much fewer. `FLAKEPROOF_TEAM_TESTS` names another
+//! number of tests, such as 1,000,000 for a hundred million executions, `FLAKEPROOF_TEAM_STORE` only one of
+//! `postgres`, `segments` and `together`, and `FLAKEPROOF_TEAM_URL` a database that stays, and is filled only the first time.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
     Attempt, Cluster, Execution, ExitCode, Failure, Findings, History, HistoryError, Origin,
     Outcome, Phase, RunFacts, RunRecord, Scores, Seed, Signature, SuiteCounts, Surroundings,
-    TreeState,
+    TestId, TreeState,
 };
-use flakeproof_store::{PostgresAddress, PostgresHistory, StoreUrl};
+use flakeproof_store::{ObjectHistory, PostgresAddress, PostgresHistory, StoreLocation, StoreUrl};
 use flakeproof_testkit::postgres::{Server, database_of};
 
 type Failed = Box<dyn std::error::Error>;
@@ -31,6 +35,20 @@ fn main() -> Result<(), Failed> {
         return job(url, number.parse()?, tests.parse()?);
     }
     let is_bench = arguments.iter().any(|argument| argument == "--bench");
+    let number = |name: &str| std::env::var(name).ok().map(|it| it.parse::<usize>()).transpose();
+    let runs = number("FLAKEPROOF_TEAM_RUNS")?.unwrap_or(if is_bench { 100 } else { 3 });
+    let tests = number("FLAKEPROOF_TEAM_TESTS")?.unwrap_or(if is_bench { 10_000 } else { 300 });
+    let only = std::env::var("FLAKEPROOF_TEAM_STORE").ok();
+    let is_wanted = |store: &str| only.as_ref().is_none_or(|only| only == store);
+    if is_wanted("segments") {
+        in_segments(runs, tests)?;
+    }
+    if let Ok(url) = std::env::var("FLAKEPROOF_TEAM_URL") {
+        return in_postgres(&url, None, runs, tests);
+    }
+    if !is_wanted("postgres") && !is_wanted("together") {
+        return Ok(());
+    }
     let server = match Server::start() {
         Ok(server) => server,
         Err(why) => {
@@ -38,53 +56,119 @@ fn main() -> Result<(), Failed> {
             return Ok(());
         }
     };
-    let runs = std::env::var("FLAKEPROOF_TEAM_RUNS").ok().map(|runs| runs.parse()).transpose()?;
-    long(&server, if is_bench { (runs.unwrap_or(100), 10_000) } else { (3, 100) })?;
-    together(&server, if is_bench { (100, 1000) } else { (3, 100) })
+    if is_wanted("postgres") {
+        in_postgres(&server.fresh_database(), Some(&server), runs, tests)?;
+    }
+    if is_wanted("together") {
+        together(&server, if is_bench { (100, 1000) } else { (3, 100) })?;
+    }
+    Ok(())
 }
 
-/// A long history.
-fn long(server: &Server, (runs, tests): (usize, usize)) -> Result<(), Failed> {
-    let url = server.fresh_database();
-    let mut history = open(&url)?;
+/// A long history in a database, which is filled unless it was before.
+fn in_postgres(
+    url: &str,
+    server: Option<&Server>,
+    runs: usize,
+    tests: usize,
+) -> Result<(), Failed> {
+    println!("in PostgreSQL:");
+    let mut history = open(url)?;
+    if !history.has_run("0")? {
+        fill(&mut history, runs, tests)?;
+    }
+    drop(history);
+    if let Some(server) = server {
+        server.sql(database_of(url), "VACUUM (ANALYZE)");
+    }
+    let history = open(url)?;
+    println!("room                 {} MB", history.stats()?.bytes / 1_000_000);
+    ask(&history)
+}
+
+/// A long history in segments, and a reader who has none of them yet.
+fn in_segments(runs: usize, tests: usize) -> Result<(), Failed> {
+    println!("in segments:");
+    let folder = tempfile::tempdir()?;
+    let place = |name: &str| folder.path().join(name);
+    let url = StoreUrl::new(&format!("file://{}", place("segments").display())).ok_or("no URL")?;
+    let StoreLocation::Objects(address) = url.locate("shop")? else {
+        return Err("no objects".into());
+    };
+    let machine = |name: &str| address.clone().with_cache(place(name));
+    fill(&mut ObjectHistory::open(&machine("writer.db"))?, runs, tests)?;
+    println!("room                 {} MB", bytes_below(&place("segments"))? / 1_000_000);
+    for name in ["writer.db", "writer.db-wal", "writer.db-shm"] {
+        // Another machine does not have it.
+        let _ = std::fs::remove_file(place(name));
+    }
+    let fetching = Instant::now();
+    let reader = ObjectHistory::open(&machine("reader.db"))?;
+    println!("fetched in           {:.2?}", fetching.elapsed());
+    println!(
+        "room for the copy    {} MB",
+        std::fs::metadata(place("reader.db"))?.len() / 1_000_000
+    );
+    measure("nothing new          ", 3, || ObjectHistory::look(&machine("reader.db")).map(drop))?;
+    ask(&reader)
+}
+
+fn bytes_below(folder: &Path) -> std::io::Result<u64> {
+    let mut bytes = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_folder = entry.file_type()?.is_dir();
+        bytes += if is_folder { bytes_below(&entry.path())? } else { entry.metadata()?.len() };
+    }
+    Ok(bytes)
+}
+
+fn fill(history: &mut dyn History, runs: usize, tests: usize) -> Result<(), Failed> {
     let filling = Instant::now();
     for number in 0..runs {
-        keep(&mut history, number, tests)?;
+        keep(history, number, runs, tests)?;
     }
     let took = filling.elapsed();
     let executions = runs * tests;
     let rate = executions as f64 / took.as_secs_f64();
     println!("{executions} executions of {tests} tests in {took:.1?}: {rate:.0} each second");
-    server.sql(database_of(&url), "ANALYZE");
-    let stats = history.stats()?;
-    println!("room                 {} MB", stats.bytes / 1_000_000);
-    drop(history);
-    let history = open(&url)?;
-    measure("list", 5, || {
+    Ok(())
+}
+
+/// What commands ask of a long history.
+fn ask(history: &dyn History) -> Result<(), Failed> {
+    measure("list", 3, || {
         let hunted = history.known_flaky()?;
-        let timeline = history.timeline()?;
+        let timeline = history.brief_timeline(&[])?;
         let scores = Scores::new(&timeline, &hunted);
-        if !Cluster::all(&timeline, &scores).is_empty() {
-            history.past_failures()?;
+        let clusters = Cluster::all(&timeline, &scores);
+        let clustered: BTreeSet<TestId> = clusters.into_iter().flat_map(|it| it.tests).collect();
+        if !clustered.is_empty() {
+            history.past_failures(Some(&clustered))?;
         }
         history.causes().map(drop)
     })?;
-    measure("timeline alone", 3, || history.timeline().map(drop))?;
-    let timeline = history.timeline()?;
+    measure("brief timeline alone", 3, || history.brief_timeline(&[]).map(drop))?;
+    let timeline = history.brief_timeline(&[])?;
+    println!("tests to be told of  {}", timeline.tests.len());
     let scores = Scores::from_timeline(&timeline);
-    measure("scores alone", 3, || {
-        drop(Scores::from_timeline(&timeline));
-        Ok(())
-    })?;
     measure("clusters alone", 3, || {
         drop(Cluster::all(&timeline, &scores));
         Ok(())
     })?;
-    measure("failures and findings", 5, || {
+    measure("report", 1, || {
+        let hunted = history.known_flaky()?;
+        let timeline = history.timeline()?;
+        let scores = Scores::new(&timeline, &hunted);
+        drop(Cluster::all(&timeline, &scores));
         history.past_findings()?;
-        history.past_failures().map(drop)
+        history.past_failures(None).map(drop)
     })?;
-    measure("durations", 5, || history.durations().map(drop))?;
+    measure("failures and findings", 3, || {
+        history.past_findings()?;
+        history.past_failures(None).map(drop)
+    })?;
+    measure("durations", 1, || history.durations().map(drop))?;
     measure("last_pass", 200, || history.last_pass(&id(17).into()).map(drop))?;
     measure("past_outcomes", 50, || history.past_outcomes(&id(17).into()).map(drop))
 }
@@ -137,7 +221,7 @@ fn job(url: &str, number: usize, tests: usize) -> Result<(), Failed> {
     println!("ready");
     std::io::stdin().read_line(&mut String::new())?;
     let sending = Instant::now();
-    keep(&mut open(url)?, number, tests)?;
+    keep(&mut open(url)?, number, usize::MAX, tests)?;
     println!("{}", sending.elapsed().as_secs_f64());
     Ok(())
 }
@@ -148,13 +232,28 @@ fn open(url: &str) -> Result<PostgresHistory, Failed> {
     PostgresHistory::open(address).map_err(Into::into)
 }
 
-/// Keep a run in which one test in a hundred fails.
-fn keep(history: &mut dyn History, number: usize, tests: usize) -> Result<(), HistoryError> {
+/// Keep one of so many runs. One test in a hundred is flaky and fails in one run of twenty, one in a thousand
+/// breaks in the last runs, and the run in the middle is an outage of a third of all tests.
+fn keep(
+    history: &mut dyn History,
+    number: usize,
+    runs: usize,
+    tests: usize,
+) -> Result<(), HistoryError> {
     history.begin(&run(number))?;
-    let fails = |test: usize| (test + number * 7).is_multiple_of(100);
+    let fails = |test: usize| {
+        let chance = Seed(7).split(&format!("{test} {number}")).0 % 20;
+        let is_broken = test % 1000 == 1 && number > runs / 10 * 9;
+        test.is_multiple_of(100) && chance == 0
+            || is_broken
+            || number == runs / 2 && test.is_multiple_of(3)
+    };
     let outcome = |test| if fails(test) { Outcome::Failed } else { Outcome::Passed };
-    let attempts: Vec<Attempt> = (0..tests).map(|test| attempt(test, outcome(test))).collect();
-    attempts.chunks(BATCH).try_for_each(|batch| history.record(batch))?;
+    for first in (0..tests).step_by(BATCH) {
+        let batch = first..tests.min(first + BATCH);
+        let batch: Vec<Attempt> = batch.map(|test| attempt(test, outcome(test))).collect();
+        history.record(&batch)?;
+    }
     history.finish(&findings())
 }
 

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use flakeproof_core::{Mark, Outcome, PastRun, TestId, TestTimeline, Timeline, Verdict};
-use rusqlite::{Connection, MAIN_DB, Row, named_params};
+use rusqlite::{Connection, MAIN_DB, Row, named_params, params};
 
+use crate::brief::{self, DamagedRun, Told};
 use crate::marks::{Marks, Unpacking};
+use crate::runs::json;
 
 const PUT: &str = "INSERT OR REPLACE INTO digest (run, marks) VALUES (:run, :marks)";
 
@@ -15,7 +17,12 @@ pub(crate) fn put(connection: &Connection, run: i64, marks: &Marks) -> rusqlite:
     connection
         .prepare_cached(PUT)?
         .execute(named_params! { ":run": run, ":marks": marks.packed() })?;
-    Ok(())
+    put_brief(connection, run, &marks.brief())
+}
+
+fn put_brief(connection: &Connection, run: i64, brief: &[u8]) -> rusqlite::Result<()> {
+    const PUT: &str = "INSERT OR REPLACE INTO brief (run, marks) VALUES (?1, ?2)";
+    connection.prepare_cached(PUT)?.execute(params![run, brief]).map(drop)
 }
 
 /// How every test fared in every run.
@@ -23,9 +30,36 @@ pub(crate) fn timeline(connection: &Connection) -> rusqlite::Result<Timeline> {
     if !connection.is_readonly(MAIN_DB)? {
         keep_missing(connection)?;
     }
-    let (runs, packed) = runs(connection)?;
+    let (runs, packed) = runs(connection, Form::Whole)?;
     let (numbers, ids) = tests(connection)?;
     unpacked(runs, &packed, &numbers, ids).map_err(|DamagedDigest(run)| damaged(run))
+}
+
+/// How the tests fared about which there is something to say, and these.
+pub(crate) fn brief_timeline(
+    connection: &Connection,
+    with: &[TestId],
+) -> rusqlite::Result<Timeline> {
+    const WITH: &str = "SELECT number FROM test WHERE id IN (SELECT value FROM json_each(?1))";
+    const IDS: &str = "
+        SELECT number, id FROM test WHERE number IN (SELECT value FROM json_each(?1))";
+    if !connection.is_readonly(MAIN_DB)? {
+        keep_missing(connection)?;
+    }
+    let (runs, packed) = runs(connection, Form::Brief)?;
+    let (numbers, packed): (Vec<i64>, Vec<Vec<u8>>) = packed.into_iter().unzip();
+    let with: Vec<i64> = connection
+        .prepare_cached(WITH)?
+        .query_map([json(&with)?], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let told = Told::of(&packed, &with).map_err(|DamagedRun(at)| damaged(numbers[at]))?;
+    let ids: HashMap<i64, TestId> = connection
+        .prepare_cached(IDS)?
+        .query_map([json(&told.tests)?], |row| {
+            Ok((row.get(0)?, TestId::from(row.get::<_, String>(1)?)))
+        })?
+        .collect::<rusqlite::Result<_>>()?;
+    Ok(told.timeline(runs, &ids))
 }
 
 /// The digest of the run with this number cannot be read.
@@ -51,7 +85,7 @@ pub(crate) fn unpacked(
             run.duration = Duration::from_millis(column.milliseconds);
         }
     }
-    Ok(Timeline { runs, tests })
+    Ok(Timeline { runs, tests, others: Vec::new() })
 }
 
 /// All tests by number: their numbers and their ids.
@@ -141,17 +175,31 @@ impl<'b> Column<'b> {
 /// The digest of a run, with the run's number.
 pub(crate) type Packed = (i64, Vec<u8>);
 
+/// In which form digests are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Brief,
+}
+
 /// All runs, oldest first, and the digest of each.
-fn runs(connection: &Connection) -> rusqlite::Result<(Vec<PastRun>, Vec<Packed>)> {
+fn runs(connection: &Connection, form: Form) -> rusqlite::Result<(Vec<PastRun>, Vec<Packed>)> {
     let open = of_executions(connection, &not_digested(connection)?)?;
     let (mut runs, mut packed, mut codes) = (Vec::new(), Vec::new(), HashMap::new());
     let mut statement = connection.prepare_cached(RUNS)?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query([form == Form::Brief])?;
     while let Some(row) = rows.next()? {
         let number: i64 = row.get("number")?;
-        let bytes = match row.get_ref("marks")?.as_blob_or_null()? {
-            Some(bytes) => bytes.to_vec(),
-            None => open.get(&number).map(Marks::packed).unwrap_or_default(),
+        let brief = row.get_ref("brief")?.as_blob_or_null()?;
+        let whole = row.get_ref("marks")?.as_blob_or_null()?;
+        let bytes = match (form, brief, whole) {
+            (Form::Brief, Some(brief), _) => brief.to_vec(),
+            (Form::Brief, None, Some(whole)) => {
+                brief::of_digest(whole).map_err(|_| damaged(number))?
+            }
+            (Form::Brief, None, None) => open.get(&number).map(Marks::brief).unwrap_or_default(),
+            (Form::Whole, _, Some(whole)) => whole.to_vec(),
+            (Form::Whole, _, None) => open.get(&number).map(Marks::packed).unwrap_or_default(),
         };
         runs.push(past_run(row, &mut codes)?);
         packed.push((number, bytes));
@@ -177,8 +225,11 @@ const RUNS: &str = "
                 THEN run.tree || (run.surroundings ->> 'runtime') || (run.surroundings ->> 'packages')
            END AS code,
            coalesce((julianday(run.finished) - julianday(run.started)) * 86400, 0) AS seconds,
-           digest.marks
-      FROM run LEFT JOIN digest ON digest.run = run.number
+           CASE WHEN ?1 THEN brief.marks END AS brief,
+           CASE WHEN NOT ?1 OR brief.run IS NULL THEN digest.marks END AS marks
+      FROM run
+      LEFT JOIN digest ON digest.run = run.number
+      LEFT JOIN brief ON brief.run = run.number
      WHERE run.origin = 'run' OR run.state = 'finished'
      ORDER BY run.started, run.number";
 
@@ -214,7 +265,21 @@ pub(crate) fn keep_missing(connection: &Connection) -> rusqlite::Result<()> {
         .collect::<rusqlite::Result<_>>()?;
     let digests = of_executions(connection, &missing)?;
     let empty = Marks::default();
-    missing.iter().try_for_each(|run| put(connection, *run, digests.get(run).unwrap_or(&empty)))
+    missing.iter().try_for_each(|run| put(connection, *run, digests.get(run).unwrap_or(&empty)))?;
+    keep_missing_briefs(connection)
+}
+
+/// Make the brief form of the digests that an older version kept.
+fn keep_missing_briefs(connection: &Connection) -> rusqlite::Result<()> {
+    const MISSING: &str = "SELECT run, marks FROM digest WHERE run NOT IN (SELECT run FROM brief)";
+    let mut statement = connection.prepare_cached(MISSING)?;
+    let missing: Vec<Packed> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    missing.iter().try_for_each(|(run, digest)| {
+        // One that is damaged is told when it is read.
+        brief::of_digest(digest).map_or(Ok(()), |brief| put_brief(connection, *run, &brief))
+    })
 }
 
 fn not_digested(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
@@ -234,7 +299,7 @@ fn of_executions(connection: &Connection, runs: &[i64]) -> rusqlite::Result<Hash
         return Ok(digests);
     }
     let mut statement = connection.prepare_cached(EXECUTIONS)?;
-    let mut rows = statement.query([crate::runs::json(&runs)?])?;
+    let mut rows = statement.query([json(&runs)?])?;
     while let Some(row) = rows.next()? {
         let outcome = row.get_ref(3)?.as_str()?;
         let Some(outcome) = Outcome::from_word(outcome) else { continue };

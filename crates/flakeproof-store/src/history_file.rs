@@ -188,13 +188,14 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// The SQL that leads to version 1, 2, …; a published one never changes.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0001_runs_and_executions.sql"),
     include_str!("migrations/0002_features.sql"),
     include_str!("migrations/0003_hunts.sql"),
     include_str!("migrations/0004_digests.sql"),
     include_str!("migrations/0005_conditions.sql"),
     include_str!("migrations/0006_causes.sql"),
+    include_str!("migrations/0007_briefs.sql"),
 ];
 
 /// The version of a schema, 0 in an empty file.

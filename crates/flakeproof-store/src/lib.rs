@@ -10,6 +10,7 @@
 //!
 //! All SQL of flakeproof is in this crate, as text that can be pasted into a shell of the database.
 
+mod brief;
 mod causes;
 mod digests;
 mod exchange;
@@ -24,6 +25,7 @@ mod past;
 mod postgres;
 mod prune;
 mod runs;
+mod spans;
 mod sqlite;
 mod stats;
 mod store;
@@ -34,7 +36,7 @@ pub use exchange::{RunEnd, SyncError, Synced, WholeFinding, WholeHunt, WholeRun,
 pub use export::{Cell, Column, ColumnType, ExportError, StoredTable};
 pub use location::{LocationError, StoreLocation, StoreUrl, project_folder};
 pub use memory::MemoryHistory;
-pub use objects::{Folded, ObjectHistory, ObjectsAddress, Skipped};
+pub use objects::{Folded, ObjectHistory, ObjectsAddress, SharedHunt, Skipped};
 pub use postgres::{
     Claim, Collected, CoordinatorPulse, FleetCoordinator, FleetFound, FleetPlan, FleetPulse,
     FleetTaken, FleetUnit, FleetWorker, PostgresAddress, PostgresHistory, QueuedTrial, StuckTrial,

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use flakeproof_core::{Again, Attempt, Mark, Outcome, Stage, Verdict};
 
+use crate::brief;
+
 /// How tests fared in a run, by the number of the test.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Marks(BTreeMap<i64, Mark>);
@@ -42,6 +44,11 @@ impl Marks {
         if let Some(mark) = self.0.get_mut(&test) {
             mark.verdict = Some(verdict);
         }
+    }
+
+    /// The packed form without how long passes took.
+    pub(crate) fn brief(&self) -> Vec<u8> {
+        brief::packed(self.0.iter().map(|(test, mark)| (*test, mark)))
     }
 
     /// The packed form.
@@ -121,9 +128,9 @@ const VERDICTS: [Option<Verdict>; 6] = [
     Some(Verdict::Unrelated),
 ];
 
-/// Three bits for the outcome, two for reruns, three for the verdict. The order of the words is part
+/// How a test fared, as a byte: three bits for the outcome, two for reruns, three for the verdict. The order of the words is part
 /// of the form.
-fn flags(mark: &Mark) -> u8 {
+pub(crate) fn flags(mark: &Mark) -> u8 {
     fn place<T: PartialEq>(all: &[T], it: &T) -> u8 {
         all.iter().position(|known| known == it).and_then(|at| u8::try_from(at).ok()).unwrap_or(0)
     }
@@ -141,14 +148,16 @@ const OUTCOMES: [Outcome; 6] = [
     Outcome::TimedOut,
 ];
 
-fn unflagged(flags: u8) -> Option<(Outcome, Again, Option<Verdict>)> {
+/// What [`flags`] made a byte of.
+pub(crate) fn unflagged(flags: u8) -> Option<(Outcome, Again, Option<Verdict>)> {
     let outcome = OUTCOMES.get(usize::from(flags & 7))?;
     let again = AGAIN.get(usize::from(flags >> 3 & 3))?;
     let verdict = VERDICTS.get(usize::from(flags >> 5))?;
     Some((*outcome, *again, *verdict))
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+/// Write a number, seven bits at a time, the lowest first.
+pub(crate) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -156,7 +165,8 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u64> {
+/// Read a number that [`put`] wrote.
+pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for place in 0..10 {
         let (byte, rest) = bytes.split_first()?;

@@ -195,6 +195,7 @@ impl History for MemoryHistory {
         Ok(Timeline {
             runs: self.runs.iter().enumerate().map(past).collect(),
             tests: self.marks.iter().map(test).collect(),
+            others: Vec::new(),
         })
     }
 
@@ -323,14 +324,18 @@ impl History for MemoryHistory {
         Ok(self.findings.iter().map(|(test, all)| (test.clone(), latest(all))).collect())
     }
 
-    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+    fn past_failures(
+        &self,
+        of: Option<&BTreeSet<TestId>>,
+    ) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
         let latest = |ways: &Vec<FailureWay>| {
             let mut ways: Vec<PastFailure> = ways.iter().map(|it| self.past_failure(it)).collect();
             ways.sort_by(|one, other| other.last.cmp(&one.last));
             ways.truncate(MOST_OF_A_TEST);
             ways
         };
-        Ok(self.ways.iter().map(|(test, all)| (test.clone(), latest(all))).collect())
+        let ways = self.ways.iter().filter(|(test, _)| of.is_none_or(|of| of.contains(*test)));
+        Ok(ways.map(|(test, all)| (test.clone(), latest(all))).collect())
     }
 
     fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {

@@ -1,15 +1,15 @@
 //! What pages show besides scores: what was said about failures, how tests failed, the latest hunt.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flakeproof_core::{
     FrontPoint, HuntOverview, HuntSummary, HuntedTest, Kind, PastFailure, PastFinding, PastOutcome,
     Signature, TestId, TreeState,
 };
 use rusqlite::types::Type;
-use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params_from_iter};
 
-use crate::runs::{RULES, RunNumber, from_json};
+use crate::runs::{RULES, RunNumber, from_json, json};
 use crate::worded::Worded;
 
 const OUTCOMES: &str = "
@@ -68,7 +68,7 @@ const FINDINGS: &str = "
 pub(crate) fn findings(
     connection: &Connection,
 ) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFinding>>> {
-    few_of_each(connection, FINDINGS, |row| {
+    few_of_each(connection, FINDINGS, &[], |row| {
         let verdict: String = row.get(3)?;
         let kind: Option<String> = row.get(4)?;
         Ok(PastFinding {
@@ -87,6 +87,7 @@ pub(crate) fn worded<T: Worded>(column: usize, word: &str) -> rusqlite::Result<T
         .map_err(|why| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, why.into()))
 }
 
+/// Of all tests; of these alone where `{of}` says so.
 const FAILURES: &str = "
     SELECT test.id, coalesce(execution.message, ''), count(DISTINCT execution.run),
            max(run.started) AS last, signature.text
@@ -94,7 +95,7 @@ const FAILURES: &str = "
       JOIN test ON test.number = execution.test
       JOIN run ON run.number = execution.run
       LEFT JOIN signature ON signature.number = execution.signature
-     WHERE execution.outcome NOT IN ('passed', 'skipped')
+     WHERE execution.outcome NOT IN ('passed', 'skipped') {of}
      GROUP BY execution.test, execution.message
      ORDER BY last DESC";
 
@@ -102,8 +103,14 @@ const FAILURES: &str = "
 /// execution: SQLite takes the other columns from the row that has the greatest time.
 pub(crate) fn failures(
     connection: &Connection,
+    of: Option<&BTreeSet<TestId>>,
 ) -> rusqlite::Result<BTreeMap<TestId, Vec<PastFailure>>> {
-    few_of_each(connection, FAILURES, |row| {
+    const OF: &str = "
+       AND execution.test IN (SELECT number FROM test
+                               WHERE id IN (SELECT value FROM json_each(?1)))";
+    let query = FAILURES.replace("{of}", if of.is_some() { OF } else { "" });
+    let of = of.map(json).transpose()?;
+    few_of_each(connection, &query, of.as_slice(), |row| {
         let signature: Option<String> = row.get(4)?;
         Ok(PastFailure {
             message: row.get(1)?,
@@ -118,11 +125,12 @@ pub(crate) fn failures(
 fn few_of_each<T>(
     connection: &Connection,
     query: &str,
+    parameters: &[String],
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<BTreeMap<TestId, Vec<T>>> {
     let mut all: BTreeMap<TestId, Vec<T>> = BTreeMap::new();
     let mut statement = connection.prepare_cached(query)?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query(params_from_iter(parameters))?;
     while let Some(row) = rows.next()? {
         let of_test = all.entry(row.get::<_, String>(0)?.into()).or_default();
         if of_test.len() < MOST_OF_A_TEST {

@@ -178,6 +178,7 @@ fn prune(transaction: &Transaction<'_>, pruning: &Pruning) -> rusqlite::Result<P
     pruned.features = gone(FEATURES)?;
     pruned.trials = gone(TRIALS)?;
     if pruning.depth == Depth::Runs {
+        gone(&format!("FROM brief WHERE run IN (SELECT number {RUNS})"))?;
         gone(&format!("FROM digest WHERE run IN (SELECT number {RUNS})"))?;
         pruned.runs = gone(RUNS)?;
         pruned.has_kept_tests = is_being_written(transaction)?;

@@ -5,7 +5,7 @@
 //! its start, so it waits for others there and nowhere else. Tests and signatures are stored once
 //! and referred to by number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -220,6 +220,10 @@ impl History for SqliteHistory {
         self.ask(digests::timeline)
     }
 
+    fn brief_timeline(&self, with: &[TestId]) -> Result<Timeline, HistoryError> {
+        self.ask(|connection| digests::brief_timeline(connection, with))
+    }
+
     fn last_pass(&self, test: &TestId) -> Result<Option<PassRecord>, HistoryError> {
         let before = self.open.as_ref().map_or(RunNumber::MAX, |open| open.number);
         self.connection
@@ -317,8 +321,11 @@ impl History for SqliteHistory {
         self.ask(past::findings)
     }
 
-    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
-        self.ask(past::failures)
+    fn past_failures(
+        &self,
+        of: Option<&BTreeSet<TestId>>,
+    ) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        self.ask(|connection| past::failures(connection, of))
     }
 
     fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {

@@ -71,6 +71,7 @@ impl StoreStats {
             ("feature", pruned.features),
             ("trial", pruned.trials),
             ("digest", pruned.runs),
+            ("brief", pruned.runs),
             ("run", pruned.runs),
         ];
         gone.into_iter().map(part).sum::<u64>() + self.free_bytes

@@ -5,7 +5,7 @@
 //! have; what was not sent is found by its id when the two are synchronised. Attempts travel in
 //! batches, because each trip to a server takes longer than many a test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -200,6 +200,10 @@ impl History for TeamHistory {
         self.ask(|history| history.timeline())
     }
 
+    fn brief_timeline(&self, with: &[TestId]) -> Result<Timeline, HistoryError> {
+        self.ask(|history| history.brief_timeline(with))
+    }
+
     fn unsettle(&mut self) -> Result<(), HistoryError> {
         self.write(|history| history.unsettle())
     }
@@ -274,8 +278,11 @@ impl History for TeamHistory {
         self.ask(|history| history.past_findings())
     }
 
-    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
-        self.ask(|history| history.past_failures())
+    fn past_failures(
+        &self,
+        of: Option<&BTreeSet<TestId>>,
+    ) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        self.ask(|history| history.past_failures(of))
     }
 
     fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {

@@ -185,7 +185,8 @@ mod tests {
             test: (*id).into(),
             marks: (0..).zip(failed).map(mark).collect(),
         };
-        Timeline { runs: (0..runs).map(run).collect(), tests: tests.iter().map(test).collect() }
+        let tests = tests.iter().map(test).collect();
+        Timeline { runs: (0..runs).map(run).collect(), tests, others: Vec::new() }
     }
 
     fn found(timeline: &Timeline) -> Vec<Cluster> {

@@ -25,8 +25,11 @@ pub(crate) const BROKEN: [&str; 2] =
 
 /// A few tests in two dozen runs, an outage among them, and two tests that no run has seen.
 pub(crate) fn overview() -> Overview {
-    let timeline =
-        Timeline { runs: (0..24).map(|number| run(number, 24)).collect(), tests: tests() };
+    let timeline = Timeline {
+        runs: (0..24).map(|number| run(number, 24)).collect(),
+        tests: tests(),
+        others: Vec::new(),
+    };
     let details = details();
     let scores = Scores::new(&timeline, &known(&details));
     Overview {
@@ -345,6 +348,7 @@ pub(crate) fn large_overview(tests: u32, runs: u32) -> Overview {
     let timeline = Timeline {
         runs: (0..runs).map(|number| run(number, runs)).collect(),
         tests: (0..tests).map(|number| test(number, runs)).collect(),
+        others: Vec::new(),
     };
     let mut overview = overview();
     overview.project = "warehouse".into();

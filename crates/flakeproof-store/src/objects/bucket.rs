@@ -43,6 +43,13 @@ pub(super) enum Asked<T> {
     Denied,
 }
 
+/// Whether an object was written, or one of its name was there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Created {
+    New,
+    Known,
+}
+
 impl Bucket {
     pub(super) fn open(address: &ObjectsAddress) -> Result<Self, HistoryError> {
         let place = address.to_string();
@@ -56,9 +63,9 @@ impl Bucket {
         Ok(Self { store, prefix, runtime, place })
     }
 
-    /// The names of all objects of a kind, sorted.
-    pub(super) fn list(&self, kind: &str) -> Result<Asked<Vec<String>>, HistoryError> {
-        let folder = self.prefix.clone().join(kind);
+    /// The names of all objects below a folder, sorted.
+    pub(super) fn list(&self, folder: &str) -> Result<Asked<Vec<String>>, HistoryError> {
+        let folder = self.path(folder);
         let listed = self.runtime.block_on(async {
             let mut names = Vec::new();
             let mut found = self.store.list(Some(&folder));
@@ -94,15 +101,28 @@ impl Bucket {
         }
     }
 
-    /// Write an object that is not there yet, and give its whole name. One that is there has the same
-    /// content, of which its name has a digest.
-    pub(super) fn create(&self, name: &str, content: Vec<u8>) -> Result<String, HistoryError> {
-        let path: Path = self.prefix.parts().chain(Path::from(name).parts()).collect();
+    /// The whole name of an object.
+    pub(super) fn whole_name(&self, name: &str) -> String {
+        self.path(name).to_string()
+    }
+
+    fn path(&self, name: &str) -> Path {
+        self.prefix.parts().chain(Path::from(name).parts()).collect()
+    }
+
+    /// Write an object unless there is one of its name, which stays as it is; gives its whole name.
+    pub(super) fn create(
+        &self,
+        name: &str,
+        content: Vec<u8>,
+    ) -> Result<(String, Created), HistoryError> {
+        let path = self.path(name);
         let payload = PutPayload::from(content);
         let options = PutOptions::from(PutMode::Create);
         let put = self.runtime.block_on(self.store.put_opts(&path, payload, options));
         match put {
-            Ok(_) | Err(Error::AlreadyExists { .. }) => Ok(path.to_string()),
+            Ok(_) => Ok((path.to_string(), Created::New)),
+            Err(Error::AlreadyExists { .. }) => Ok((path.to_string(), Created::Known)),
             Err(error) => Err(self.unreachable(&error)),
         }
     }

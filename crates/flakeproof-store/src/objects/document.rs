@@ -41,7 +41,8 @@ pub(super) fn name(kind: &str, what: &str, content: &[u8], ending: &str) -> Stri
     format!("{kind}/v{VERSION}/{what}-{}.{ending}", digest(content))
 }
 
-fn digest(content: &[u8]) -> String {
+/// What tells a content apart from every other.
+pub(super) fn digest(content: &[u8]) -> String {
     blake3::hash(content).to_hex()[..32].to_owned()
 }
 

@@ -10,6 +10,7 @@ mod address;
 mod bucket;
 mod document;
 mod segment;
+mod shared_hunt;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,6 +27,7 @@ use self::document::Found;
 use crate::{SqliteHistory, WholeHunt, WholeRun};
 
 pub use self::address::ObjectsAddress;
+pub use self::shared_hunt::SharedHunt;
 
 /// The version of segments that this program writes, and the newest that it reads.
 const VERSION: u32 = 1;
@@ -225,7 +227,7 @@ impl ObjectHistory {
         let content = segment::encode(std::slice::from_ref(&run));
         let content = content.map_err(|error| self.cannot_write(id, &error.to_string()))?;
         let name = document::name("runs", &format!("{day}/{id}"), &content, "parquet");
-        let name = self.bucket.create(&name, content)?;
+        let (name, _) = self.bucket.create(&name, content)?;
         self.note(&[format!("segment:{name}"), format!("run:{id}")])
     }
 
@@ -234,7 +236,7 @@ impl ObjectHistory {
         let content = document::of_hunt(&hunt);
         let content = content.map_err(|error| self.cannot_write(id, &error.to_string()))?;
         let name = document::name("hunts", id, &content, "json");
-        let name = self.bucket.create(&name, content)?;
+        let (name, _) = self.bucket.create(&name, content)?;
         self.note(&[format!("segment:{name}"), format!("hunt:{id}")])
     }
 
@@ -242,7 +244,7 @@ impl ObjectHistory {
         let content = document::of_cause(cause);
         let content = content.map_err(|error| self.cannot_write(&cause.id, &error.to_string()))?;
         let name = document::name("causes", &cause.id, &content, "json");
-        let name = self.bucket.create(&name, content)?;
+        let (name, _) = self.bucket.create(&name, content)?;
         self.note(&[format!("segment:{name}"), format!("cause:{}", cause.id)])
     }
 
@@ -291,7 +293,7 @@ impl ObjectHistory {
             let content = content.map_err(|error| self.cannot_write("runs", &error.to_string()))?;
             let first = runs.first().map_or("runs", |run| run.record.id.as_str());
             let name = document::name("runs", &format!("folded/{first}"), &content, "parquet");
-            let name = self.bucket.create(&name, content)?;
+            let (name, _) = self.bucket.create(&name, content)?;
             let Asked::Answer(Some(back)) = self.bucket.get(&name)? else {
                 return Err(denied("read"));
             };
@@ -377,6 +379,10 @@ impl History for ObjectHistory {
         self.cache.timeline()
     }
 
+    fn brief_timeline(&self, with: &[TestId]) -> Result<Timeline, HistoryError> {
+        self.cache.brief_timeline(with)
+    }
+
     fn unsettle(&mut self) -> Result<(), HistoryError> {
         self.cache.unsettle()
     }
@@ -424,7 +430,12 @@ impl History for ObjectHistory {
         match (&self.open_hunt, crate::hunts::is_over(findings)) {
             (Some(id), true) => {
                 let id = id.clone();
-                self.send_hunt(&id)
+                // Of machines that went through the same hunt, one sends it.
+                self.fetch()?;
+                match self.shared("hunt:")?.contains(&id) {
+                    true => Ok(()),
+                    false => self.send_hunt(&id),
+                }
             }
             _ => Ok(()),
         }
@@ -455,8 +466,11 @@ impl History for ObjectHistory {
         self.cache.past_findings()
     }
 
-    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
-        self.cache.past_failures()
+    fn past_failures(
+        &self,
+        of: Option<&BTreeSet<TestId>>,
+    ) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        self.cache.past_failures(of)
     }
 
     fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {

@@ -200,7 +200,7 @@ fn features(transaction: &mut Transaction<'_>, run: RunNumber) -> Done<Vec<(Test
 }
 
 const END: &str = "
-    INSERT INTO run_end (run, finished, exit_code, marks) VALUES ($1, $2, $3, $4)
+    INSERT INTO run_end (run, finished, exit_code, marks, brief) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT DO NOTHING";
 
 /// Keep a run; of one that is there, what is missing.
@@ -257,8 +257,9 @@ fn put_run(transaction: &mut Transaction<'_>, project: i64, run: &WholeRun) -> D
             run.marks.iter().filter_map(|(test, mark)| Some((of(test)?, *mark))).collect();
         // An older version left the time out of some.
         let finished = end.finished.as_ref().unwrap_or(&run.record.started);
-        let marks = Marks::from(marks).packed();
-        added += transaction.execute(END, &[&number, finished, &end.exit_code, &marks])?;
+        let marks = Marks::from(marks);
+        let (marks, brief) = (marks.packed(), marks.brief());
+        added += transaction.execute(END, &[&number, finished, &end.exit_code, &marks, &brief])?;
     }
     Ok(added > 0)
 }

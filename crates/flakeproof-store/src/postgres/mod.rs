@@ -18,7 +18,7 @@ mod timeline;
 mod words;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use flakeproof_core::{
@@ -214,7 +214,7 @@ impl PostgresHistory {
                 open.marks.judge(*number, verdict);
             }
         }
-        let marks = open.marks.packed();
+        let (marks, brief) = (open.marks.packed(), open.marks.brief());
         self.write(|transaction, project, which| {
             let run = match &open.place {
                 Place::Row(number) => *number,
@@ -227,7 +227,7 @@ impl PostgresHistory {
             if let Some(findings) = findings {
                 runs::insert_findings(transaction, run, findings, &tests)?;
             }
-            runs::end_run(transaction, run, took, exit, &marks)
+            runs::end_run(transaction, run, took, exit, (&marks, &brief))
         })
     }
 }
@@ -289,6 +289,10 @@ impl History for PostgresHistory {
 
     fn timeline(&self) -> Result<Timeline, HistoryError> {
         self.ask(timeline::timeline)
+    }
+
+    fn brief_timeline(&self, with: &[TestId]) -> Result<Timeline, HistoryError> {
+        self.ask(|transaction, project| timeline::brief_timeline(transaction, project, with))
     }
 
     fn unsettle(&mut self) -> Result<(), HistoryError> {
@@ -392,8 +396,11 @@ impl History for PostgresHistory {
         self.ask(past::findings)
     }
 
-    fn past_failures(&self) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
-        self.ask(past::failures)
+    fn past_failures(
+        &self,
+        of: Option<&BTreeSet<TestId>>,
+    ) -> Result<BTreeMap<TestId, Vec<PastFailure>>, HistoryError> {
+        self.ask(|transaction, project| past::failures(transaction, project, of))
     }
 
     fn latest_hunt(&self) -> Result<Option<HuntOverview>, HistoryError> {

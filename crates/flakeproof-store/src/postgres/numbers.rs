@@ -56,6 +56,17 @@ impl Numbered for Signature {
     }
 }
 
+/// The numbers of those of these texts that have rows.
+pub(super) fn known_numbers<'t, T: Numbered + 't>(
+    transaction: &mut Transaction<'_>,
+    project: i64,
+    texts: impl Iterator<Item = &'t T>,
+) -> Done<Vec<i64>> {
+    let digests: Vec<Vec<u8>> = texts.map(|it| digest(it.text().as_bytes())).collect();
+    let rows = transaction.query(T::FIND, &[&project, &digests])?;
+    Ok(rows.iter().map(|row| row.get(1)).collect())
+}
+
 /// The numbers of these texts, whose rows are made if they are missing.
 ///
 /// Rows are added by rising digests, so that two who add the same ones wait for each other in turn

@@ -1,12 +1,12 @@
 //! Experiments, and what pages show besides scores: what was said about failures, and how tests failed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flakeproof_core::{CauseRecord, Kind, PastFailure, PastFinding, Signature, TestId, Verdict};
 use postgres::{Row, Transaction};
 
 use super::connection::Done;
-use super::numbers::{digest, numbers};
+use super::numbers::{digest, known_numbers, numbers};
 use super::words::{from_json, given, json, kept};
 use crate::past::MOST_OF_A_TEST;
 use crate::worded::Worded;
@@ -149,19 +149,22 @@ const FAILURES: &str = "
           FROM execution
           JOIN run ON run.number = execution.run
          WHERE run.project = $1 AND execution.outcome NOT IN ('passed', 'skipped')
+           AND ($3::bigint[] IS NULL OR execution.test = ANY($3))
          GROUP BY execution.test, coalesce(execution.message, '')) AS way
       JOIN test ON test.number = way.test
       LEFT JOIN signature ON signature.number = way.signature
      WHERE way.place <= $2
      ORDER BY test.id, way.place";
 
-/// How tests failed, the latest first, each way once.
+/// How these tests failed, or all, the latest first, each way once.
 pub(super) fn failures(
     transaction: &mut Transaction<'_>,
     project: i64,
+    of: Option<&BTreeSet<TestId>>,
 ) -> Done<BTreeMap<TestId, Vec<PastFailure>>> {
+    let of = of.map(|of| known_numbers(transaction, project, of.iter())).transpose()?;
     let mut all: BTreeMap<TestId, Vec<PastFailure>> = BTreeMap::new();
-    for row in transaction.query(FAILURES, &[&project, &most()])? {
+    for row in transaction.query(FAILURES, &[&project, &most(), &of])? {
         let signature: Option<String> = row.get(4);
         all.entry(given(row.get(0)).into()).or_default().push(PastFailure {
             message: given(row.get(1)),

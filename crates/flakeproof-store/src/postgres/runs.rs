@@ -170,11 +170,11 @@ pub(super) fn microseconds(duration: Duration) -> i64 {
 
 /// The end is reckoned from the start and the duration, so that nobody asks a clock twice.
 const END_RUN: &str = "
-    INSERT INTO run_end (run, finished, exit_code, marks)
+    INSERT INTO run_end (run, finished, exit_code, marks, brief)
     SELECT number,
            to_char((started::timestamptz + make_interval(secs => $2)) AT TIME ZONE 'UTC',
                    'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'),
-           $3, $4
+           $3, $4, $5
       FROM run WHERE number = $1
     ON CONFLICT DO NOTHING";
 
@@ -184,11 +184,11 @@ pub(super) fn end_run(
     run: RunNumber,
     took: Duration,
     exit: Option<ExitCode>,
-    marks: &[u8],
+    (marks, brief): (&[u8], &[u8]),
 ) -> Done<()> {
     let seconds = (took.as_secs_f64() * 1000.0).round() / 1000.0;
     let exit = exit.map(|exit| i32::from(exit.number()));
-    transaction.execute(END_RUN, &[&run, &seconds, &exit, &marks])?;
+    transaction.execute(END_RUN, &[&run, &seconds, &exit, &marks, &brief])?;
     Ok(())
 }
 

@@ -9,8 +9,11 @@ use super::PostgresAddress;
 use super::connection::{Done, Fault};
 
 /// The SQL that leads to version 1, 2, …; a published one never changes.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("migrations/0001_history.sql"), include_str!("migrations/0002_fleet.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("migrations/0001_history.sql"),
+    include_str!("migrations/0002_fleet.sql"),
+    include_str!("migrations/0003_briefs.sql"),
+];
 
 /// The newest version this program knows.
 pub(super) const KNOWN: i32 = MIGRATIONS.len() as i32;

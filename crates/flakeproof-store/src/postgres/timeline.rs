@@ -7,7 +7,9 @@ use flakeproof_core::{Outcome, PastRun, TestId, Timeline, Verdict};
 use postgres::{Row, Transaction};
 
 use super::connection::{Done, Fault};
+use super::numbers::known_numbers;
 use super::words::given;
+use crate::brief::{self, DamagedRun, Told};
 use crate::digests::{DamagedDigest, Packed, unpacked};
 use crate::marks::Marks;
 use crate::worded::Worded;
@@ -18,7 +20,9 @@ const RUNS: &str = "
            CASE WHEN run.is_complete THEN run.code END,
            coalesce(extract(epoch FROM run_end.finished::timestamptz - run.started::timestamptz),
                     0)::float8,
-           coalesce(run_end.marks, killed.marks)
+           CASE WHEN NOT $2 OR coalesce(run_end.brief, killed.brief) IS NULL
+                THEN coalesce(run_end.marks, killed.marks) END,
+           CASE WHEN $2 THEN coalesce(run_end.brief, killed.brief) END
       FROM run
       LEFT JOIN run_end ON run_end.run = run.number
       LEFT JOIN killed ON killed.run = run.number
@@ -29,22 +33,78 @@ const TESTS: &str = "SELECT number, id FROM test WHERE project = $1 ORDER BY num
 
 /// How every test fared in every run.
 pub(super) fn timeline(transaction: &mut Transaction<'_>, project: i64) -> Done<Timeline> {
-    let mut killed = of_executions(transaction, project)?;
-    let rows = transaction.query(RUNS, &[&project])?;
-    let mut codes = HashMap::new();
     let (mut runs, mut packed): (Vec<PastRun>, Vec<Packed>) = (Vec::new(), Vec::new());
-    for row in &rows {
-        let number: i64 = row.get(0);
-        let marks: Option<Vec<u8>> = row.get(8);
-        let of_killed = || killed.remove(&number).unwrap_or_default().packed();
-        packed.push((number, marks.unwrap_or_else(of_killed)));
-        runs.push(past_run(row, &mut codes));
+    for run in runs_of(transaction, project, Form::Whole)? {
+        packed.push((run.number, run.digest.unwrap_or_else(|| run.killed.packed())));
+        runs.push(run.run);
     }
     let rows = transaction.query(TESTS, &[&project])?;
     let test = |row: &Row| (row.get::<_, i64>(0), TestId::from(given(row.get(1))));
     let (numbers, ids): (Vec<i64>, Vec<TestId>) = rows.iter().map(test).unzip();
-    unpacked(runs, &packed, &numbers, ids)
-        .map_err(|DamagedDigest(run)| Fault::Damaged(format!("the digest of run {run} is damaged")))
+    unpacked(runs, &packed, &numbers, ids).map_err(|DamagedDigest(run)| damaged(run))
+}
+
+/// How the tests fared about which there is something to say, and these.
+pub(super) fn brief_timeline(
+    transaction: &mut Transaction<'_>,
+    project: i64,
+    with: &[TestId],
+) -> Done<Timeline> {
+    const IDS: &str = "SELECT number, id FROM test WHERE number = ANY($1)";
+    let (mut runs, mut briefs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+    for run in runs_of(transaction, project, Form::Brief)? {
+        let of_digest =
+            |digest: &Vec<u8>| brief::of_digest(digest).map_err(|_| damaged(run.number));
+        briefs.push(match (run.brief, &run.digest) {
+            (Some(brief), _) => brief,
+            (None, Some(digest)) => of_digest(digest)?,
+            (None, None) => run.killed.brief(),
+        });
+        numbers.push(run.number);
+        runs.push(run.run);
+    }
+    let with = known_numbers(transaction, project, with.iter())?;
+    let told = Told::of(&briefs, &with).map_err(|DamagedRun(at)| damaged(numbers[at]))?;
+    let rows = transaction.query(IDS, &[&told.tests])?;
+    let ids = rows.iter().map(|row| (row.get(0), TestId::from(given(row.get(1))))).collect();
+    Ok(told.timeline(runs, &ids))
+}
+
+fn damaged(run: i64) -> Fault {
+    Fault::Damaged(format!("the digest of run {run} is damaged"))
+}
+
+/// In which form digests are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Brief,
+}
+
+/// A run with how its tests fared.
+struct DigestedRun {
+    number: i64,
+    run: PastRun,
+    /// Where the brief form was asked for, only if there is none.
+    digest: Option<Vec<u8>>,
+    brief: Option<Vec<u8>>,
+    /// The same of a run that did not end.
+    killed: Marks,
+}
+
+/// All runs, oldest first.
+fn runs_of(transaction: &mut Transaction<'_>, project: i64, form: Form) -> Done<Vec<DigestedRun>> {
+    let mut killed = of_executions(transaction, project)?;
+    let rows = transaction.query(RUNS, &[&project, &(form == Form::Brief)])?;
+    let mut codes = HashMap::new();
+    let run = |row: &Row| DigestedRun {
+        number: row.get(0),
+        run: past_run(row, &mut codes),
+        digest: row.get(8),
+        brief: row.get(9),
+        killed: killed.remove(&row.get(0)).unwrap_or_default(),
+    };
+    Ok(rows.iter().map(run).collect())
 }
 
 fn past_run(row: &Row, codes: &mut HashMap<Vec<u8>, u32>) -> PastRun {
@@ -78,7 +138,7 @@ const EXECUTIONS: &str = "
      ORDER BY run, number";
 
 const BURY: &str = "
-    INSERT INTO killed (run, marks) VALUES ($1, $2)
+    INSERT INTO killed (run, marks, brief) VALUES ($1, $2, $3)
     ON CONFLICT DO NOTHING";
 
 /// How tests fared in runs without a digest. Those that were killed long ago get one where this role may
@@ -104,8 +164,10 @@ fn of_executions(transaction: &mut Transaction<'_>, project: i64) -> Done<HashMa
     }
     for row in rows.iter().filter(|row| row.get(1) && row.get(2)) {
         let number: i64 = row.get(0);
-        let marks = digests.get(&number).map(Marks::packed).unwrap_or_default();
-        transaction.execute(BURY, &[&number, &marks])?;
+        let marks = digests.get(&number);
+        let (whole, brief) = (marks.map(Marks::packed), marks.map(Marks::brief));
+        let (whole, brief) = (whole.unwrap_or_default(), brief.unwrap_or_default());
+        transaction.execute(BURY, &[&number, &whole, &brief])?;
     }
     Ok(digests)
 }

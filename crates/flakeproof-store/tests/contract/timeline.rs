@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use flakeproof_core::{
-    Again, Attempt, Findings, History, Mark, Origin, Outcome, RunRecord, Stage, Standing, Timeline,
-    TreeState, Verdict,
+    Again, Attempt, Findings, History, Mark, Origin, Outcome, RunRecord, Scores, Stage, Standing,
+    Timeline, TreeState, Verdict,
 };
 use flakeproof_store::{MemoryHistory, SqliteHistory};
 
@@ -21,6 +21,7 @@ contract! {
     code_that_is_not_wholly_known_has_no_number
     a_run_that_was_never_finished_is_in_the_timeline
     a_run_is_found_by_its_id
+    what_is_said_in_brief_is_what_the_whole_comes_to
 }
 
 fn a_mark_tells_the_first_attempt_the_reruns_and_the_verdict(history: &mut dyn History) {
@@ -57,7 +58,7 @@ fn a_run_from_reports_is_nothing_to_compare_a_change_with(history: &mut dyn Hist
 fn passes_of_reports_are_as_good_as_any_for_scores(history: &mut dyn History) {
     read_reports(history, "1", &[first("test_a", Outcome::Passed)]);
     read_reports_of(history, &RunRecord { id: "2".into(), ..reported("1") }, Outcome::Failed);
-    let scores = flakeproof_core::Scores::from_timeline(&timeline(history));
+    let scores = Scores::from_timeline(&timeline(history));
     assert_eq!(scores.tests[0].standing, Standing::Flaky);
     assert_eq!(scores.executions, 2);
 }
@@ -92,6 +93,41 @@ fn a_run_is_found_by_its_id(history: &mut dyn History) {
     history.begin(&run("1")).expect("begins");
     assert_eq!(history.has_run("1"), Ok(true));
     assert_eq!(history.has_run("2"), Ok(false));
+}
+
+fn what_is_said_in_brief_is_what_the_whole_comes_to(history: &mut dyn History) {
+    // Some pass and some are skipped; one fails once, one each time since, one is known for something else; one
+    // goes and one comes in its place.
+    let outcome = |test: &str, run: u32| match (test, run) {
+        ("test_fails", 2) | ("test_broken", 3..) => Some(Outcome::Failed),
+        ("test_skipped", _) => Some(Outcome::Skipped),
+        ("test_gone", 3..) | ("test_new", ..3) => None,
+        _ => Some(Outcome::Passed),
+    };
+    let plain = ["test_a", "test_b", "test_hunted", "test_skipped"];
+    let tests = [&plain[..], &["test_fails", "test_broken", "test_gone", "test_new"]].concat();
+    for number in 0..6 {
+        let attempts: Vec<Attempt> =
+            tests.iter().filter_map(|test| Some(first(test, outcome(test, number)?))).collect();
+        history.begin(&on_code("same", &number.to_string())).expect("begins");
+        history.record(&attempts).expect("records");
+        history.finish(&findings()).expect("finishes");
+    }
+    let whole = Scores::from_timeline(&timeline(history));
+    let brief = history.brief_timeline(&["test_hunted".into()]).expect("is read");
+    let in_brief = Scores::from_timeline(&brief);
+    assert_eq!(in_brief.executions, whole.executions);
+    assert_eq!(in_brief.outages, whole.outages);
+    assert_eq!(brief.runs, timeline(history).runs);
+    for score in &in_brief.tests {
+        assert_eq!(Some(score), whole.find(&score.test));
+    }
+    let there = |test: &str| in_brief.find(&test.into()).is_some();
+    for test in ["test_fails", "test_broken", "test_gone", "test_new", "test_hunted"] {
+        assert!(there(test), "{test} is left out");
+    }
+    let left_out = whole.tests.iter().filter(|score| !there(score.test.as_str()));
+    assert!(left_out.clone().all(|score| score.standing == Standing::Steady));
 }
 
 fn again(test: &str, outcome: Outcome) -> Attempt {

@@ -33,7 +33,7 @@ pub(crate) fn overview(steady: usize) -> Overview {
     tests.extend(HOSTILE.iter().map(|id| test(id, pass)));
     tests.push(test(&"long".repeat(2500), pass));
     tests.extend((0..steady).map(|number| test(&format!("steady::{number:05}"), pass)));
-    let timeline = Timeline { runs, tests };
+    let timeline = Timeline { runs, tests, others: Vec::new() };
     Overview {
         project: "shop".into(),
         made: "2026-11-16T00:00:00Z".into(),

@@ -281,7 +281,7 @@ impl KnownTests {
         let scores = scores.filter(|it| it.last_failed.is_some() && is_meant(&it.test));
         let scores: Vec<TestScore> = scores.cloned().collect();
         let mut findings = listed.renames.in_lists(history.past_findings()?);
-        let mut failures = listed.renames.in_lists(history.past_failures()?);
+        let mut failures = listed.renames.in_lists(history.past_failures(None)?);
         let failed = scores.into_iter().map(|score| {
             let findings = findings.remove(&score.test).unwrap_or_default();
             let failures = failures.remove(&score.test).unwrap_or_default();

@@ -32,16 +32,21 @@ impl ListedHistory {
         folder: &Path,
         naming: Naming,
     ) -> Result<Self, HistoryError> {
-        let timeline = history.timeline()?;
+        let hunted = history.known_flaky()?;
+        let causes: Vec<Cause> = history.causes()?.into_iter().filter_map(|it| it.found).collect();
+        let known = hunted.iter().map(|it| &it.test.id).chain(causes.iter().map(|it| &it.test));
+        let timeline = history.brief_timeline(&known.cloned().collect::<Vec<_>>())?;
         let renames = renames::find(&timeline, folder, naming);
         let timeline = renames.in_timeline(timeline);
-        let hunted = renames.in_known(history.known_flaky()?);
+        let hunted = renames.in_known(hunted);
         let scores = Scores::new(&timeline, &hunted);
         let mut clusters = Cluster::all(&timeline, &scores);
-        let causes: Vec<Cause> = history.causes()?.into_iter().filter_map(|it| it.found).collect();
         let owned = owned(folder, &hunted, &scores, &causes, &clusters);
         if !clusters.is_empty() {
-            let failures = renames.in_lists(history.past_failures()?);
+            let tests = clusters.iter().flat_map(|cluster| &cluster.tests);
+            let known = |test: &TestId| [&[test.clone()][..], renames.formerly(test)].concat();
+            let failures = history.past_failures(Some(&tests.flat_map(known).collect()))?;
+            let failures = renames.in_lists(failures);
             find_shared(&mut clusters, &owned, &failures);
         }
         Ok(Self { hunted, scores, causes, clusters, owned, renames })

@@ -139,7 +139,7 @@ impl OverviewReader {
         for (test, findings) in renames.in_lists(history.past_findings()?) {
             details.entry(test).or_default().findings = findings;
         }
-        let failures = renames.in_lists(history.past_failures()?);
+        let failures = renames.in_lists(history.past_failures(None)?);
         let owned = self.owned(&scores, &known);
         find_shared(&mut clusters, &owned, &failures);
         for (test, failures) in failures {

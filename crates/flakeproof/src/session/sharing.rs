@@ -227,7 +227,8 @@ mod tests {
         });
         let tests = vec![TestTimeline { test: "t".into(), marks: marks.collect() }];
         let commit = commit.map(|time| time.parse().expect("a time"));
-        let times = times_before(&Timeline { runs, tests }, Some("b"), commit);
+        let times =
+            times_before(&Timeline { runs, tests, ..Timeline::default() }, Some("b"), commit);
         times.get("t").map(Duration::as_millis)
     }
 
