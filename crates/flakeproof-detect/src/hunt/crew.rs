@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use flakeproof_core::TrialRecord;
-use flakeproof_runner::Result;
+use flakeproof_runner::{Error, Result};
 
 use super::trial::Trial;
 use super::trial_scheduler::{Stop, TrialScheduler};
@@ -97,7 +97,15 @@ impl TrialScheduler<'_, '_> {
                 return Ok(());
             }
             let keys: Vec<String> = out.keys().cloned().collect();
-            for (key, record) in (crew.collect)(&keys, PATIENCE).map_err(Stop::Trouble)? {
+            let collected = match (crew.collect)(&keys, PATIENCE) {
+                // By the user, or by the budget.
+                Err(Error::Cancelled) => {
+                    withdraw(crew, &out)?;
+                    return Err(self.may_go_on().err().unwrap_or(Stop::Interrupted));
+                }
+                collected => collected.map_err(Stop::Trouble)?,
+            };
+            for (key, record) in collected {
                 for (number, trial) in out.remove(&key).unwrap_or_default() {
                     let record = self.with_news_only(&trial, record.clone());
                     waiting.insert(number, (trial, record, false));

@@ -10,6 +10,7 @@ use flakeproof_runner::adapters::command::Profiles;
 use flakeproof_runner::adapters::usual_command;
 use serde::{Deserialize, Serialize};
 
+use super::shard::{ShardChoice, ShardSettings};
 use super::worker::{FleetName, FleetSettings};
 use crate::problem::Problem;
 use crate::settings::{
@@ -109,6 +110,11 @@ pub(crate) struct HuntArguments {
     /// [default: 30s].
     #[arg(long, value_name = "TIME", env = "FLAKEPROOF_FLEET_LEASE", help_heading = FLEET)]
     pub(crate) fleet_lease: Option<HumanDuration>,
+    /// One of several machines that go through the same hunt, each of which runs what no other has taken:
+    /// `2/4`, or `auto` for what the CI system says. Needs a store in objects (`s3://…`, `file:///…`).
+    #[arg(long, value_name = "I/N|auto", help_heading = FLEET,
+          conflicts_with_all = ["fleet", "tidy", "provoke", "resume"])]
+    pub(crate) shard: Option<ShardChoice>,
     /// Go on with the last hunt of this command that was not finished.
     #[arg(long, help_heading = HUNT)]
     pub(crate) resume: bool,
@@ -206,6 +212,8 @@ pub(crate) struct HuntSettings {
     pub(crate) store: StoreLocation,
     /// The machines that run the tests, if others do.
     pub(crate) fleet: Option<FleetSettings>,
+    /// Which of the machines this is that go through the hunt together.
+    pub(crate) shard: Option<ShardSettings>,
     pub(crate) is_runner_shown: bool,
     pub(crate) seed: Option<Seed>,
     pub(crate) is_resumed: bool,
@@ -273,8 +281,10 @@ impl HuntSettings {
             None => StoreLocation::Project(file.project.clone()),
         };
         let fleet = typed.fleet.clone().map(|name| FleetSettings::resolve(name, typed, &store));
+        let shard = typed.shard.map(|choice| ShardSettings::resolve(choice, &store));
         Ok(Self {
             fleet: fleet.transpose()?,
+            shard: shard.transpose()?,
             command: match typed.command.as_slice() {
                 [] => usual_command(folder),
                 command => command.to_vec(),

@@ -66,7 +66,7 @@ pub(crate) use serve::ServeArguments;
 pub(crate) use setup::{
     CiName, CompletionsArguments, DoctorArguments, InitArguments, ManArguments, ShellName,
 };
-pub(crate) use shard::{ShardArguments, ShardChoice, ShardFormat};
+pub(crate) use shard::{ShardArguments, ShardChoice, ShardFormat, ShardSettings};
 pub(crate) use worker::{FleetSettings, WorkerArguments, WorkerSettings};
 
 /// Find, predict, explain and triage tests that pass and fail on the same code.

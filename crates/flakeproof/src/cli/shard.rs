@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, ValueEnum};
 use flakeproof_core::Shard;
 use flakeproof_runner::ParallelJob;
+use flakeproof_store::{ObjectsAddress, StoreLocation};
 
 use crate::problem::Problem;
 use crate::settings::StoreName;
@@ -107,6 +108,35 @@ impl ShardChoice {
             let what = format!("{} says which shard this is, and {why}", job.variable);
             Problem::usage(what, by_hand)
         })
+    }
+}
+
+/// The machines that go through a hunt together, and which of them this is.
+#[derive(Debug, Clone)]
+pub(crate) struct ShardSettings {
+    pub(crate) shard: Shard,
+    /// Where they meet.
+    pub(crate) address: ObjectsAddress,
+}
+
+impl ShardSettings {
+    pub(super) fn resolve(choice: ShardChoice, store: &StoreLocation) -> Result<Self, Problem> {
+        let shard = choice.resolve(&std::env::vars().collect())?;
+        let (what, next) = match store {
+            StoreLocation::Objects(address) => {
+                return Ok(Self { shard, address: address.clone() });
+            }
+            StoreLocation::Postgres(_) => (
+                format!("shards of a hunt meet in an object store, and the history is {store}"),
+                "with PostgreSQL, `flakeproof hunt --fleet NAME` and `flakeproof worker --fleet NAME` share a \
+                 hunt",
+            ),
+            StoreLocation::Project(_) | StoreLocation::File(_) => (
+                format!("shards of a hunt meet in an object store, and the history is {store}"),
+                "name one that all machines reach: `--store s3://bucket/path`, or `--store file:///folder`",
+            ),
+        };
+        Err(Problem::usage(what, next))
     }
 }
 

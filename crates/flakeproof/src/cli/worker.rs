@@ -106,12 +106,14 @@ impl FleetSettings {
 fn queue_in(store: &StoreLocation) -> Result<PostgresAddress, Problem> {
     match store {
         StoreLocation::Postgres(address) => Ok((**address).clone()),
-        StoreLocation::Project(_) | StoreLocation::File(_) | StoreLocation::Objects(_) => {
-            Err(Problem::usage(
-                format!("machines share a hunt in PostgreSQL, and the history is {store}"),
-                "name a database with `--store postgres://user@host/database`, or in FLAKEPROOF_STORE",
-            ))
-        }
+        StoreLocation::Objects(_) => Err(Problem::usage(
+            format!("a fleet needs PostgreSQL, and the history is {store}"),
+            "with an object store, `flakeproof hunt --shard 1/4` on each of four machines shares a hunt",
+        )),
+        StoreLocation::Project(_) | StoreLocation::File(_) => Err(Problem::usage(
+            format!("machines share a hunt in PostgreSQL, and the history is {store}"),
+            "name a database with `--store postgres://user@host/database`, or in FLAKEPROOF_STORE",
+        )),
     }
 }
 

@@ -1,10 +1,12 @@
-//! A hunt on several machines, with a real PostgreSQL: what they find together, and what happens to it when
+//! A hunt on several machines, with a real PostgreSQL or a store of objects: what they find together, and what happens to it when
 //! one of them dies, freezes or is another.
 
 mod bad_input;
 mod faults;
+mod shards;
 mod together;
 
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
@@ -101,13 +103,9 @@ impl Machines {
         format!("json={}", self.origin.path().join(".git/report.json").display())
     }
 
-    /// What the report says about each flaky test: all but failure texts and times.
+    /// What the report of the machine that steers says about each flaky test.
     fn found(&self) -> Vec<Value> {
-        let text = std::fs::read(self.origin.path().join(".git/report.json")).expect("a report");
-        let report: Value = serde_json::from_slice(&text).expect("JSON");
-        let tests = report["tests"].as_array().expect("tests").clone();
-        assert!(tests.iter().any(|it| it["kind"] == "victim"), "{report:#}");
-        tests.into_iter().map(without_texts).collect()
+        found_in(&self.origin.path().join(".git/report.json"))
     }
 
     /// What a hunt on one machine alone finds.
@@ -123,6 +121,15 @@ impl Machines {
         assert_ends(&alone.output().expect("it starts"), 1, &["1 victim"]);
         self.found()
     }
+}
+
+/// What a report says about each flaky test: all but failure texts and times.
+fn found_in(report: &Path) -> Vec<Value> {
+    let text = std::fs::read(report).expect("a report");
+    let report: Value = serde_json::from_slice(&text).expect("JSON");
+    let tests = report["tests"].as_array().expect("tests").clone();
+    assert!(tests.iter().any(|it| it["kind"] == "victim"), "{report:#}");
+    tests.into_iter().map(without_texts).collect()
 }
 
 fn without_texts(mut test: Value) -> Value {

@@ -123,6 +123,12 @@ impl FleetNeeds {
                     "the suite has other tests here, or finds them in another order".to_owned(),
                     "compare what the runner lists on both machines",
                 ),
+                3 => refuse(
+                    "the models, the measured features or the base of `--diff` differ from those of the \
+                     hunt"
+                        .to_owned(),
+                    "give all machines the same models and history, or leave out `--steer`",
+                ),
                 _ => refuse(
                     "the runtime or the installed packages differ from those of the hunt"
                         .to_owned(),

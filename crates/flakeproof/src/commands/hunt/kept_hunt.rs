@@ -75,6 +75,20 @@ impl KeptHunt {
                 ),
             });
         };
+        let session = Self { is_resumed: true, ..Self::of_record(record)? };
+        let Self { record, seed, asked, .. } = &session;
+        let other_seed = typed.seed.filter(|it| it != seed).map(|_| "--seed");
+        if let Some(option) = asked.contradicted_by(typed).or(other_seed) {
+            let started = &record.started;
+            let what = format!("`{option}` is not what the hunt of {started} was begun with");
+            let next = format!("leave it out to go on with that hunt, or {START_ANEW}");
+            return Err(Problem::usage(what, next));
+        }
+        Ok(session)
+    }
+
+    /// A session of the hunt that was begun with this record.
+    pub(super) fn of_record(record: HuntRecord) -> Result<Self, Problem> {
         let version = env!("CARGO_PKG_VERSION");
         if record.version != version {
             let other = &record.version;
@@ -84,14 +98,7 @@ impl KeptHunt {
         let damaged = || Problem::usage("the record of that hunt cannot be read", START_ANEW);
         let asked: Asked = serde_json::from_str(&record.settings).map_err(|_| damaged())?;
         let seed: Seed = record.seed.parse().map_err(|_| damaged())?;
-        let other_seed = typed.seed.filter(|it| *it != seed).map(|_| "--seed");
-        if let Some(option) = asked.contradicted_by(typed).or(other_seed) {
-            let started = &record.started;
-            let what = format!("`{option}` is not what the hunt of {started} was begun with");
-            let next = format!("leave it out to go on with that hunt, or {START_ANEW}");
-            return Err(Problem::usage(what, next));
-        }
-        Ok(Self { record, seed, asked, is_resumed: true })
+        Ok(Self { record, seed, asked, is_resumed: false })
     }
 
     /// This is what it runs on; a hunt that goes on must find what it left.

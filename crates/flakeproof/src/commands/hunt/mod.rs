@@ -7,25 +7,28 @@ pub(super) mod kept_hunt;
 mod opinions;
 mod priors;
 mod provoking;
+mod shard;
 mod strategy;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use flakeproof_core::{
-    ExitCode, FlakyKind, HuntEnd, HuntFindings, KnownFlaky, Notice, RunFacts, Suite, TestId,
+    ExitCode, FlakyKind, HuntEnd, HuntFindings, KnownFlaky, Notice, RunFacts, Shard, Suite, TestId,
     TrialRecord,
 };
 use flakeproof_detect::hunt::{self, Crew, HuntEvent, Hunted, Journal, Workplace};
 use flakeproof_runner::adapters::{self, RunRequest};
 use flakeproof_runner::levers::InForce;
 use flakeproof_runner::{Adapter, Cancel, Error, Waiting, Watched};
+use flakeproof_store::SharedHunt;
 
 use self::cleaner::DiskCleaner;
 use self::ending::Ending;
 use self::fleet::{Fleet, FleetNeeds};
 use self::kept_hunt::{Fingerprint, KeptHunt};
 use self::provoking::Provoker;
+use self::shard::HuntShard;
 use self::strategy::ChosenStrategy;
 use crate::cli::{HuntArguments, HuntSettings};
 use crate::problem::{self, Problem};
@@ -47,6 +50,8 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         None => Recorder::open(&settings.store, &settings.folder),
     };
     let mut session = KeptHunt::begin(typed, &settings, &mut recorder)?;
+    let shared = settings.shard.as_ref().map(|it| shard::join(it, &settings, &mut session));
+    let shared = shared.transpose()?;
     let waiting = Waiting::default();
     let cancel = listen_for_interrupts(&waiting);
     let code = code_in(&folder);
@@ -70,11 +75,16 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
     let code = code.wait();
     let chosen = choose_strategy(&settings, &session, &suite, &adapter, &recorder)?;
     let fingerprint = Fingerprint::take(&code, &suite, &adapter.surroundings());
-    let needs = settings.fleet.as_ref().map(|_| {
+    let needs = |fingerprint: &Fingerprint| {
         let given = (session.record.id.as_str(), session.seed, session.asked.timeout);
-        FleetNeeds::of(&settings.command, &adapter, &code, &fingerprint, given)
-    });
-    session.on(&fingerprint.with_strategy(&chosen.strategy))?;
+        FleetNeeds::of(&settings.command, &adapter, &code, fingerprint, given)
+    };
+    let of_fleet = settings.fleet.as_ref().map(|_| needs(&fingerprint));
+    let fingerprint = fingerprint.with_strategy(&chosen.strategy);
+    if let Some(shared) = &shared {
+        shard::agree(shared, &needs(&fingerprint))?;
+    }
+    session.on(&fingerprint)?;
     let plan = plan(&settings, &session, &suite, &adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
         typed,
@@ -87,7 +97,8 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         chosen: &chosen,
         plan: &plan,
         waiting: &waiting,
-        needs,
+        needs: of_fleet,
+        shared: shared.as_ref().zip(settings.shard.as_ref().map(|it| it.shard)),
         implementation_dependent: known_implementation_dependent(&recorder),
         begin,
     };
@@ -112,6 +123,8 @@ struct Prepared<'a> {
     waiting: &'a Waiting,
     /// What other machines need to run the tests, if they do.
     needs: Option<FleetNeeds>,
+    /// What machines have in common that go through the hunt together, and which of them this is.
+    shared: Option<(&'a SharedHunt, Shard)>,
     /// Tests that are known to rely on an order that the language leaves open.
     implementation_dependent: BTreeSet<TestId>,
     begin: Instant,
@@ -125,7 +138,11 @@ impl Prepared<'_> {
         mut progress: HuntProgress,
     ) -> Result<ExitCode, Problem> {
         let cleaner = DiskCleaner::prepare(self.session, self.settings)?;
-        let unfinished = self.session.other_unfinished(self.settings, &mut recorder);
+        let unfinished = match self.shared {
+            // It goes on by itself.
+            Some(_) => None,
+            None => self.session.other_unfinished(self.settings, &mut recorder),
+        };
         let fleet = self.take_fleet()?;
         let (_, workers) = side_by_side::jobs(self.settings.jobs, self.adapter);
         let about_the_command = self.adapter.notices().into_iter().chain(workers);
@@ -133,7 +150,10 @@ impl Prepared<'_> {
         self.chosen.first.iter().chain(&unfinished).for_each(|notice| progress.note(notice));
         let invitation = self.settings.fleet.as_ref();
         let invitation = invitation.map(|it| fleet::invitation(it, &self.settings.command));
-        invitation.iter().for_each(|notice| progress.note(notice));
+        let started = &self.session.record.started;
+        let to_shards =
+            self.shared.map(|(shared, shard)| shard::invitation(shared, shard, started));
+        invitation.iter().chain(&to_shards).for_each(|notice| progress.note(notice));
         recorder.begin_hunt(&self.session.record);
         if let Some(budget) = self.plan.budget {
             progress.ends_in(budget.saturating_sub(self.begin.elapsed()));
@@ -144,8 +164,11 @@ impl Prepared<'_> {
         let tidy = || cleaner.tidy();
         let tidy: Option<&(dyn Fn() -> flakeproof_runner::Result<()> + Sync)> =
             if cleaner.is_used() { Some(&tidy) } else { None };
-        let hunted = match &fleet {
-            Some(fleet) => {
+        let shard = self
+            .shared
+            .map(|(shared, shard)| HuntShard::new(shared, shard, self.adapter, self.suite.ids()));
+        let hunted = match (&fleet, &shard) {
+            (Some(fleet), _) => {
                 let crew = Crew {
                     size: &|| fleet.size(),
                     ask: &|trials| fleet.ask(trials),
@@ -155,7 +178,27 @@ impl Prepared<'_> {
                 let workplace = Workplace { clock: &clock, tidy, crew: Some(&crew) };
                 self.hunt_on(&mut recorder, workplace, cancel, &mut progress)
             }
-            None => {
+            (None, Some(shard)) => {
+                let crew = Crew {
+                    size: &|| shard.size(),
+                    ask: &|trials| {
+                        shard.ask(trials);
+                        Ok(())
+                    },
+                    collect: &|_, wait| shard.collect(wait),
+                    withdraw: &|keys| {
+                        shard.withdraw(keys);
+                        Ok(())
+                    },
+                };
+                let workplace = Workplace { clock: &clock, tidy, crew: Some(&crew) };
+                let recall = |key: &str| shard.recall(key);
+                // What comes of a trial is kept where all find it.
+                let mut keep = |_: &str, _: &TrialRecord| {};
+                let journal = Journal { recall: &recall, keep: &mut keep };
+                self.hunt_with(journal, workplace, cancel, &mut progress)
+            }
+            (None, None) => {
                 let workplace = Workplace { clock: &clock, tidy, crew: None };
                 self.hunt_on(&mut recorder, workplace, cancel, &mut progress)
             }
@@ -170,11 +213,13 @@ impl Prepared<'_> {
         }
         findings.notices.extend(cleaner.notices());
         findings.notices.extend(fleet_notice);
+        findings.notices.extend(shard.iter().flat_map(|shard| shard.end(findings.end)));
         findings.notices.extend(self.hanging_test(cancel));
         recorder.finish_hunt(&self.ending().to_keep(&findings));
         let is_kept = recorder.hunt_notice().is_none();
         findings.notices.extend(recorder.hunt_notice());
-        let can_go_on = is_kept && findings.end != HuntEnd::Finished;
+        // Of several machines each says by itself how to go on.
+        let can_go_on = is_kept && shard.is_none() && findings.end != HuntEnd::Finished;
         let resume = can_go_on.then(|| self.session.resume_command(self.typed));
         report_hunt(&findings, self.settings, self.plan, resume)?;
         Ok(findings.exit)
@@ -225,7 +270,16 @@ impl Prepared<'_> {
         let recall = |key: &str| history.borrow().trial(key).ok().flatten();
         // Of what others run, they keep it in the same transaction that ends it.
         let mut keep = |key: &str, trial: &TrialRecord| recorder.trial(key, trial);
-        let mut journal = Journal { recall: &recall, keep: &mut keep };
+        self.hunt_with(Journal { recall: &recall, keep: &mut keep }, workplace, cancel, progress)
+    }
+
+    fn hunt_with(
+        &self,
+        mut journal: Journal<'_>,
+        workplace: Workplace<'_>,
+        cancel: &Cancel,
+        progress: &mut HuntProgress,
+    ) -> flakeproof_runner::Result<Hunted> {
         let mut sink = |event: HuntEvent| progress.show(&event);
         let (adapter, suite, plan) = (self.adapter, self.suite, self.plan);
         hunt::hunt(adapter, suite, plan, &mut journal, workplace, cancel, &mut sink)
