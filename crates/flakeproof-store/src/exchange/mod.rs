@@ -5,6 +5,8 @@
 
 mod sqlite;
 
+pub(crate) use self::sqlite::TestNumbers;
+
 use std::collections::HashMap;
 
 use flakeproof_core::{

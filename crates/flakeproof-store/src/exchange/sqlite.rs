@@ -1,6 +1,6 @@
 //! Whole runs and hunts out of an SQLite file, and into one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use flakeproof_core::{
@@ -51,7 +51,19 @@ impl SqliteHistory {
     /// # Errors
     /// When the history cannot be written.
     pub(crate) fn put_run(&mut self, run: &WholeRun) -> Result<bool, HistoryError> {
-        self.write(|transaction| put_run(transaction, run))
+        self.put_run_with(run, &mut TestNumbers::default())
+    }
+
+    /// The same for one of many runs, which have most tests in common.
+    ///
+    /// # Errors
+    /// When the history cannot be written; the numbers hold no longer then.
+    pub(crate) fn put_run_with(
+        &mut self,
+        run: &WholeRun,
+        tests: &mut TestNumbers,
+    ) -> Result<bool, HistoryError> {
+        self.write(|transaction| put_run(transaction, run, tests))
     }
 
     /// All hunts, oldest first, and whether each is over.
@@ -227,7 +239,26 @@ const END: &str = "
        SET state = 'finished', finished = :finished, exit_code = :exit_code
      WHERE number = :run";
 
-fn put_run(transaction: &Transaction<'_>, run: &WholeRun) -> rusqlite::Result<bool> {
+/// The numbers of tests that were asked for before.
+#[derive(Debug, Default)]
+pub(crate) struct TestNumbers(HashMap<TestId, i64>);
+
+impl TestNumbers {
+    fn of(&mut self, transaction: &Transaction<'_>, test: &TestId) -> rusqlite::Result<i64> {
+        if let Some(number) = self.0.get(test) {
+            return Ok(*number);
+        }
+        let number = test_number(transaction, test)?;
+        self.0.insert(test.clone(), number);
+        Ok(number)
+    }
+}
+
+fn put_run(
+    transaction: &Transaction<'_>,
+    run: &WholeRun,
+    tests: &mut TestNumbers,
+) -> rusqlite::Result<bool> {
     const FIND: &str = "SELECT number, state = 'finished' FROM run WHERE id = ?1";
     let there: Option<(RunNumber, bool)> = transaction
         .prepare_cached(FIND)?
@@ -248,19 +279,19 @@ fn put_run(transaction: &Transaction<'_>, run: &WholeRun) -> rusqlite::Result<bo
         .prepare_cached("UPDATE run SET rules = ?2, is_settled = ?3 WHERE number = ?1")?
         .execute((number, run.rules, run.is_settled))?;
     for attempt in &run.attempts {
-        let test = test_number(transaction, &attempt.execution.test)?;
+        let test = tests.of(transaction, &attempt.execution.test)?;
         insert_execution(transaction, number, test, attempt)?;
     }
     const FINDING: &str = "
         INSERT INTO finding (run, test, verdict, kind, evidence) VALUES (?1, ?2, ?3, ?4, ?5)";
     for finding in &run.findings {
-        let test = test_number(transaction, &finding.test)?;
+        let test = tests.of(transaction, &finding.test)?;
         let (verdict, kind) = (finding.verdict.map(Verdict::word), finding.kind.map(Kind::word));
         let evidence = json(&finding.evidence)?;
         transaction.prepare_cached(FINDING)?.execute((number, test, verdict, kind, evidence))?;
     }
     for (test, features) in &run.features {
-        insert_features(transaction, number, test_number(transaction, test)?, features)?;
+        insert_features(transaction, number, tests.of(transaction, test)?, features)?;
     }
     if let Some(end) = &run.end {
         transaction.prepare_cached(END)?.execute(named_params! {
@@ -268,7 +299,7 @@ fn put_run(transaction: &Transaction<'_>, run: &WholeRun) -> rusqlite::Result<bo
         })?;
         let mut marks = BTreeMap::new();
         for (test, mark) in &run.marks {
-            marks.insert(test_number(transaction, test)?, *mark);
+            marks.insert(tests.of(transaction, test)?, *mark);
         }
         if !marks.is_empty() || run.attempts.is_empty() {
             digests::put(transaction, number, &Marks::from(marks))?;
@@ -278,7 +309,7 @@ fn put_run(transaction: &Transaction<'_>, run: &WholeRun) -> rusqlite::Result<bo
 }
 
 fn remove_run(transaction: &Transaction<'_>, run: RunNumber) -> rusqlite::Result<()> {
-    for table in ["execution", "finding", "feature", "digest"] {
+    for table in ["execution", "finding", "feature", "digest", "brief"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
     }
     transaction.execute("DELETE FROM run WHERE number = ?1", [run])?;

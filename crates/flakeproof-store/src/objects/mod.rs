@@ -24,6 +24,7 @@ use flakeproof_core::{
 
 use self::bucket::{Asked, Bucket};
 use self::document::Found;
+use crate::exchange::TestNumbers;
 use crate::{SqliteHistory, WholeHunt, WholeRun};
 
 pub use self::address::ObjectsAddress;
@@ -125,6 +126,7 @@ impl ObjectHistory {
     /// When the store does not answer, or has segments of a newer version.
     pub fn fetch(&mut self) -> Result<(), HistoryError> {
         self.skipped.clear();
+        let mut tests = TestNumbers::default();
         for kind in KINDS {
             let Asked::Answer(names) = self.bucket.list(kind)? else {
                 self.may_list = false;
@@ -140,7 +142,7 @@ impl ObjectHistory {
                 // Gone meanwhile: what was in it is in a larger one, which is listed next time.
                 let Some(content) = content else { continue };
                 match document::read(kind, name, content) {
-                    Ok(found) => self.take_in(found, name)?,
+                    Ok(found) => self.take_in(found, name, &mut tests)?,
                     Err(why) => self.skipped.push(Skipped { segment: name.clone(), why }),
                 }
             }
@@ -159,13 +161,18 @@ impl ObjectHistory {
         }
     }
 
-    fn take_in(&mut self, found: Found, name: &str) -> Result<(), HistoryError> {
+    fn take_in(
+        &mut self,
+        found: Found,
+        name: &str,
+        tests: &mut TestNumbers,
+    ) -> Result<(), HistoryError> {
         let mut known = vec![format!("segment:{name}")];
         match found {
             Found::Runs(mut runs) => {
                 runs.sort_by(|one, other| one.record.started.cmp(&other.record.started));
                 for run in &runs {
-                    self.cache.put_run(run)?;
+                    self.cache.put_run_with(run, tests)?;
                     known.push(format!("run:{}", run.record.id));
                 }
             }
@@ -307,7 +314,7 @@ impl ObjectHistory {
                     cause: "it does not come back as it was written; nothing was removed".into(),
                 });
             }
-            self.take_in(Found::Runs(runs.clone()), &name)?;
+            self.take_in(Found::Runs(runs.clone()), &name, &mut TestNumbers::default())?;
             for name in &read {
                 self.bucket.delete(name)?;
             }

@@ -5,7 +5,7 @@
 //! `row = 'execution'` tells of an attempt. What belongs to a run as a whole is JSON in the file's own
 //! metadata. Equal runs give equal bytes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,23 +14,56 @@ use flakeproof_core::{
     Again, Attempt, Evidence, Feature, Features, Isolation, Kind, Mark, Origin, Outcome, RunRecord,
     Seed, Stage, Surroundings, TestId, TreeState, Verdict,
 };
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::basic::{Compression, Encoding};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::record::Field;
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnPath;
 use serde::{Deserialize, Serialize};
 
 use crate::exchange::KeptAttempt;
 use crate::worded::Worded;
 use crate::{RunEnd, WholeFinding, WholeRun};
 
-/// Rows of text come first.
-const TEXTS: [&str; 16] = [
+/// A column of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    Row,
+    Run,
+    Test,
+    Started,
+    Revision,
+    Branch,
+    Job,
+    Outcome,
+    Stage,
+    Isolation,
+    Again,
+    Verdict,
+    Kind,
+    Signature,
+    Message,
+    Finding,
+    Features,
+}
+
+/// A column of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    Attempt,
+    Position,
+    Microseconds,
+    Milliseconds,
+    AgainMilliseconds,
+}
+
+/// The names of columns, those of text first.
+const TEXTS: [&str; 17] = [
     "row",
     "run",
     "test",
@@ -47,8 +80,8 @@ const TEXTS: [&str; 16] = [
     "signature",
     "message",
     "finding",
+    "features",
 ];
-const MEASURED: &str = "features";
 const NUMBERS: [&str; 5] =
     ["attempt", "position", "microseconds", "milliseconds", "again_milliseconds"];
 
@@ -92,59 +125,82 @@ struct FindingDocument {
     evidence: Vec<Evidence>,
 }
 
-/// The cells of a row that are not empty, by column.
-type Row = HashMap<&'static str, Value>;
-
-#[derive(Debug, Clone)]
-enum Value {
-    Text(String),
-    Number(i64),
+/// A column that is written: for each row whether it has a value, and the values.
+#[derive(Debug, Default)]
+struct Written<T> {
+    is_there: Vec<i16>,
+    values: Vec<T>,
 }
 
-fn text(value: impl Into<String>) -> Value {
-    Value::Text(value.into())
+/// All columns that are written.
+#[derive(Debug, Default)]
+struct Table {
+    texts: [Written<ByteArray>; TEXTS.len()],
+    numbers: [Written<i64>; NUMBERS.len()],
+    rows: usize,
+}
+
+impl Table {
+    /// Begin a row; cells that are not given a value are empty.
+    fn begin(&mut self) {
+        self.rows += 1;
+        self.texts.iter_mut().for_each(|it| it.is_there.push(0));
+        self.numbers.iter_mut().for_each(|it| it.is_there.push(0));
+    }
+
+    fn text(&mut self, column: Text, value: impl Into<ByteArray>) {
+        self.texts[column as usize].set(value.into());
+    }
+
+    fn number(&mut self, column: Number, value: impl Into<i64>) {
+        self.numbers[column as usize].set(value.into());
+    }
+}
+
+impl<T> Written<T> {
+    fn set(&mut self, value: T) {
+        if let Some(is_there) = self.is_there.last_mut() {
+            *is_there = 1;
+            self.values.push(value);
+        }
+    }
 }
 
 /// Finished runs as a file.
 pub(super) fn encode(runs: &[WholeRun]) -> Result<Vec<u8>, SegmentError> {
     let documents: Vec<RunDocument> = runs.iter().map(document).collect();
-    let mut rows = Vec::new();
+    let mut table = Table::default();
     for run in runs {
-        rows_of(run, &mut rows)?;
+        write_run(run, &mut table)?;
     }
-    let columns =
-        TEXTS.iter().chain([&MEASURED]).map(|name| format!("OPTIONAL BINARY {name} (UTF8);"));
+    let columns = TEXTS.iter().map(|name| format!("OPTIONAL BINARY {name} (UTF8);"));
     let numbers = NUMBERS.iter().map(|name| format!("OPTIONAL INT64 {name};"));
     let fields: String = columns.chain(numbers).collect();
     let schema = parse_message_type(&format!("message flakeproof {{ {fields} }}"))?;
     let metadata = KeyValue::new(RUNS.to_owned(), serde_json::to_string(&documents)?);
+    // Ids differ little from those before them, and places by one.
+    let test = ColumnPath::from(TEXTS[Text::Test as usize]);
+    let position = ColumnPath::from(NUMBERS[Number::Position as usize]);
     let properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
+        .set_column_dictionary_enabled(test.clone(), false)
+        .set_column_encoding(test, Encoding::DELTA_BYTE_ARRAY)
+        .set_column_dictionary_enabled(position.clone(), false)
+        .set_column_encoding(position, Encoding::DELTA_BINARY_PACKED)
         .set_key_value_metadata(Some(vec![metadata]));
     let mut file =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build()))?;
     let mut group = file.next_row_group()?;
-    for name in TEXTS.into_iter().chain([MEASURED]).chain(NUMBERS) {
+    for column in &table.texts {
         let Some(mut writer) = group.next_column()? else { break };
-        let cells = || rows.iter().map(|row| row.get(name));
-        let is_there: Vec<i16> = cells().map(|cell| i16::from(cell.is_some())).collect();
-        if NUMBERS.contains(&name) {
-            let known: Vec<i64> = cells()
-                .filter_map(|cell| match cell? {
-                    Value::Number(number) => Some(*number),
-                    Value::Text(_) => None,
-                })
-                .collect();
-            writer.typed::<Int64Type>().write_batch(&known, Some(&is_there), None)?;
-        } else {
-            let known: Vec<ByteArray> = cells()
-                .filter_map(|cell| match cell? {
-                    Value::Text(text) => Some(ByteArray::from(text.as_str())),
-                    Value::Number(_) => None,
-                })
-                .collect();
-            writer.typed::<ByteArrayType>().write_batch(&known, Some(&is_there), None)?;
-        }
+        let Written { is_there, values } = column;
+        writer.typed::<ByteArrayType>().write_batch(values, Some(is_there), None)?;
+        writer.close()?;
+    }
+    for column in &table.numbers {
+        let Some(mut writer) = group.next_column()? else { break };
+        let Written { is_there, values } = column;
+        writer.typed::<Int64Type>().write_batch(values, Some(is_there), None)?;
         writer.close()?;
     }
     group.close()?;
@@ -173,71 +229,91 @@ fn document(run: &WholeRun) -> RunDocument {
 }
 
 /// What every row of a run says of it.
-fn row_of(run: &WholeRun, kind: &str, test: &TestId) -> Row {
-    let record = &run.record;
-    let mut row = Row::from([
-        ("row", text(kind)),
-        ("run", text(&record.id)),
-        ("test", text(test.as_str())),
-        ("started", text(&record.started)),
-    ]);
-    let job = record.origin.job().map(str::to_owned);
-    for (name, value) in [
-        ("revision", record.tree.revision.clone()),
-        ("branch", record.tree.branch.clone()),
-        ("job", job),
-    ] {
-        row.extend(value.map(|value| (name, Value::Text(value))));
-    }
-    row
+struct Every {
+    run: ByteArray,
+    started: ByteArray,
+    others: [(Text, Option<ByteArray>); 3],
 }
 
-fn rows_of(run: &WholeRun, rows: &mut Vec<Row>) -> Result<(), SegmentError> {
-    let mut of_tests: BTreeMap<&TestId, Row> = BTreeMap::new();
-    let mut order: Vec<&TestId> = Vec::new();
+impl Every {
+    fn of(run: &WholeRun) -> Self {
+        let record = &run.record;
+        let shared = |text: Option<&str>| text.map(ByteArray::from);
+        Self {
+            run: record.id.as_str().into(),
+            started: record.started.as_str().into(),
+            others: [
+                (Text::Revision, shared(record.tree.revision.as_deref())),
+                (Text::Branch, shared(record.tree.branch.as_deref())),
+                (Text::Job, shared(record.origin.job())),
+            ],
+        }
+    }
+
+    fn begin_row(&self, table: &mut Table, kind: &'static str, test: &TestId) {
+        table.begin();
+        table.text(Text::Row, kind);
+        table.text(Text::Run, self.run.clone());
+        table.text(Text::Test, test.as_str());
+        table.text(Text::Started, self.started.clone());
+        for (column, value) in &self.others {
+            if let Some(value) = value {
+                table.text(*column, value.clone());
+            }
+        }
+    }
+}
+
+fn write_run(run: &WholeRun, table: &mut Table) -> Result<(), SegmentError> {
+    let every = Every::of(run);
+    let marks: HashMap<&TestId, &Mark> = run.marks.iter().map(|(test, it)| (test, it)).collect();
+    let findings: HashMap<&TestId, &WholeFinding> =
+        run.findings.iter().map(|finding| (&finding.test, finding)).collect();
+    let features: HashMap<&TestId, &Features> =
+        run.features.iter().map(|(test, features)| (test, features)).collect();
     let tests = run.findings.iter().map(|finding| &finding.test);
     let tests = tests.chain(run.marks.iter().map(|(test, _)| test));
-    for test in tests.chain(run.features.iter().map(|(test, _)| test)) {
-        of_tests.entry(test).or_insert_with(|| {
-            order.push(test);
-            row_of(run, "test", test)
-        });
+    let tests = tests.chain(run.features.iter().map(|(test, _)| test));
+    let mut written: HashSet<&TestId> = HashSet::new();
+    for test in tests.filter(|test| written.insert(*test)) {
+        every.begin_row(table, "test", test);
+        if let Some(mark) = marks.get(test) {
+            table.text(Text::Outcome, mark.outcome.word());
+            table.text(Text::Again, word_of_again(mark.again));
+            table.number(Number::Milliseconds, mark.milliseconds);
+            table.number(Number::AgainMilliseconds, mark.again_milliseconds);
+            if let Some(verdict) = mark.verdict {
+                table.text(Text::Verdict, verdict.word());
+            }
+        }
+        if let Some(finding) = findings.get(test) {
+            let WholeFinding { verdict, kind, evidence, .. } = (*finding).clone();
+            if let Some(kind) = kind {
+                table.text(Text::Kind, kind.word());
+            }
+            let document = FindingDocument { verdict, kind, evidence };
+            table.text(Text::Finding, serde_json::to_string(&document)?.as_str());
+        }
+        if let Some(features) = features.get(test) {
+            table.text(Text::Features, written_features(features).as_str());
+        }
     }
-    for (test, mark) in &run.marks {
-        let Some(row) = of_tests.get_mut(test) else { continue };
-        row.insert("outcome", text(mark.outcome.word()));
-        row.insert("again", text(word_of_again(mark.again)));
-        row.insert("milliseconds", Value::Number(i64::from(mark.milliseconds)));
-        row.insert("again_milliseconds", Value::Number(i64::from(mark.again_milliseconds)));
-        row.extend(mark.verdict.map(|verdict| ("verdict", text(verdict.word()))));
-    }
-    for finding in &run.findings {
-        let Some(row) = of_tests.get_mut(&finding.test) else { continue };
-        let WholeFinding { verdict, kind, evidence, .. } = finding.clone();
-        row.extend(kind.map(|kind| ("kind", text(kind.word()))));
-        let document = FindingDocument { verdict, kind, evidence };
-        row.insert("finding", Value::Text(serde_json::to_string(&document)?));
-    }
-    for (test, features) in &run.features {
-        let Some(row) = of_tests.get_mut(test) else { continue };
-        row.insert(MEASURED, Value::Text(written(features)));
-    }
-    rows.extend(order.into_iter().filter_map(|test| of_tests.remove(test)));
     for attempt in &run.attempts {
         let execution = &attempt.execution;
-        let mut row = row_of(run, "execution", &execution.test);
-        row.insert("outcome", text(execution.outcome.word()));
-        row.insert("stage", text(attempt.stage.word()));
-        row.insert("isolation", text(attempt.isolation.word()));
-        row.insert("attempt", Value::Number(i64::from(attempt.number)));
-        row.extend(attempt.position.map(|at| ("position", Value::Number(i64::from(at)))));
-        let microseconds = i64::try_from(execution.duration.as_micros()).unwrap_or(i64::MAX);
-        row.insert("microseconds", Value::Number(microseconds));
-        if let Some(failure) = &execution.failure {
-            row.insert("signature", text(failure.signature.to_string()));
-            row.insert("message", text(&failure.message));
+        every.begin_row(table, "execution", &execution.test);
+        table.text(Text::Outcome, execution.outcome.word());
+        table.text(Text::Stage, attempt.stage.word());
+        table.text(Text::Isolation, attempt.isolation.word());
+        table.number(Number::Attempt, attempt.number);
+        if let Some(position) = attempt.position {
+            table.number(Number::Position, position);
         }
-        rows.push(row);
+        let microseconds = i64::try_from(execution.duration.as_micros()).unwrap_or(i64::MAX);
+        table.number(Number::Microseconds, microseconds);
+        if let Some(failure) = &execution.failure {
+            table.text(Text::Signature, failure.signature.as_str());
+            table.text(Text::Message, failure.message.as_str());
+        }
     }
     Ok(())
 }
@@ -251,7 +327,7 @@ fn word_of_again(again: Again) -> &'static str {
 }
 
 /// What was measured, as text that comes back as the very same numbers.
-fn written(features: &Features) -> String {
+fn written_features(features: &Features) -> String {
     let value = |feature: Feature| {
         features.get(feature).map(|value| format!("{}={value:?}", feature.name()))
     };
@@ -281,16 +357,95 @@ pub(super) fn decode(bytes: Bytes) -> Result<Vec<WholeRun>, SegmentError> {
     let mut runs: Vec<WholeRun> = documents.into_iter().map(run_of).collect();
     let places: HashMap<String, usize> =
         runs.iter().enumerate().map(|(at, run)| (run.record.id.clone(), at)).collect();
-    for row in file.get_row_iter(None)? {
-        let row = row?;
-        let cells: HashMap<&str, &Field> =
-            row.get_column_iter().map(|(name, field)| (name.as_str(), field)).collect();
-        let cells = Cells(cells);
-        let at = places.get(cells.must("run")?).copied();
-        let at = at.ok_or_else(|| SegmentError::Content("a row is of no run of its".into()))?;
-        cells.into_run(&mut runs[at])?;
+    for group in 0..file.num_row_groups() {
+        let mut columns = Columns::read(&*file.get_row_group(group)?)?;
+        while let Some(cells) = columns.next_row()? {
+            let at = places.get(cells.must(Text::Run)?).copied();
+            let at = at.ok_or_else(|| SegmentError::Content("a row is of no run of its".into()))?;
+            cells.into_run(&mut runs[at])?;
+        }
     }
     Ok(runs)
+}
+
+/// A column that is read: for each row whether it has a value, and the values.
+#[derive(Debug)]
+struct Read<T> {
+    is_there: std::vec::IntoIter<i16>,
+    values: std::vec::IntoIter<T>,
+}
+
+impl<T> Default for Read<T> {
+    fn default() -> Self {
+        Self { is_there: Vec::new().into_iter(), values: Vec::new().into_iter() }
+    }
+}
+
+impl<T> Read<T> {
+    fn all<D: DataType<T = T>>(
+        reader: &mut ColumnReaderImpl<D>,
+        rows: usize,
+    ) -> Result<Self, SegmentError> {
+        let (mut is_there, mut values) = (Vec::with_capacity(rows), Vec::new());
+        while is_there.len() < rows {
+            let (read, _, _) = reader.read_records(rows, Some(&mut is_there), None, &mut values)?;
+            if read == 0 {
+                break;
+            }
+        }
+        Ok(Self { is_there: is_there.into_iter(), values: values.into_iter() })
+    }
+
+    /// The value of the next row; a column that the file lacks is empty.
+    fn next(&mut self) -> Option<T> {
+        match self.is_there.next() {
+            Some(1) => self.values.next(),
+            _ => None,
+        }
+    }
+}
+
+/// The columns of a group of rows.
+struct Columns {
+    texts: [Read<ByteArray>; TEXTS.len()],
+    numbers: [Read<i64>; NUMBERS.len()],
+    rows: usize,
+}
+
+impl Columns {
+    fn read(group: &dyn RowGroupReader) -> Result<Self, SegmentError> {
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        let mut columns = Self { texts: Default::default(), numbers: Default::default(), rows };
+        for (at, column) in group.metadata().columns().iter().enumerate() {
+            let name = column.column_descr().name();
+            let place = |names: &[&str]| names.iter().position(|it| *it == name);
+            match group.get_column_reader(at)? {
+                ColumnReader::ByteArrayColumnReader(mut reader) => {
+                    if let Some(place) = place(&TEXTS) {
+                        columns.texts[place] = Read::all(&mut reader, rows)?;
+                    }
+                }
+                ColumnReader::Int64ColumnReader(mut reader) => {
+                    if let Some(place) = place(&NUMBERS) {
+                        columns.numbers[place] = Read::all(&mut reader, rows)?;
+                    }
+                }
+                // Not one of ours.
+                _ => {}
+            }
+        }
+        Ok(columns)
+    }
+
+    fn next_row(&mut self) -> Result<Option<Cells>, SegmentError> {
+        let Some(left) = self.rows.checked_sub(1) else { return Ok(None) };
+        self.rows = left;
+        let texts = self.texts.each_mut().map(Read::next);
+        if texts.iter().flatten().any(|text| text.as_utf8().is_err()) {
+            return Err(SegmentError::Content("a text is not UTF-8".into()));
+        }
+        Ok(Some(Cells { texts, numbers: self.numbers.each_mut().map(Read::next) }))
+    }
 }
 
 fn run_of(document: RunDocument) -> WholeRun {
@@ -321,37 +476,38 @@ fn run_of(document: RunDocument) -> WholeRun {
 }
 
 /// A row that is read.
-struct Cells<'r>(HashMap<&'r str, &'r Field>);
+struct Cells {
+    texts: [Option<ByteArray>; TEXTS.len()],
+    numbers: [Option<i64>; NUMBERS.len()],
+}
 
-impl Cells<'_> {
-    fn text(&self, name: &str) -> Option<&str> {
-        match self.0.get(name)? {
-            Field::Str(text) => Some(text),
-            _ => None,
-        }
+impl Cells {
+    fn text(&self, column: Text) -> Option<&str> {
+        self.texts[column as usize].as_ref()?.as_utf8().ok()
     }
 
-    fn must(&self, name: &str) -> Result<&str, SegmentError> {
-        self.text(name).ok_or_else(|| SegmentError::Content(format!("a row has no `{name}`")))
+    fn must(&self, column: Text) -> Result<&str, SegmentError> {
+        let missing =
+            || SegmentError::Content(format!("a row has no `{}`", TEXTS[column as usize]));
+        self.text(column).ok_or_else(missing)
     }
 
-    fn word<T: Worded>(&self, name: &str) -> Result<T, SegmentError> {
-        T::of(self.must(name)?).map_err(|error| SegmentError::Content(format!("{name}: {error}")))
+    fn word<T: Worded>(&self, column: Text) -> Result<T, SegmentError> {
+        let name = TEXTS[column as usize];
+        T::of(self.must(column)?).map_err(|error| SegmentError::Content(format!("{name}: {error}")))
     }
 
-    fn number<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
-        match self.0.get(name)? {
-            Field::Long(number) => T::try_from(*number).ok(),
-            _ => None,
-        }
+    fn number<T: TryFrom<i64>>(&self, column: Number) -> Option<T> {
+        T::try_from(self.numbers[column as usize]?).ok()
     }
 
-    fn must_number<T: TryFrom<i64>>(&self, name: &str) -> Result<T, SegmentError> {
-        self.number(name).ok_or_else(|| SegmentError::Content(format!("a row has no `{name}`")))
+    fn must_number<T: TryFrom<i64>>(&self, column: Number) -> Result<T, SegmentError> {
+        let name = NUMBERS[column as usize];
+        self.number(column).ok_or_else(|| SegmentError::Content(format!("a row has no `{name}`")))
     }
 
     fn into_run(self, run: &mut WholeRun) -> Result<(), SegmentError> {
-        match self.must("row")? {
+        match self.must(Text::Row)? {
             "test" => self.test_into(run),
             "execution" => {
                 run.attempts.push(self.attempt()?);
@@ -362,32 +518,34 @@ impl Cells<'_> {
     }
 
     fn test_into(&self, run: &mut WholeRun) -> Result<(), SegmentError> {
-        let test = TestId::from(self.must("test")?);
-        if self.text("outcome").is_some() {
-            let again = match self.must("again")? {
+        let test = TestId::from(self.must(Text::Test)?);
+        if self.text(Text::Outcome).is_some() {
+            let again = match self.must(Text::Again)? {
                 "passed" => Again::Passed,
                 "failed" => Again::Failed,
                 _ => Again::Never,
             };
-            let verdict =
-                self.text("verdict").map(|_| self.word::<Verdict>("verdict")).transpose()?;
+            let verdict = self
+                .text(Text::Verdict)
+                .map(|_| self.word::<Verdict>(Text::Verdict))
+                .transpose()?;
             run.marks.push((
                 test.clone(),
                 Mark {
                     run: 0,
-                    outcome: self.word::<Outcome>("outcome")?,
+                    outcome: self.word::<Outcome>(Text::Outcome)?,
                     again,
                     verdict,
-                    milliseconds: self.must_number("milliseconds")?,
-                    again_milliseconds: self.must_number("again_milliseconds")?,
+                    milliseconds: self.must_number(Number::Milliseconds)?,
+                    again_milliseconds: self.must_number(Number::AgainMilliseconds)?,
                 },
             ));
         }
-        if let Some(finding) = self.text("finding") {
+        if let Some(finding) = self.text(Text::Finding) {
             let FindingDocument { verdict, kind, evidence } = serde_json::from_str(finding)?;
             run.findings.push(WholeFinding { test: test.clone(), verdict, kind, evidence });
         }
-        if let Some(features) = self.text(MEASURED) {
+        if let Some(features) = self.text(Text::Features) {
             run.features.push((test, measured(features)));
         }
         Ok(())
@@ -395,15 +553,15 @@ impl Cells<'_> {
 
     fn attempt(&self) -> Result<Attempt, SegmentError> {
         Ok(Attempt::from(KeptAttempt {
-            test: self.must("test")?.into(),
-            number: self.must_number("attempt")?,
-            stage: self.word::<Stage>("stage")?,
-            isolation: self.word::<Isolation>("isolation")?,
-            position: self.number("position"),
-            outcome: self.word::<Outcome>("outcome")?,
-            duration: Duration::from_micros(self.must_number("microseconds")?),
-            signature: self.text("signature").map(str::to_owned),
-            message: self.text("message").map(str::to_owned),
+            test: self.must(Text::Test)?.into(),
+            number: self.must_number(Number::Attempt)?,
+            stage: self.word::<Stage>(Text::Stage)?,
+            isolation: self.word::<Isolation>(Text::Isolation)?,
+            position: self.number(Number::Position),
+            outcome: self.word::<Outcome>(Text::Outcome)?,
+            duration: Duration::from_micros(self.must_number(Number::Microseconds)?),
+            signature: self.text(Text::Signature).map(str::to_owned),
+            message: self.text(Text::Message).map(str::to_owned),
         }))
     }
 }

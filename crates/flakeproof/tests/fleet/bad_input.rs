@@ -1,6 +1,7 @@
 //! Machines that do not fit, and what cannot be.
 
 use flakeproof_testkit::finish;
+use flakeproof_testkit::postgres::database_of;
 
 use crate::{FLEET, Machines, assert_ends, ended, server, start};
 
@@ -19,6 +20,25 @@ fn a_worker_that_is_another_is_refused_with_what_differs() {
     let mut second = machines.hunting(&["--fleet", FLEET]);
     let second = second.output().expect("it starts");
     assert_ends(&second, 2, &["has the fleet `nightly`", "take another name"]);
+    hunt.kill().expect("it ends");
+    hunt.wait().expect("it ended");
+}
+
+#[test]
+fn a_worker_of_another_version_is_refused() {
+    let Some(server) = server("a worker of another version") else { return };
+    let machines = Machines::new(server, 1);
+    let mut hunt = start(machines.hunting(&["--fleet", FLEET]));
+    let database = database_of(&machines.store).split('?').next().expect("a name").to_owned();
+    while server.sql(&database, "SELECT count(*) FROM flakeproof.fleet") == "0" {
+        std::thread::yield_now();
+    }
+    let own = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
+    let newer = "\"version\":\"9.9.9\"";
+    let change = format!("UPDATE flakeproof.fleet SET needs = replace(needs, '{own}', '{newer}')");
+    server.sql(&database, &change);
+    let other = machines.worker(0).output().expect("it starts");
+    assert_ends(&other, 2, &["flakeproof 9.9.9 steers this hunt", "install the same version"]);
     hunt.kill().expect("it ends");
     hunt.wait().expect("it ended");
 }

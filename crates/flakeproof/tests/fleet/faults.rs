@@ -127,6 +127,38 @@ fn an_interrupt_keeps_what_was_found_and_says_how_to_go_on() {
 }
 
 #[test]
+fn machines_whose_clocks_are_an_hour_off_do_their_part() {
+    let test = "clocks that are an hour off";
+    let Some(server) = server(test) else { return };
+    let Ok(library) = libfaketime() else { return skipped::note(test, "there is no libfaketime") };
+    let machines = Machines::new(server, 2);
+    let expected = machines.found_alone();
+    let report = machines.report();
+    let hunt = start(machines.hunting(&[&SHORT[..], &["--reporter", &report]].concat()));
+    let workers = ["+3600", "-3600"].into_iter().enumerate().map(|(copy, off)| {
+        let mut worker = machines.worker(copy);
+        start({
+            worker.env("LD_PRELOAD", &library).env("FAKETIME", off).env("DONT_FAKE_MONOTONIC", "1");
+            worker
+        })
+    });
+    let workers: Vec<Child> = workers.collect();
+    assert_ends(&ended(hunt), 1, &["1 victim"]);
+    let ran = workers.into_iter().map(|worker| {
+        number_before(&assert_ends(&ended(worker), 0, &["the hunt is over"]), "executions")
+    });
+    assert_counted_once(server, &machines, ran.sum());
+    assert_eq!(machines.found(), expected);
+}
+
+/// The library that sets the clock of a process, as its command finds it.
+fn libfaketime() -> Result<String, String> {
+    let output = Command::new("faketime").args(["+1h", "sh", "-c", "echo $LD_PRELOAD"]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+#[test]
 fn a_database_that_restarts_is_waited_for() {
     let server = match Server::start() {
         Ok(server) => server,
