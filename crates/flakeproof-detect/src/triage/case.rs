@@ -6,7 +6,7 @@ use flakeproof_core::{
 };
 
 use super::RerunRules;
-use super::base::BaseTrials;
+use super::base_trials::BaseTrials;
 
 /// One test of the run, and all that was tried on it.
 #[derive(Debug)]

@@ -19,6 +19,8 @@
 //! tried on one of them first (thesis, chapter 8).
 
 mod base;
+mod base_order;
+mod base_trials;
 mod case;
 mod failing_path;
 mod fresh;

@@ -13,7 +13,8 @@ use flakeproof_core::{ComparedWith, Conditions, Evidence, Isolation, Stage, Tall
 use flakeproof_runner::{Error, Result};
 
 use super::Event;
-use super::base::{self, BaseTrials, run_here};
+use super::base::{self, run_here};
+use super::base_trials::BaseTrials;
 use super::case::{Case, Shown};
 use super::in_order::OrderStage;
 use super::settings::Record;

@@ -34,7 +34,7 @@ use flakeproof_core::{
 };
 use flakeproof_runner::Adapter;
 
-use super::base::{BaseTrials, Trials};
+use super::base_trials::{BaseTrials, Trials};
 use super::case::{Case, Shown};
 use super::rates;
 use super::settings::{Experiments, Record};
