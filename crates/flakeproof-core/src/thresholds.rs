@@ -15,7 +15,7 @@ pub struct Thresholds {
 }
 
 /// Where a probability lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Region {
     /// The model says no.
     Below,

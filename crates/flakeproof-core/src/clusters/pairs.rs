@@ -61,8 +61,8 @@ struct TestedPair {
     alike: f64,
 }
 
-/// Every pair that shares enough failures, with how likely chance alone does that. Only runs with
-/// failures are gone through.
+/// Every pair that shares enough failures to be found, with how likely chance alone does that. Only runs
+/// with failures are gone through.
 fn tested(suspects: &[Suspect<'_>], runs: usize) -> Vec<TestedPair> {
     let mut failing: Vec<Vec<usize>> = vec![Vec::new(); runs];
     let chances = Hypergeometric::new(runs);
@@ -83,7 +83,9 @@ fn tested(suspects: &[Suspect<'_>], runs: usize) -> Vec<TestedPair> {
         for second in met {
             let together = std::mem::take(&mut shared[second]);
             if together >= FEWEST_SHARED {
-                found.push(TestedPair::new(first, second, suspects, &chances));
+                let pair = TestedPair::new(first, second, suspects, &chances);
+                // Among so many, no rate is below the chance itself.
+                found.extend((pair.chance <= FALSE_DISCOVERIES).then_some(pair));
             }
         }
     }

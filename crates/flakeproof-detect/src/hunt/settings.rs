@@ -1,5 +1,6 @@
 //! What to hunt for, for how long, and by which strategy the time is spent.
 
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 use flakeproof_core::{
@@ -187,7 +188,7 @@ pub struct Hunted {
 }
 
 /// Where a hunt spends its time.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub enum Strategy {
     /// Every test gets the same.
     #[default]
@@ -201,7 +202,7 @@ pub enum Strategy {
 /// What models say about each test of the suite, in its order (CANNIER, sections 3.2 and 3.3).
 ///
 /// Where no model was asked, everything is ambiguous and everybody a candidate, as without CANNIER.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Candidates {
     /// NOD or not: only ambiguous tests are rerun.
     pub reruns: Option<Vec<Region>>,
@@ -215,7 +216,7 @@ pub struct Candidates {
 }
 
 /// What is believed about each test of the suite, in its order, before it runs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
     /// How likely it is flaky in any order. Zero for tests that nobody asks about.
     pub flaky: Vec<f64>,

@@ -7,15 +7,16 @@
 use std::collections::HashMap;
 
 use flakeproof_core::Tally;
+use serde::{Deserialize, Serialize};
 
 /// A distribution over the failure rates of flaky tests.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FailureRates {
     bins: Vec<Bin>,
 }
 
 /// Rates that are taken together.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Bin {
     rate: f64,
     share: f64,

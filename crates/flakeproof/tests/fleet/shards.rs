@@ -27,8 +27,13 @@ impl Shards {
 
     /// The command of a shard, on the machine with this copy.
     fn shard(&self, copy: usize, shard: &str) -> Command {
+        self.shard_with(copy, shard, &[])
+    }
+
+    fn shard_with(&self, copy: usize, shard: &str, options: &[&str]) -> Command {
         let report = format!("json={}", self.report(copy).display());
-        let mut command = self.machines.hunting(&["--shard", shard, "--reporter", &report]);
+        let own = ["--shard", shard, "--reporter", &report];
+        let mut command = self.machines.hunting(&[&own, options].concat());
         command.current_dir(self.machines.copies[copy].path());
         // Machines share no cache.
         command.env("FLAKEPROOF_CACHE", self.folder.path().join(format!("cache-{copy}")));
@@ -165,6 +170,56 @@ fn a_shard_with_other_code_is_refused_with_what_differs() {
     let other = output(shards.shard(1, "2/2"));
     assert_ends(&other, 2, &["the code differs", "check out the same revision"]);
     assert_ends(&ended(first), 1, &["1 victim"]);
+}
+
+#[test]
+fn a_shard_that_comes_late_has_the_plan_of_the_first() {
+    let shards = Shards::new(2);
+    let planned = |copy: usize, shard: &str| {
+        output(shards.shard_with(copy, shard, &["--steer", "plan", "--budget", "10m"]))
+    };
+    assert_ends(&planned(0, "1/2"), 1, &["1 victim"]);
+    // By now the history knows the victim, which would make it another plan.
+    assert_ends(&planned(1, "2/2"), 1, &["shard 2/2 ran 0 of the", "1 victim"]);
+    assert_eq!(shards.found(1), shards.found(0));
+}
+
+#[test]
+fn folders_of_a_repository_have_hunts_of_their_own() {
+    let shards = Shards::new(1);
+    let copy = shards.machines.copies[0].path();
+    assert_ends(&output(shards.shard(0, "1/2")), 1, &["1 victim"]);
+    let below = copy.join("package");
+    std::fs::create_dir(&below).expect("is made");
+    std::fs::write(below.join("test_a.py"), "def test_victim():\n    pass\n").expect("is written");
+    std::fs::write(below.join("pytest.ini"), "[pytest]\n").expect("is written");
+    let mut inside = shards.shard(0, "1/2");
+    inside.current_dir(&below);
+    assert_ends(&output(inside), 0, &["shard 1/2 ran all"]);
+}
+
+#[test]
+fn what_differs_in_the_environment_is_told() {
+    let shards = Shards::new(2);
+    let with = |copy: usize, shard: &str, database: &str| {
+        let mut command = shards.shard(copy, shard);
+        command.env("DB", database).env("GITHUB_STEP", shard);
+        output(command)
+    };
+    let first = assert_ends(&with(0, "1/2", "lite"), 1, &["1 victim"]);
+    assert!(!first.contains("the environment is not"), "{first}");
+    let other =
+        assert_ends(&with(1, "2/2", "pg"), 1, &["the environment is not that of the shard"]);
+    assert!(other.contains("`DB`") && !other.contains("GITHUB_STEP"), "{other}");
+}
+
+#[test]
+fn shards_need_a_commit_to_know_that_they_have_the_same_code() {
+    let shards = Shards::new(1);
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = shards.shard(0, "1/2");
+    command.current_dir(folder.path());
+    assert_ends(&output(command), 2, &["the same code", "need a git repository with a commit"]);
 }
 
 #[test]

@@ -107,6 +107,12 @@ impl FleetNeeds {
             );
             return refuse(what, "use the same image, or install the same packages");
         }
+        if self.run != here.run || self.seed != here.seed {
+            return refuse(
+                "its record was lost and begun anew, with another seed".to_owned(),
+                "remove all that is left of it in the store",
+            );
+        }
         if let Some(part) = here.part_that_differs(self) {
             let revision = |it: &Self| it.revision.as_ref().map_or("none", |it| it).to_owned();
             return match part {
@@ -122,12 +128,6 @@ impl FleetNeeds {
                 1 => refuse(
                     "the suite has other tests here, or finds them in another order".to_owned(),
                     "compare what the runner lists on both machines",
-                ),
-                3 => refuse(
-                    "the models, the measured features or the base of `--diff` differ from those of the \
-                     hunt"
-                        .to_owned(),
-                    "give all machines the same models and history, or leave out `--steer`",
                 ),
                 _ => refuse(
                     "the runtime or the installed packages differ from those of the hunt"

@@ -8,6 +8,7 @@ use std::time::Duration;
 use flakeproof_core::{HuntRecord, Notice, RunFacts, Seed, Suite, Surroundings};
 use flakeproof_detect::hunt::Strategy;
 use flakeproof_report::words;
+use flakeproof_syntax::Language;
 
 use super::priors;
 use crate::cli::{Asked, HuntArguments, HuntSettings};
@@ -192,7 +193,7 @@ impl Fingerprint {
     ) -> Self {
         let tracked = code.repository.as_ref().ok().and_then(|it| it.tracked_files().ok());
         let tracked: HashSet<String> = tracked.unwrap_or_default();
-        let is_code = |path: &str| tracked.contains(path) || path.ends_with(".py");
+        let is_code = |path: &str| tracked.contains(path) || Language::of_path(path).is_some();
         let mut of_code = vec![code.tree.revision.clone().unwrap_or_default()];
         for (path, content) in code.tree.edited.iter().filter(|(path, _)| is_code(path)) {
             of_code.extend([path.clone(), content.clone()]);

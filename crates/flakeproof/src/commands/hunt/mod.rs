@@ -73,18 +73,19 @@ pub(crate) fn run(typed: &HuntArguments) -> Result<ExitCode, Problem> {
         return Err(problem::no_tests(&settings.command));
     }
     let code = code.wait();
-    let chosen = choose_strategy(&settings, &session, &suite, &adapter, &recorder)?;
+    let mut chosen = choose_strategy(&settings, &session, &suite, &adapter, &recorder)?;
     let fingerprint = Fingerprint::take(&code, &suite, &adapter.surroundings());
     let needs = |fingerprint: &Fingerprint| {
         let given = (session.record.id.as_str(), session.seed, session.asked.timeout);
         FleetNeeds::of(&settings.command, &adapter, &code, fingerprint, given)
     };
     let of_fleet = settings.fleet.as_ref().map(|_| needs(&fingerprint));
-    let fingerprint = fingerprint.with_strategy(&chosen.strategy);
     if let Some(shared) = &shared {
-        shard::agree(shared, &needs(&fingerprint))?;
+        let notice = shard::agree(shared, &needs(&fingerprint), &adapter.surroundings())?;
+        chosen.first.extend(notice);
+        chosen.strategy = shard::agree_on_strategy(shared, &chosen.strategy)?;
     }
-    session.on(&fingerprint)?;
+    session.on(&fingerprint.with_strategy(&chosen.strategy))?;
     let plan = plan(&settings, &session, &suite, &adapter, chosen.strategy.clone())?;
     let hunt = Prepared {
         typed,

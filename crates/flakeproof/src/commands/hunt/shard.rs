@@ -2,11 +2,14 @@
 //! others run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use flakeproof_core::{HistoryError, HuntEnd, HuntRecord, Notice, Shard, TestId, TrialRecord};
-use flakeproof_detect::hunt::{Trial, run_trial};
+use flakeproof_core::{
+    HistoryError, HuntEnd, HuntRecord, Notice, Shard, Surroundings, TestId, TrialRecord,
+};
+use flakeproof_detect::hunt::{Strategy, Trial, run_trial};
 use flakeproof_runner::ci::CiFacts;
 use flakeproof_runner::git::Repository;
 use flakeproof_runner::{Adapter, Blame, Error};
@@ -36,7 +39,7 @@ pub(super) fn join(
     settings: &HuntSettings,
     session: &mut KeptHunt,
 ) -> Result<SharedHunt, Problem> {
-    let id = identity(settings);
+    let id = identity(settings)?;
     let own = HuntRecord { id: id.clone(), ..session.record.clone() };
     let joined = SharedHunt::join(&shard.address, &id, &own);
     let (shared, record) = joined.map_err(|error| cannot_open(&error))?;
@@ -44,33 +47,128 @@ pub(super) fn join(
     Ok(shared)
 }
 
-/// What tells a hunt apart from others: the build of the CI system, else the revision; and what was asked for.
-/// Whatever else differs between machines is refused.
-fn identity(settings: &HuntSettings) -> String {
+/// What tells a hunt apart from others: the job of a build of the CI system, on this kind of machine, else the
+/// revision; the folder, and what was asked for. Whatever else differs between machines is refused.
+fn identity(settings: &HuntSettings) -> Result<String, Problem> {
     let variables: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let build = CiFacts::read(&variables).and_then(|facts| facts.build);
-    let revision = || {
-        let repository = Repository::containing(&settings.folder).ok()?;
-        repository.tree_state().revision
+    let no_code = |why: String| {
+        Problem::usage(
+            format!("machines cannot tell that they have the same code: {why}"),
+            "shards of a hunt need a git repository with a commit",
+        )
     };
-    let asked = serde_json::to_string(&(
-        build.or_else(revision),
-        &settings.command,
-        &settings.asked,
-        settings.seed,
-    ));
+    let folder = &settings.folder;
+    let repository = Repository::containing(folder).map_err(|error| no_code(error.to_string()))?;
+    let revision = repository.tree_state().revision;
+    let revision = revision.ok_or_else(|| no_code("there is no commit".to_owned()))?;
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+    let below = whole.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_string_lossy();
+    let of_ci = CiFacts::read(&variables).and_then(|facts| {
+        let job = facts.job.as_deref().map(without_its_number).map(str::to_owned);
+        Some((facts.build?, job, facts.machine))
+    });
+    let of_code = of_ci.is_none().then_some(revision);
+    let asked = (of_ci, of_code, &*below, &settings.command, &settings.asked, settings.seed);
     // What was typed is text and numbers, which can always be written.
-    let digest = blake3::hash(asked.unwrap_or_default().as_bytes());
-    format!("shared-{}", &digest.to_hex()[..16])
+    let asked = serde_json::to_string(&asked).unwrap_or_default();
+    Ok(format!("shared-{}", &blake3::hash(asked.as_bytes()).to_hex()[..16]))
 }
 
-/// Check that this machine has what the first had, or refuse it.
-pub(super) fn agree(shared: &SharedHunt, needs: &FleetNeeds) -> Result<(), Problem> {
+/// The name of a job without what tells it apart from those that run beside it: `hunt 1/4`, `hunt: [1, pg]`.
+fn without_its_number(job: &str) -> &str {
+    let job = job.split_once(": [").map_or(job, |(job, _)| job);
+    let is_number = |word: &str| {
+        let mut parts = word.split('/');
+        parts.clone().count() == 2 && parts.all(|it| it.parse::<u32>().is_ok())
+    };
+    job.rsplit_once(' ').filter(|(_, last)| is_number(last)).map_or(job, |(job, _)| job)
+}
+
+/// Check that this machine has what the first had, or refuse it; say what is about it that may matter.
+pub(super) fn agree(
+    shared: &SharedHunt,
+    needs: &FleetNeeds,
+    surroundings: &Surroundings,
+) -> Result<Option<Notice>, Problem> {
     let agreed = shared.agree_on("needs.json", needs.text()?.as_bytes());
     let agreed = agreed.map_err(|error| cannot_open(&error))?;
-    FleetNeeds::read(&String::from_utf8_lossy(&agreed))?.check(needs)
+    let checked = FleetNeeds::read(&String::from_utf8_lossy(&agreed))?.check(needs);
+    checked.map_err(|problem| Problem {
+        next: format!("{}; or begin a hunt of your own with another `--seed`", problem.next),
+        ..problem
+    })?;
+    let own: BTreeMap<&String, &String> =
+        surroundings.variables.iter().filter(|(name, _)| may_matter(name)).collect();
+    let text = serde_json::to_string(&own).unwrap_or_default();
+    let first = shared.agree_on("variables.json", text.as_bytes());
+    let first = first.map_err(|error| cannot_open(&error))?;
+    let first: BTreeMap<String, String> = serde_json::from_slice(&first).unwrap_or_default();
+    let names: BTreeSet<&String> = own.keys().copied().chain(first.keys()).collect();
+    let differ = names.into_iter().filter(|name| own.get(*name).copied() != first.get(*name));
+    let differ: Vec<String> = differ.map(|name| format!("`{name}`")).collect();
+    Ok((!differ.is_empty()).then(|| Notice {
+        what: format!(
+            "the environment is not that of the shard which began the hunt: {}",
+            differ[..differ.len().min(MOST_NAMES)].join(", ")
+        ),
+        next: "where tests depend on that, give those that belong together a `--seed` of their own"
+            .to_owned(),
+    }))
+}
+
+/// So many variables are named.
+const MOST_NAMES: usize = 5;
+
+/// Whether a variable may be what tests depend on, and not what differs between any two machines.
+fn may_matter(name: &str) -> bool {
+    const OF_SYSTEMS: [&str; 16] = [
+        "ACTIONS_",
+        "AGENT_",
+        "AWS_",
+        "BUILDKITE",
+        "BUILD_",
+        "CI_",
+        "CIRCLE",
+        "FLAKEPROOF_",
+        "GITHUB_",
+        "GITLAB_",
+        "KUBERNETES_",
+        "RUNNER_",
+        "SLURM_",
+        "SSH_",
+        "SYSTEM_",
+        "XDG_",
+    ];
+    const OF_MACHINES: [&str; 14] = [
+        "HOME",
+        "HOSTNAME",
+        "INVOCATION_ID",
+        "JOB_COMPLETION_INDEX",
+        "JOURNAL_STREAM",
+        "LOGNAME",
+        "OLDPWD",
+        "PATH",
+        "PWD",
+        "SHLVL",
+        "TERM",
+        "TMPDIR",
+        "USER",
+        "_",
+    ];
+    !OF_MACHINES.contains(&name) && !OF_SYSTEMS.iter().any(|it| name.starts_with(it))
+}
+
+/// The strategy of the first machine, whose history and models it is from, for all.
+pub(super) fn agree_on_strategy(shared: &SharedHunt, own: &Strategy) -> Result<Strategy, Problem> {
+    let damaged = |error: postcard::Error| {
+        let what = format!("what steers the hunt cannot be understood: {error}");
+        Problem::usage(what, "begin another hunt, with another `--seed`")
+    };
+    let own = postcard::to_allocvec(own).map_err(damaged)?;
+    let agreed = shared.agree_on("strategy", &own).map_err(|error| cannot_open(&error))?;
+    postcard::from_bytes(&agreed).map_err(damaged)
 }
 
 /// One of the machines.
@@ -85,6 +183,7 @@ pub(super) struct HuntShard<'a> {
     /// How long the longest trial took, by the number of tests that ran.
     longest: RefCell<BTreeMap<u32, Duration>>,
     ran: Cell<usize>,
+    has_heard_of_others: Cell<bool>,
 }
 
 /// A trial that was asked for.
@@ -118,6 +217,7 @@ impl<'a> HuntShard<'a> {
             look: Cell::new(Look { due: Instant::now(), pause: FIRST_PAUSE }),
             longest: RefCell::default(),
             ran: Cell::default(),
+            has_heard_of_others: Cell::default(),
         }
     }
 
@@ -188,6 +288,7 @@ impl<'a> HuntShard<'a> {
                 }
                 None => {
                     if self.shared.is_taken(&it.key) {
+                        self.has_heard_of_others.set(true);
                         it.taken_since.get_or_insert(now);
                     }
                     waiting.push(it);
@@ -202,12 +303,15 @@ impl<'a> HuntShard<'a> {
         Ok(done)
     }
 
-    /// The place of the next trial to run here: one that nobody has, each machine from another place on, or
-    /// else one whose machine is not heard of any more.
+    /// The place of the next trial to run here: one that nobody has, of many each machine from another place on,
+    /// or else one whose machine is not heard of any more.
     fn next_to_run(&self) -> Result<Option<usize>, Error> {
         let mut asked = self.asked.borrow_mut();
         let count = asked.len();
-        let first = count * (self.shard.number() as usize - 1) / self.size();
+        // Where few are asked for, the first makes the others needless.
+        let is_many = count > 2 * self.size();
+        let first =
+            if is_many { count * (self.shard.number() as usize - 1) / self.size() } else { 0 };
         for at in (0..count).map(|at| (first + at) % count) {
             let it = &mut asked[at];
             if it.taken_since.is_some() {
@@ -217,6 +321,7 @@ impl<'a> HuntShard<'a> {
             if self.shared.take(&it.key, &who).map_err(|error| trouble(&error))? {
                 return Ok(Some(at));
             }
+            self.has_heard_of_others.set(true);
             it.taken_since = Some(Instant::now());
         }
         let is_given_up = |it: &Asked| {
@@ -258,8 +363,9 @@ impl<'a> HuntShard<'a> {
             HuntEnd::Finished => "every shard finds the same; another `--seed` is another hunt",
             HuntEnd::Interrupted | HuntEnd::BudgetSpent => "the same command goes on with it",
         };
-        notices.push(match (ran == all, self.size()) {
-            (true, 2..) if ran > 0 => Notice {
+        let is_alone = ran == all && ran > 0 && !self.has_heard_of_others.get();
+        notices.push(match (is_alone, self.size()) {
+            (true, 2..) => Notice {
                 what: format!(
                     "shard {shard} ran all {all} trials of this hunt: no other was heard of"
                 ),
@@ -276,7 +382,8 @@ impl<'a> HuntShard<'a> {
                 what: format!(
                     "what came of {damaged} trials was damaged in the store, and counts for nothing"
                 ),
-                next: "they were run again here; other shards may find something else".to_owned(),
+                next: "they were run again here: where tests fail by chance, shards may differ"
+                    .to_owned(),
             });
         }
         if end == HuntEnd::Finished
@@ -313,5 +420,23 @@ pub(super) fn invitation(shared: &SharedHunt, shard: Shard, started: &str) -> No
     Notice {
         what: format!("shard {shard} of the hunt of {started}: each runs what no other has taken"),
         next: "start the others with the same store, command and options".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_that_run_beside_each_other_are_one() {
+        for (job, name) in [
+            ("hunt 1/4", "hunt"),
+            ("hunt: [1, pg]", "hunt"),
+            ("hunt the flaky", "hunt the flaky"),
+            ("hunt and/or", "hunt and/or"),
+            ("1/4", "1/4"),
+        ] {
+            assert_eq!(without_its_number(job), name, "{job}");
+        }
     }
 }
