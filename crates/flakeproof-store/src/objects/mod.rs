@@ -17,9 +17,9 @@ use std::fmt;
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, CauseRecord, FeatureRecord, Features, Findings, History, HistoryError, HuntFindings,
-    HuntOverview, HuntRecord, KnownFlaky, PassRecord, PastFailure, PastFinding, PastOutcome,
-    RunRecord, TestId, Timeline, TrialRecord,
+    Attempt, CauseRecord, FeatureRecord, Features, Findings, History, HistoryError, HuntEnd,
+    HuntFindings, HuntOverview, HuntRecord, HuntSummary, KnownFlaky, PassRecord, PastFailure,
+    PastFinding, PastOutcome, RunRecord, TestId, Timeline, TrialRecord,
 };
 
 use self::bucket::{Asked, Bucket};
@@ -177,8 +177,13 @@ impl ObjectHistory {
                 }
             }
             Found::Hunt(hunt) => {
-                self.cache.put_hunt(&hunt)?;
-                known.push(format!("hunt:{}", hunt.record.id));
+                let there = self.cache.whole_hunt(&hunt.record.id)?;
+                if there.is_none_or(|there| is_news(&hunt, &there)) {
+                    self.cache.put_hunt(&hunt)?;
+                }
+                if Progress::of(&hunt).is_finished {
+                    known.push(format!("hunt:{}", hunt.record.id));
+                }
             }
             Found::Cause(cause) => {
                 known.push(format!("cause:{}", cause.id));
@@ -244,7 +249,9 @@ impl ObjectHistory {
         let content = content.map_err(|error| self.cannot_write(id, &error.to_string()))?;
         let name = document::name("hunts", id, &content, "json");
         let (name, _) = self.bucket.create(&name, content)?;
-        self.note(&[format!("segment:{name}"), format!("hunt:{id}")])
+        // What was found by then is sent again when the hunt goes on.
+        let whole = hunt.is_over.then(|| format!("hunt:{id}"));
+        self.note(&[vec![format!("segment:{name}")], Vec::from_iter(whole)].concat())
     }
 
     fn send_cause(&mut self, cause: &CauseRecord) -> Result<(), HistoryError> {
@@ -357,6 +364,30 @@ impl ObjectHistory {
     }
 }
 
+/// How far a hunt got.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Progress {
+    is_finished: bool,
+    executions: u64,
+}
+
+impl Progress {
+    fn of(hunt: &WholeHunt) -> Self {
+        let summary = hunt.summary.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        summary.map_or_else(Self::default, |summary: HuntSummary| Self {
+            is_finished: summary.end == HuntEnd::Finished,
+            executions: summary.cost.executions,
+        })
+    }
+}
+
+/// Whether a hunt got further than what is there of it. One that goes on here is left alone until it is finished
+/// elsewhere.
+fn is_news(hunt: &WholeHunt, there: &WholeHunt) -> bool {
+    let (now, before) = (Progress::of(hunt), Progress::of(there));
+    now > before && (there.is_over || now.is_finished)
+}
+
 impl History for ObjectHistory {
     fn begin(&mut self, run: &RunRecord) -> Result<(), HistoryError> {
         self.cache.begin(run)?;
@@ -434,17 +465,12 @@ impl History for ObjectHistory {
 
     fn finish_hunt(&mut self, findings: &HuntFindings) -> Result<(), HistoryError> {
         self.cache.finish_hunt(findings)?;
-        match (&self.open_hunt, crate::hunts::is_over(findings)) {
-            (Some(id), true) => {
-                let id = id.clone();
-                // Of machines that went through the same hunt, one sends it.
-                self.fetch()?;
-                match self.shared("hunt:")?.contains(&id) {
-                    true => Ok(()),
-                    false => self.send_hunt(&id),
-                }
-            }
-            _ => Ok(()),
+        let Some(id) = self.open_hunt.clone() else { return Ok(()) };
+        // Of machines that went through the same hunt, one sends it.
+        self.fetch()?;
+        match self.shared("hunt:")?.contains(&id) {
+            true => Ok(()),
+            false => self.send_hunt(&id),
         }
     }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::{
-    Attempt, Execution, Failure, History as _, HistoryError, Origin, Outcome, Phase, RunRecord,
+    Attempt, Execution, ExitCode, Failure, FlakyKind, History as _, HistoryError, HuntCost,
+    HuntEnd, HuntFindings, HuntRecord, HuntedTest, Origin, Outcome, Phase, RunFacts, RunRecord,
     Scores, Seed, Signature, Surroundings, TreeState,
 };
 use flakeproof_store::{ObjectHistory, ObjectsAddress, StoreLocation, StoreUrl};
@@ -153,6 +154,67 @@ fn a_damaged_segment_is_told_and_does_not_count() {
     std::fs::write(&segments[1], &content).expect("is written");
     let other = team.machine("other");
     assert_eq!((runs_of(&other), other.skipped().len()), (0, 2));
+}
+
+#[test]
+fn what_a_hunt_found_by_the_end_of_its_budget_is_known_to_all_until_it_is_finished() {
+    let team = Team::new();
+    let known = |machine: &str| {
+        let known = team.machine(machine).known_flaky().expect("is read");
+        known.iter().map(|it| it.test.id.to_string()).collect::<Vec<_>>()
+    };
+    let mut hunter = team.machine("hunter");
+    hunter.begin_hunt(&hunt()).expect("begins");
+    hunter.finish_hunt(&found(&["test_b"], HuntEnd::BudgetSpent, 10)).expect("is kept");
+    assert_eq!(known("reader"), ["test_b"]);
+    let command = hunt().command;
+    assert_eq!(team.machine("reader").unfinished_hunt(&command), Ok(None), "it goes on elsewhere");
+    let mut hunter = team.machine("hunter");
+    assert_eq!(hunter.unfinished_hunt(&command), Ok(Some(hunt())));
+    hunter.begin_hunt(&hunt()).expect("is taken up");
+    hunter.finish_hunt(&found(&["test_a", "test_b"], HuntEnd::Finished, 20)).expect("is kept");
+    assert_eq!(known("reader"), ["test_a", "test_b"]);
+    assert_eq!(known("newcomer"), ["test_a", "test_b"], "in whichever order it reads them");
+    assert_eq!(team.machine("newcomer").known_flaky().map(|known| known.len()), Ok(2));
+}
+
+fn hunt() -> HuntRecord {
+    HuntRecord {
+        id: "1".into(),
+        started: "2026-11-18T10:00:00Z".into(),
+        command: vec!["pytest".into()],
+        fingerprint: String::new(),
+        seed: "7".into(),
+        settings: "{}".into(),
+        version: "0.1.0".into(),
+    }
+}
+
+fn found(tests: &[&str], end: HuntEnd, executions: u64) -> HuntFindings {
+    let test = |id: &&str| {
+        let mut test = HuntedTest::new((*id).into(), None);
+        test.kind = Some(FlakyKind::Nod);
+        test
+    };
+    HuntFindings {
+        run: RunFacts {
+            id: "1".into(),
+            command: Vec::new(),
+            runner: String::new(),
+            started: String::new(),
+            duration: Duration::ZERO,
+            seed: Seed(7),
+            revision: None,
+            version: String::new(),
+        },
+        tests: tests.iter().map(test).collect(),
+        cost: HuntCost { executions, ..HuntCost::default() },
+        end,
+        latent: Vec::new(),
+        hidden: None,
+        notices: Vec::new(),
+        exit: ExitCode::Failures,
+    }
 }
 
 #[test]
