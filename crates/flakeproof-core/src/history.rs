@@ -53,8 +53,8 @@ pub trait History: Send {
     fn timeline(&self) -> Result<Timeline, HistoryError>;
 
     /// The timeline of the tests about which there is something to say: those that ever did anything but pass,
-    /// be skipped or fail in an outage, those that may have been renamed, and these. How long passes took is
-    /// left out. It takes much less to read where most tests just pass.
+    /// be skipped or fail in an outage that is over, those that may have been renamed, and these. How long
+    /// passes took is left out. It takes much less to read where most tests just pass.
     ///
     /// # Errors
     /// When the history cannot be read.

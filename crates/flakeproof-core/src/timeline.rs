@@ -27,7 +27,7 @@ pub struct Timeline {
 pub struct LeftOut {
     /// They passed at their first attempt.
     pub passed: u32,
-    /// They failed at their first attempt, in an [outage](crate::Outage).
+    /// They failed at their first attempt, in an [outage](crate::Outage) that is over.
     pub failed: u32,
     /// They were skipped.
     pub skipped: u32,

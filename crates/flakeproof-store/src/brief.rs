@@ -136,13 +136,18 @@ pub(crate) struct DamagedRun(pub(crate) usize);
 
 impl Told {
     /// Read all runs, oldest first. There is something to say about tests that did anything but pass, be
-    /// skipped or fail in an outage, about these others, and about those that may have come in the place of
-    /// ones that went.
+    /// skipped or fail in an outage that is over, about these others, and about those that may have come in
+    /// the place of ones that went.
     pub(crate) fn of(runs: &[Vec<u8>], others: &[i64]) -> Result<Self, DamagedRun> {
         let mut tests: Vec<i64> = others.to_vec();
+        // An outage that is not over may be the code: whoever fails in it until the end is told.
+        let mut failing = Spans::default();
         for (run, bytes) in runs.iter().enumerate() {
-            tests.extend(eventful(run, bytes)?);
+            let events = Events::of(run, bytes)?;
+            tests.extend(events.tests);
+            failing = failing.without(&events.well).with(&events.in_outage);
         }
+        tests.extend(failing.numbers());
         tests.extend(came_or_went(runs)?.numbers());
         tests.sort_unstable();
         tests.dedup();
@@ -199,26 +204,42 @@ fn spans_of(run: usize, bytes: &[u8]) -> Result<(Reading<'_>, u64), DamagedRun> 
     Reading::new(bytes).map_err(|_| DamagedRun(run))
 }
 
-/// The tests that did anything but pass or be skipped; of an outage, but fail, too.
-fn eventful(run: usize, bytes: &[u8]) -> Result<Vec<i64>, DamagedRun> {
-    let (mut failed, mut others, mut ran) = (Vec::new(), Vec::new(), 0_u64);
-    for span in spans_of(run, bytes)?.0 {
-        let Span { first, last, mark } = span.map_err(|_| DamagedRun(run))?;
-        if mark.outcome.is_failure() {
-            failed.push(first);
-        } else if !is_plain(&mark) {
-            others.push(first);
+/// What happened in one run.
+#[derive(Debug, Default)]
+struct Events {
+    /// The tests that did anything but pass or be skipped; of an outage, but fail, too.
+    tests: Vec<i64>,
+    /// The tests that failed, if it is an outage.
+    in_outage: Spans,
+    /// The tests that ran and did not fail.
+    well: Spans,
+}
+
+impl Events {
+    fn of(run: usize, bytes: &[u8]) -> Result<Self, DamagedRun> {
+        let (mut events, mut failed, mut ran) = (Self::default(), Vec::new(), 0_u64);
+        for span in spans_of(run, bytes)?.0 {
+            let Span { first, last, mark } = span.map_err(|_| DamagedRun(run))?;
+            if mark.outcome.is_failure() {
+                failed.push(first);
+            } else if !is_plain(&mark) {
+                events.tests.push(first);
+            }
+            if mark.outcome != Outcome::Skipped {
+                ran = ran.saturating_add(last.abs_diff(first)).saturating_add(1);
+                if !mark.outcome.is_failure() {
+                    events.well.push(first, last);
+                }
+            }
         }
-        if mark.outcome != Outcome::Skipped {
-            ran = ran.saturating_add(last.abs_diff(first)).saturating_add(1);
+        let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let outage = Outage { run: 0, failed: small(failed.len() as u64), tests: small(ran) };
+        match outage.is_one() {
+            true => failed.iter().for_each(|test| events.in_outage.push(*test, *test)),
+            false => events.tests.append(&mut failed),
         }
+        Ok(events)
     }
-    let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    let outage = Outage { run: 0, failed: small(failed.len() as u64), tests: small(ran) };
-    if !outage.is_one() {
-        others.append(&mut failed);
-    }
-    Ok(others)
 }
 
 fn tests_of(run: usize, bytes: &[u8]) -> Result<Spans, DamagedRun> {
@@ -326,6 +347,15 @@ mod tests {
     }
 
     #[test]
+    fn an_outage_that_is_not_over_is_told() {
+        let (passed, failed, skipped) = ("p".repeat(12), "f".repeat(12), "s".repeat(12));
+        assert!(told(&[&passed, &failed, &passed]).tests.is_empty());
+        assert_eq!(told(&[&passed, &failed]).tests.len(), 12);
+        assert_eq!(told(&[&passed, &failed, &skipped]).tests.len(), 12);
+        assert_eq!(told(&[&passed, &failed, "ppp"]).tests.len(), 9);
+    }
+
+    #[test]
     fn no_bytes_make_it_panic() {
         for byte in 0..=255 {
             let _ = Told::of(&[vec![byte; 40], vec![byte, 1, 2]], &[]);
@@ -342,6 +372,12 @@ mod tests {
             let also: Vec<i64> = also.into_iter().collect();
             let told = Told::of(&packed, &also).expect("is read");
             let tests: BTreeSet<i64> = told.tests.iter().copied().collect();
+            let last_of = |test: i64| {
+                let all = runs.iter().rev().filter_map(|letters| marks(letters).get(&test).copied());
+                all.into_iter().find(|mark| mark.outcome != Outcome::Skipped)
+            };
+            let is_failing = |test: i64| last_of(test).is_some_and(Mark::has_failed);
+            prop_assert!((1..=20).all(|test| tests.contains(&test) || !is_failing(test)));
             for (at, letters) in runs.iter().enumerate() {
                 let whole = marks(letters);
                 let left_out = whole.iter().filter(|(test, _)| !tests.contains(test));

@@ -22,6 +22,7 @@ contract! {
     a_run_that_was_never_finished_is_in_the_timeline
     a_run_is_found_by_its_id
     what_is_said_in_brief_is_what_the_whole_comes_to
+    an_outage_that_goes_on_is_said_in_brief_too
 }
 
 fn a_mark_tells_the_first_attempt_the_reruns_and_the_verdict(history: &mut dyn History) {
@@ -128,6 +129,20 @@ fn what_is_said_in_brief_is_what_the_whole_comes_to(history: &mut dyn History) {
     }
     let left_out = whole.tests.iter().filter(|score| !there(score.test.as_str()));
     assert!(left_out.clone().all(|score| score.standing == Standing::Steady));
+}
+
+fn an_outage_that_goes_on_is_said_in_brief_too(history: &mut dyn History) {
+    for (number, outcome) in [(1, Outcome::Passed), (2, Outcome::Failed), (3, Outcome::Failed)] {
+        let attempts: Vec<Attempt> =
+            (0..12).map(|test| first(&format!("test_{test}"), outcome)).collect();
+        history.begin(&on_code(&number.to_string(), &number.to_string())).expect("begins");
+        history.record(&attempts).expect("records");
+        history.finish(&findings()).expect("finishes");
+    }
+    let whole = Scores::from_timeline(&timeline(history));
+    assert!(whole.tests.iter().all(|score| score.standing == Standing::Broken), "{whole:?}");
+    let brief = history.brief_timeline(&[]).expect("is read");
+    assert_eq!(Scores::from_timeline(&brief), whole);
 }
 
 fn again(test: &str, outcome: Outcome) -> Attempt {

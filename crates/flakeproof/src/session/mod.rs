@@ -16,4 +16,4 @@ mod start;
 pub(crate) mod token;
 
 pub(crate) use history::Recorder;
-pub(crate) use start::{Code, Start, code_in, current_folder, listen_for_interrupts};
+pub(crate) use start::{Code, Start, code_in, current_folder, listen_for_interrupts, variables};

@@ -78,11 +78,16 @@ pub(crate) fn code_in(folder: &Path) -> CodeSoon {
     }))
 }
 
+/// The environment variables that are text, as all are by which CI systems say anything.
+pub(crate) fn variables() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
 /// Who asks, by the environment.
 fn asker() -> Asker {
-    let variables: BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let variables = variables();
     let Some(facts) = CiFacts::read(&variables) else { return Asker::Developer };
     let event = || {
         let text = std::fs::read_to_string(variables.get("GITHUB_EVENT_PATH")?).ok()?;

@@ -20,6 +20,7 @@ use super::kept_hunt::KeptHunt;
 use crate::cli::{HuntSettings, ShardSettings};
 use crate::problem::Problem;
 use crate::session::history::cannot_open;
+use crate::session::variables;
 
 /// How long to wait between two looks at what others did: at first, at most, and so many times what the last
 /// look itself took.
@@ -50,9 +51,6 @@ pub(super) fn join(
 /// What tells a hunt apart from others: the job of a build of the CI system, on this kind of machine, else the
 /// revision; the folder, and what was asked for. Whatever else differs between machines is refused.
 fn identity(settings: &HuntSettings) -> Result<String, Problem> {
-    let variables: BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
     let no_code = |why: String| {
         Problem::usage(
             format!("machines cannot tell that they have the same code: {why}"),
@@ -65,7 +63,7 @@ fn identity(settings: &HuntSettings) -> Result<String, Problem> {
     let revision = revision.ok_or_else(|| no_code("there is no commit".to_owned()))?;
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.clone());
     let below = whole.strip_prefix(repository.root()).unwrap_or(Path::new("")).to_string_lossy();
-    let of_ci = CiFacts::read(&variables).and_then(|facts| {
+    let of_ci = CiFacts::read(&variables()).and_then(|facts| {
         let job = facts.job.as_deref().map(without_its_number).map(str::to_owned);
         Some((facts.build?, job, facts.machine))
     });
@@ -178,7 +176,7 @@ pub(super) struct HuntShard<'a> {
     adapter: &'a dyn Adapter,
     tests: Vec<TestId>,
     /// Trials that were asked for and did not come back, in the order in which they were.
-    asked: RefCell<Vec<Asked>>,
+    asked: RefCell<Vec<AskedTrial>>,
     look: Cell<Look>,
     /// How long the longest trial took, by the number of tests that ran.
     longest: RefCell<BTreeMap<u32, Duration>>,
@@ -187,7 +185,7 @@ pub(super) struct HuntShard<'a> {
 }
 
 /// A trial that was asked for.
-struct Asked {
+struct AskedTrial {
     key: String,
     trial: Trial,
     /// Since when another machine is known to have it.
@@ -242,8 +240,11 @@ impl<'a> HuntShard<'a> {
     }
 
     pub(super) fn ask(&self, trials: &[Trial]) {
-        let asked =
-            |trial: &Trial| Asked { key: trial.key(), trial: trial.clone(), taken_since: None };
+        let asked = |trial: &Trial| AskedTrial {
+            key: trial.key(),
+            trial: trial.clone(),
+            taken_since: None,
+        };
         self.asked.borrow_mut().extend(trials.iter().map(asked));
     }
 
@@ -324,7 +325,7 @@ impl<'a> HuntShard<'a> {
             self.has_heard_of_others.set(true);
             it.taken_since = Some(Instant::now());
         }
-        let is_given_up = |it: &Asked| {
+        let is_given_up = |it: &AskedTrial| {
             it.taken_since.is_some_and(|since| since.elapsed() >= self.patience_with(&it.trial))
         };
         Ok(asked.iter().position(is_given_up))
@@ -344,7 +345,7 @@ impl<'a> HuntShard<'a> {
     }
 
     fn run(&self, at: usize) -> Result<(String, TrialRecord), Error> {
-        let Asked { key, trial, .. } = self.asked.borrow_mut().remove(at);
+        let AskedTrial { key, trial, .. } = self.asked.borrow_mut().remove(at);
         let begin = Instant::now();
         let record = run_trial(self.adapter, &self.tests, &|| begin.elapsed(), &trial)?;
         let record = self.shared.keep(&key, record).map_err(|error| trouble(&error))?;

@@ -22,7 +22,7 @@ use self::report_files::Report;
 use crate::cli::{IngestArguments, ListFormat};
 use crate::problem::Problem;
 use crate::session::history::KeptHistory;
-use crate::session::{current_folder, history, listen_for_interrupts};
+use crate::session::{current_folder, history, listen_for_interrupts, variables};
 use crate::settings::ConfigurationFile;
 use crate::view;
 
@@ -33,9 +33,7 @@ pub(crate) fn run(typed: &IngestArguments) -> Result<ExitCode, Problem> {
         return Ok(ExitCode::Clean);
     }
     let folder = current_folder()?;
-    let variables: BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let variables = variables();
     let circumstances = Circumstances::gather(typed, &variables, &folder)?;
     let cancel = listen_for_interrupts(&Waiting::default());
     let found = report_files::find(&typed.files)?;
