@@ -29,6 +29,15 @@ pub struct Facts {
     pub maybe_made_of_it: Option<String>,
 }
 
+impl Facts {
+    /// Whether no test could notice what changed: nobody but people reads it.
+    #[must_use]
+    pub fn is_for_people(&self) -> bool {
+        let is_one = |file: &ChangedFile| build_files::content(&file.path) == Content::ForPeople;
+        self.change.files.iter().all(is_one)
+    }
+}
+
 /// Whether a test touches the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Contact {
@@ -148,9 +157,7 @@ fn what_cannot_be_seen(dependencies: &Dependencies, facts: &Facts) -> Option<Str
     if let Some(file) = facts.unversioned.first() {
         return Some(format!("{file} is under no version control and is newer than the pass"));
     }
-    let is_for_people = |file: &ChangedFile| build_files::content(&file.path) == Content::ForPeople;
-    let can_be_made_of_it = !facts.change.files.iter().all(is_for_people);
-    if let Some(file) = facts.maybe_made_of_it.as_ref().filter(|_| can_be_made_of_it) {
+    if let Some(file) = facts.maybe_made_of_it.as_ref().filter(|_| !facts.is_for_people()) {
         return Some(format!(
             "{file} is not under the version control of this project and may be made of what changed"
         ));

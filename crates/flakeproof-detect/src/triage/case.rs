@@ -24,10 +24,21 @@ pub(super) struct Case {
     /// What no other test could have influenced: the suite's own run of it is one of a process of
     /// its own.
     pub(super) conditions: Conditions,
+    /// Who ran beside its process when the suite ran.
+    pub(super) beside: Beside,
     /// How it fared on the code before the change.
     pub(super) base: Option<BaseTrials>,
     /// What an experiment would decide that was not made, and why.
     pub(super) undecided: Option<String>,
+}
+
+/// Who ran at the same time as the process of a test when the suite ran, as far as is steered from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// Nobody.
+    Nobody,
+    /// Other tests, in other processes.
+    OtherTests,
 }
 
 /// What the executions of a case show, whatever changed.
@@ -55,6 +66,7 @@ impl Case {
             place,
             like: None,
             conditions: Conditions::InOrder,
+            beside: Beside::Nobody,
             base: None,
             undecided: None,
         }
@@ -207,6 +219,18 @@ impl Case {
     /// What the processes touched in which the test ran in the suite's order.
     pub(super) fn measured_in_order(&self) -> impl Iterator<Item = &Dependencies> {
         self.in_order().filter_map(|it| it.dependencies.as_ref())
+    }
+
+    /// Whether every failure seen is one among other tests, each of which may have disturbed it.
+    pub(super) fn failed_among_others_only(&self) -> bool {
+        let is_apart = self.conditions == Conditions::Alone && self.beside == Beside::Nobody;
+        let mut apart = self.fresh().filter(|attempt| attempt.isolation == Isolation::Spawn);
+        !is_apart && !apart.any(|attempt| self.fails_alike(&attempt.execution))
+    }
+
+    /// Whether what the others touch is known that a failure was seen among.
+    pub(super) fn are_others_measured(&self) -> bool {
+        self.beside == Beside::Nobody && self.measured_in_order().next().is_some()
     }
 
     /// What the test touched each time it was measured alone.

@@ -11,7 +11,7 @@ use flakeproof_core::{
 use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
 
 use super::base::{self, BaseStage};
-use super::case::{Case, Shown};
+use super::case::{Beside, Case, Shown};
 use super::in_order::OrderStage;
 use super::rates;
 use super::settings::Experiments;
@@ -89,7 +89,7 @@ pub fn triage(
     let suite_took = (experiments.clock)().saturating_sub(begin);
     let positions = suite.positions();
     run.cases.sort_by_key(|case| positions.get(&case.test).copied());
-    name_conditions(&mut run, adapter);
+    name_conditions(&mut run, adapter, settings.jobs);
 
     let limit = settings.limit.resolve(suite.tests.len());
     let failed = run.cases.iter().filter(|case| case.is_failure()).count();
@@ -175,8 +175,11 @@ pub fn triage(
     Ok(Triaged { tests, groups, notices, is_interrupted })
 }
 
-/// Say of each case whether the suite's own run of it was one of a process of its own.
-fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter) {
+/// Say of each case whether the suite's own run of it was one of a process of its own, and who was beside it.
+fn name_conditions(run: &mut SuiteRun, adapter: &dyn Adapter, jobs: usize) {
+    if jobs > 1 && run.shares.len() > 1 {
+        run.cases.iter_mut().for_each(|case| case.beside = Beside::OtherTests);
+    }
     let is_apart = match adapter.can().orders {
         Orders::Any | Orders::Seeded | Orders::Own => false,
         Orders::AnyFresh | Orders::ByFile | Orders::Apart => run.shares.len() > 1,

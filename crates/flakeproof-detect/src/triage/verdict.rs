@@ -15,8 +15,8 @@
 //! | is not tried, because others are | fails like one that is real | real |
 //! | anything else | | unknown |
 //!
-//! A test that failed among others only touches what any of them touches, where that is known: each may
-//! disturb it.
+//! A test that failed among others only touches what any of them touches: each may disturb it. Where that is not
+//! known, it may touch the change.
 //!
 //! Failures that look alike (thesis, chapter 8) are judged together at the end: one cause is not
 //! many flaky tests.
@@ -406,16 +406,15 @@ fn touch_of_a_failure(case: &Case, change: &super::ChangeLookup<'_>) -> Touch {
 }
 
 /// Of any other test, every run that was measured counts: each may have taken another path. Of one that was
-/// seen to fail among others only, what any of them touches counts as well, where that is known: each may
-/// disturb it.
+/// seen to fail among others only, what any of them touches counts as well: each may disturb it.
 fn touch_of_any_run(case: &Case, shown: Shown, change: &super::ChangeLookup<'_>) -> Touch {
     let mut found = None;
+    let is_disturbed = matches!(shown, Shown::Flaky(_)) && case.failed_among_others_only();
     let among_others = case.measured_in_order().map(|process| {
         // What cannot be seen of others is no reason to say nothing of this one.
         Dependencies { blind_spots: Vec::new(), ..process.clone() }
     });
-    let among_others = among_others.filter(|_| shown == Shown::Flaky(Conditions::InOrder));
-    for process in among_others {
+    for process in among_others.filter(|_| is_disturbed) {
         match meeting(case, &process, change) {
             Touch::Disjoint(..) => {}
             touch @ Touch::Touches(..) => return touch,
@@ -430,8 +429,20 @@ fn touch_of_any_run(case: &Case, shown: Shown, change: &super::ChangeLookup<'_>)
             touch @ Touch::Silent(_) => found = found.or(Some(touch)),
         }
     }
-    found.or(disjoint).unwrap_or_else(|| Touch::Silent(why_not_measured(case)))
+    let alone = found.or(disjoint).unwrap_or_else(|| Touch::Silent(why_not_measured(case)));
+    match alone {
+        Touch::Disjoint(facts, _)
+            if is_disturbed && !case.are_others_measured() && !facts.is_for_people() =>
+        {
+            Touch::Silent(OTHERS_NOT_MEASURED.into())
+        }
+        alone => alone,
+    }
 }
+
+/// Why nothing is said of a test that another one may have disturbed.
+const OTHERS_NOT_MEASURED: &str =
+    "it failed among other tests only, and what those touch was not measured";
 
 fn why_not_measured(case: &Case) -> String {
     match case.fresh().any(|attempt| attempt.execution.outcome.ends_environment()) {

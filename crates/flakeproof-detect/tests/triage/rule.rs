@@ -80,6 +80,25 @@ fn a_failure_among_others_is_unknown_where_what_they_touch_is_not_measured() {
 }
 
 #[test]
+fn a_failure_among_others_may_touch_the_change_where_only_single_tests_are_seen() {
+    let alone = |now: &'static str| in_order(now).sees_only_single_tests();
+    let after_base = |since: &Since, base| {
+        let triaged = triaged_after(&alone("FPPP"), since, &Before { base, ..Before::default() });
+        (verdict(&triaged, "a"), says(finding(&triaged, "a"), "what those touch was not measured"))
+    };
+    assert_eq!(after_base(&UNTOUCHED, None), (Some(Verdict::Unknown), true));
+    assert_eq!(after_base(&UNTOUCHED, Some(passing)), (Some(Verdict::Unknown), true));
+    // It did so before the change.
+    let base: fn() -> Scripted = || in_order("PPFP");
+    assert_eq!(after_base(&UNTOUCHED, Some(base)).0, Some(Verdict::Flaky));
+    // Nothing that a test could notice changed.
+    assert_eq!(after_base(&Since::Pass("README.md"), None).0, Some(Verdict::Flaky));
+    // It fails alone, too, where nobody can disturb it.
+    let chancy = chancy().sees_only_single_tests();
+    assert_eq!(after(&chancy, &UNTOUCHED, &Before::default(), "a"), Some(Verdict::Flaky));
+}
+
+#[test]
 fn outside_a_repository_flaky_is_what_passes_and_fails() {
     let before = Before::default();
     assert_eq!(after(&chancy(), &Since::Unknown, &before, "a"), Some(Verdict::Flaky));

@@ -72,7 +72,7 @@ impl Adapter for Scripted {
             piece: Piece::Test,
             dependencies: true,
             features: false,
-            state: true,
+            state: self.sees_processes,
             examines_servers: false,
         }
     }

@@ -15,6 +15,8 @@ pub struct Scripted {
     pub(super) scripts: BTreeMap<TestId, Arc<Script>>,
     pub(super) fork: std::result::Result<(), String>,
     pub(super) has_zygote: bool,
+    /// Whether processes of several tests can be looked into.
+    pub(super) sees_processes: bool,
     pub(super) likeness: Likeness,
     pub(super) room: Option<usize>,
     pub(super) orders: Orders,
@@ -37,6 +39,7 @@ pub fn suite<'a>(tests: impl IntoIterator<Item = &'a str>) -> Scripted {
         scripts: BTreeMap::new(),
         fork: Ok(()),
         has_zygote: true,
+        sees_processes: true,
         likeness: Likeness::Alike,
         room: None,
         orders: Orders::Any,
@@ -346,6 +349,13 @@ impl Scripted {
     #[must_use]
     pub fn cannot_be_measured(mut self, test: &str) -> Self {
         self.script(test).is_unmeasured = true;
+        self
+    }
+
+    /// What a test touches is known only where it runs alone.
+    #[must_use]
+    pub fn sees_only_single_tests(mut self) -> Self {
+        self.sees_processes = false;
         self
     }
 }
