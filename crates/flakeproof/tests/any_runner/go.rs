@@ -1,5 +1,7 @@
 //! `go test`.
 
+use std::collections::BTreeMap;
+
 use flakeproof_testkit::Project;
 
 use crate::{flakeproof, has, project, run};
@@ -45,6 +47,40 @@ fn outcomes_parts_and_a_flaky_test() {
     assert_eq!(ran.verdict("p.TestFlaky"), "flaky", "{}", ran.text());
     assert!(ran.attempts("p.TestFlaky").starts_with("first failed, fresh(spawn) passed"));
     assert!(ran.text().contains("go test -count=1 -run '^(TestFails)$' example.com/m/p"));
+}
+
+#[test]
+fn a_test_that_runs_alone_again_and_again_is_linked_once() {
+    if !has("go", "go: a_test_that_runs_alone_again_and_again_is_linked_once") {
+        return;
+    }
+    let text = r#"package p
+
+import (
+    "os"
+    "testing"
+)
+
+func TestFails(t *testing.T) {
+    ran, _ := os.OpenFile("ran", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+    binary, _ := os.Executable()
+    ran.WriteString(binary + "\n")
+    ran.Close()
+    t.Fatal("bad")
+}
+
+func TestPasses(t *testing.T) {}
+"#;
+    let project = module().file("p/p_test.go", text);
+    let ran = flakeproof(&project, "run", &["--fresh", "6"], &["go", "test", "./..."]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.text());
+    assert_eq!(ran.outcome("p.TestFails"), "failed");
+    let log = std::fs::read_to_string(project.path().join("p/ran")).expect("it ran");
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for binary in log.lines() {
+        *times.entry(binary).or_default() += 1;
+    }
+    assert!(times.values().any(|times| *times > 3), "{log}{}", ran.text());
 }
 
 #[test]

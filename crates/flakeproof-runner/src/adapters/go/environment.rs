@@ -4,9 +4,10 @@
 //! each package of what was announced, one after the other, and hands out how the tests ended.
 //!
 //! In a *forked* environment the binary takes its order from us. In a *spawned* one nothing of ours is
-//! in it: a single test and the beginning of the suite run by `go test`, and a few tests in another
-//! order by a seed of `-shuffle`. Only where no seed is known does a binary of ours run them. The
-//! suite's own environment is the user's command; a share of the suite runs as a spawned one does.
+//! in it: the beginning of the suite runs by `go test`, a single test by the binary that `go test` would
+//! link anew each time, and a few tests in another order by a seed of `-shuffle`. Only where no seed is
+//! known does a binary of ours run them. The suite's own environment is the user's command; a share of
+//! the suite runs as a spawned one does.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use flakeproof_core::{Execution, Isolation, Measured, Outcome, State, TestId};
 
 use super::process::{Fate, TestProcess, merged};
-use super::session::{Binary, GoSession};
-use crate::adapter::{Adapter, Environment, Error, Measuring, Probe, Result, Then};
+use super::session::{Binary, GoSession, Shuffle};
+use crate::adapter::{Adapter, Environment, Error, Granularity, Measuring, Probe, Result, Then};
 use crate::adapters::command::{self, CommandAdapter};
 use crate::coverage::{self, CoverageFormat};
 use crate::reports;
@@ -79,6 +80,27 @@ impl GoEnvironment {
         environment.run(test, probe)
     }
 
+    /// Run a test alone, in a new process of the package's own binary. What `go test` says of a process counts
+    /// where its tests do not explain how it ended, and only below it is it told what a test touches.
+    fn run_in_own_process(&self, test: &TestId, probe: Probe) -> Result<Execution> {
+        let (path, name) = self.runner.package_and_name(test)?;
+        let (session, package) = (&self.session, self.session.package(path));
+        let is_apart = self.isolation == Isolation::Spawn
+            && probe.dependencies == Granularity::Off
+            && !name.contains('/');
+        if !is_apart || session.binary(&package, Binary::Plain).is_err() {
+            return self.run_alone(test, probe);
+        }
+        let names = [name.to_owned()];
+        let mut process = session.start_plain(&package, &names, Shuffle::Off, probe.attempt)?;
+        let fate = process.fate_of(name, session.rounds())?;
+        process.finish()?;
+        match process.unexplained_end() {
+            Some(_) => self.run_alone(test, probe),
+            None => self.execution(test, path, name, fate),
+        }
+    }
+
     /// Run a test alone, and measure what it uses: its own binary, for the go command compiles and links
     /// below itself.
     fn run_measured(&self, test: &TestId, probe: Probe) -> Result<Execution> {
@@ -121,7 +143,7 @@ impl GoEnvironment {
                 let fate = process.fate_of(&name, rounds)?;
                 self.execution(test, &package, &name, fate)
             }
-            Some(Part::Apart) | None => self.run_alone(test, probe),
+            Some(Part::Apart) | None => self.run_in_own_process(test, probe),
         }
     }
 
@@ -165,7 +187,7 @@ impl GoEnvironment {
                 let fate = process.fate_of(name, rounds)?;
                 self.execution(test, package, name, fate)
             }
-            Part::Apart => self.run_alone(test, probe),
+            Part::Apart => self.run_in_own_process(test, probe),
         }
     }
 
@@ -308,7 +330,7 @@ impl Environment for GoEnvironment {
         let execution = if probe.features == Measuring::On {
             self.run_measured(test, probe)
         } else if is_alone {
-            self.run_alone(test, probe)
+            self.run_in_own_process(test, probe)
         } else if is_of_the_suite {
             self.run_in_suite(test, probe)
         } else if self.given.contains(test) || !self.announced.contains(test) {

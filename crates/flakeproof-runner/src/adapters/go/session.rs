@@ -14,6 +14,7 @@ use crate::adapter::{Error, Result};
 use crate::adapters::RunRequest;
 use crate::agent::Hub;
 use crate::folders::Scratch;
+use crate::levers::InForce;
 use crate::process::{Death, End, Ended, Instructions, USUAL_CAP, run_to_end};
 
 /// How long the go command may take to answer a question, and to build a binary.
@@ -246,9 +247,10 @@ impl GoSession {
         found.as_deref().map_err(Clone::clone)
     }
 
-    /// Run the go command to its end.
+    /// Run the go command to its end. A lever is meant for tests, and not for who compiles them.
     fn ask(&self, command: Vec<String>, limit: Duration) -> Result<Ended> {
         let instructions = self.instructions(command, &self.settings.folder, BTreeMap::new());
+        let instructions = Instructions { in_force: InForce::default(), ..instructions };
         run_to_end(&self.hub, &instructions, Some(limit), &self.settings.cancel, |_| {})
     }
 
