@@ -29,6 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long to wait between two tries where SQLite does not wait by itself.
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// How much of the file is kept in memory, in KiB (SQLite's sign for that is the minus), and after how many pages
+/// its log is folded into it. The executions of a run meet a page of an index each, and with SQLite's 2 MiB and
+/// 1,000 pages a long history wrote each of those pages again for every batch.
+const CACHE_KIB: i64 = -64 * 1024;
+const LOG_PAGES: i64 = 16 * 1024;
+
 /// The file that holds a history.
 #[derive(Debug, Clone)]
 pub(crate) struct HistoryFile(PathBuf);
@@ -66,6 +72,8 @@ impl HistoryFile {
         log_ahead(&connection, || std::thread::sleep(PAUSE)).map_err(fault)?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(fault)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(fault)?;
+        connection.pragma_update(None, "cache_size", CACHE_KIB).map_err(fault)?;
+        connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES).map_err(fault)?;
         migrate(&mut connection, self)?;
         Ok(connection)
     }
