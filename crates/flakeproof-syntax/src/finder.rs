@@ -140,9 +140,11 @@ impl Finder {
         self.lower_and(file, layout, |_, _, _| ()).1
     }
 
-    /// The tests of a file and its form that data flow is followed in; the file is parsed once.
+    /// The tests of a file, without their helpers, and its form that data flow is followed in; the file
+    /// is parsed once.
     ///
     /// What cannot be read is left out of both, as [`find`](Self::find) and [`lower`](Self::lower) say.
+    /// Who follows data meets the helpers there.
     ///
     /// ```
     /// use flakeproof_syntax::{Finder, Layout, SourceFile};
@@ -164,19 +166,23 @@ impl Finder {
             let unit = Unit::empty(file.path, language, file.text);
             return (self.find(file, layout), Lowered { unit, issues: Vec::new() });
         }
-        let (found, lowered) = self.lower_and(file, layout, |language, tree, reading| {
-            find_in(language, tree, reading, file.text, |_, _, _| ()).0
+        let (found, lowered) = self.lower_and(file, layout, |language, outline, issues| {
+            let mut functions: Vec<&Function<'_>> = outline.functions.iter().collect();
+            functions.sort_by_key(|function| function.extent.start);
+            let test = |it: &&Function<'_>| test_source(it, outline, language, file.text);
+            let tests = functions.iter().filter_map(test).collect();
+            Found { tests, issues: issues.to_vec() }
         });
         let nothing = || Found { tests: Vec::new(), issues: lowered.issues.clone() };
         (found.unwrap_or_else(nothing), lowered)
     }
 
-    /// Lower a file, and look at its tree while it is there, if it is there.
+    /// Lower a file, and look at its outline while it is there, if it is there.
     fn lower_and<Seen>(
         &mut self,
         file: &SourceFile<'_>,
         layout: &Layout,
-        look: impl FnOnce(Language, &Tree, &Reading<'_, '_>) -> Seen,
+        look: impl FnOnce(Language, &Outline<'_>, &[SourceIssue]) -> Seen,
     ) -> (Option<Seen>, Lowered) {
         let known = Language::of_path(file.path);
         let language = known.unwrap_or(Language::Java);
@@ -198,9 +204,9 @@ impl Finder {
             return unread(unit, IssueKind::GaveUp, 1);
         };
         let reading = Reading { root: tree.root_node(), text: file.text, path: file.path, layout };
-        let seen = look(language, &tree, &reading);
         let outline = (rules.outline)(&reading);
         let issues = issues(&tree, &outline);
+        let seen = look(language, &outline, &issues);
         let pieces = Pieces::new(self.parser(grammar));
         let unit = lower(Lowering::new(reading, outline, unit, pieces));
         (Some(seen), Lowered { unit, issues })
@@ -301,8 +307,9 @@ fn find_in<'a, Seen>(
         .iter()
         .enumerate()
         .filter_map(|(index, function)| {
-            let test = test_source(index, &outline, &mut reach, language, text)?;
-            Some((function, test))
+            let test = test_source(function, &outline, language, text)?;
+            let helpers = helpers(index, &outline, &mut reach, text);
+            Some((function, TestSource { helpers, ..test }))
         })
         .unzip();
     let seen = look(language, reading, &functions);
@@ -313,14 +320,13 @@ fn nothing<'a, Seen: Default>(kind: IssueKind, line: u32) -> (Found<'a>, Seen) {
     (Found { tests: Vec::new(), issues: vec![SourceIssue { kind, line }] }, Seen::default())
 }
 
+/// A test as it stands in its file, without its helpers; nothing for a function that is none.
 fn test_source<'a>(
-    index: usize,
+    function: &Function<'_>,
     outline: &Outline<'_>,
-    reach: &mut Reach<'_, '_, 'a>,
     language: Language,
     text: &'a str,
 ) -> Option<TestSource<'a>> {
-    let function = outline.functions.get(index)?;
     let Role::Test(id) = &function.role else { return None };
     let extent = function.extent;
     Some(TestSource {
@@ -331,20 +337,27 @@ fn test_source<'a>(
         text: text.get(extent.start..extent.end)?,
         enclosing: outline.enclosing(function.scope),
         name: function.name.clone(),
-        helpers: reach
-            .helpers(index)
-            .into_iter()
-            .filter_map(|helper| {
-                let helper = outline.functions.get(helper)?;
-                let extent = helper.extent;
-                Some(Helper {
-                    name: helper.name.clone(),
-                    lines: extent.first_line..=extent.last_line,
-                    text: text.get(extent.start..extent.end)?,
-                })
-            })
-            .collect(),
+        helpers: Vec::new(),
     })
+}
+
+/// The functions of the file that a test runs.
+fn helpers<'a>(
+    test: usize,
+    outline: &Outline<'_>,
+    reach: &mut Reach<'_, '_, 'a>,
+    text: &'a str,
+) -> Vec<Helper<'a>> {
+    let helper = |helper: usize| {
+        let helper = outline.functions.get(helper)?;
+        let extent = helper.extent;
+        Some(Helper {
+            name: helper.name.clone(),
+            lines: extent.first_line..=extent.last_line,
+            text: text.get(extent.start..extent.end)?,
+        })
+    };
+    reach.helpers(test).into_iter().filter_map(helper).collect()
 }
 
 fn issues(tree: &Tree, outline: &Outline<'_>) -> Vec<SourceIssue> {

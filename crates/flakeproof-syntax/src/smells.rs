@@ -313,6 +313,12 @@ impl<'p> SmellReader<'p> {
         own.logarithms().chain(cues).collect()
     }
 
+    /// The [cues](crate::cues) among the numbers of the text of a test.
+    #[must_use]
+    pub fn cues_of_test(numbers: &[f32]) -> &[f32] {
+        numbers.get(Smell::ALL.len() + 1..).unwrap_or_default()
+    }
+
     /// What the numbers of the text of a test mean.
     #[must_use]
     pub fn names_of_test() -> Vec<String> {
@@ -369,10 +375,13 @@ impl<'p> SmellReader<'p> {
     fn file(&self, unit: u32) -> &File {
         self.files[unit as usize].get_or_init(|| {
             let file = &self.project.units()[unit as usize];
-            let counts = Counts::new(&file.text, file.language.into());
-            let mut mentions = self.mentioned_in(unit, &file.text);
-            mentions.retain(|other| *other != unit);
-            File { counts, mentions }
+            let (mut counts, mut mentions) = (Counts::default(), Mentions::new(self.project, unit));
+            for token in tokens(&file.text, file.language.into()) {
+                counts.see_token(token);
+                mentions.see_token(token);
+            }
+            mentions.files.retain(|other| *other != unit);
+            File { counts, mentions: mentions.files }
         })
     }
 
@@ -417,14 +426,9 @@ impl<'p> SmellReader<'p> {
     /// The files whose classes a piece of a file names, each once, in the order of the text.
     fn mentioned_in(&self, unit: u32, text: &str) -> Vec<u32> {
         let comments = self.project.units()[unit as usize].language.into();
-        let mut seen_names: FxHashSet<&str> = FxHashSet::default();
-        let mut found: Vec<u32> = Vec::new();
-        for name in names(text, comments).filter(|name| seen_names.insert(name)) {
-            let files = self.project.files_named(unit, name);
-            found
-                .extend(files.into_iter().filter(|file| !found.contains(file)).collect::<Vec<_>>());
-        }
-        found
+        let mut mentions = Mentions::new(self.project, unit);
+        tokens(text, comments).for_each(|token| mentions.see_token(token));
+        mentions.files
     }
 }
 
@@ -444,11 +448,32 @@ struct Outer {
     sizes: [f32; 2],
 }
 
-fn names(text: &str, comments: Comments) -> impl Iterator<Item = &str> {
-    tokens(text, comments).filter_map(|token| match token {
-        CodeToken::Name(name) => Some(name),
-        CodeToken::Number(_) | CodeToken::Text(_) | CodeToken::Symbol(_) => None,
-    })
+/// The files whose classes a text of a file names, while it is read.
+struct Mentions<'p, 't> {
+    project: &'p ProjectIndex,
+    unit: u32,
+    names: FxHashSet<&'t str>,
+    files: Vec<u32>,
+}
+
+impl<'p, 't> Mentions<'p, 't> {
+    fn new(project: &'p ProjectIndex, unit: u32) -> Self {
+        Self { project, unit, names: FxHashSet::default(), files: Vec::new() }
+    }
+
+    fn see_token(&mut self, token: CodeToken<'t>) {
+        let CodeToken::Name(name) = token else { return };
+        if !self.names.insert(name) {
+            return;
+        }
+        // A class that is opened several times in a file counts as often.
+        let known = self.files.len();
+        for file in self.project.files_named(self.unit, name) {
+            if !self.files[..known].contains(&file) {
+                self.files.push(file);
+            }
+        }
+    }
 }
 
 /// How often each smell occurs, and how many words there are.
@@ -468,12 +493,14 @@ impl Counts {
     /// The smells in a piece of code.
     fn new(text: &str, comments: Comments) -> Self {
         let mut counts = Self::default();
-        for token in tokens(text, comments) {
-            if let CodeToken::Name(text) | CodeToken::Text(text) = token {
-                parts(text).for_each(|word| counts.see(word));
-            }
-        }
+        tokens(text, comments).for_each(|token| counts.see_token(token));
         counts
+    }
+
+    fn see_token(&mut self, token: CodeToken<'_>) {
+        if let CodeToken::Name(text) | CodeToken::Text(text) = token {
+            parts(text).for_each(|word| self.see(word));
+        }
     }
 
     fn see(&mut self, word: &str) {

@@ -3,7 +3,11 @@
 //! Trees of hostile files are a million levels deep, so nothing here may use the stack for depth,
 //! and nothing may ask a node for its parent, which tree-sitter finds by searching from the root.
 
-use tree_sitter::Node;
+use std::cell::RefCell;
+use std::num::NonZeroU16;
+
+use rustc_hash::FxHashMap;
+use tree_sitter::{Language, Node};
 
 /// The bytes and rows of one or more neighbouring nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +49,32 @@ pub(crate) fn line(row: usize) -> u32 {
 /// The text a node covers.
 pub(crate) fn text_of<'a>(node: Node<'_>, text: &'a str) -> &'a str {
     text.get(node.byte_range()).unwrap_or_default()
+}
+
+/// The numbers that a grammar has for the names of fields.
+type FieldNumbers = FxHashMap<(Language, usize, usize), Option<NonZeroU16>>;
+
+thread_local! {
+    /// Those that were looked up: a name is compared with all others of its grammar to find its number.
+    static FIELD_NUMBERS: RefCell<FieldNumbers> = RefCell::default();
+}
+
+/// Children by the names that the grammar gives them.
+pub(crate) trait Fields<'t> {
+    /// The first child of this name.
+    fn field(self, name: &'static str) -> Option<Node<'t>>;
+}
+
+impl<'t> Fields<'t> for Node<'t> {
+    fn field(self, name: &'static str) -> Option<Self> {
+        let language = self.language();
+        // What is written once in this program stays where it is.
+        let key = (Language::clone(&language), name.as_ptr().addr(), name.len());
+        let number = FIELD_NUMBERS.with_borrow_mut(|numbers| {
+            *numbers.entry(key).or_insert_with(|| language.field_id_for_name(name))
+        });
+        self.child_by_field_id(number?.get())
+    }
 }
 
 /// All children of a node, in order.

@@ -6,6 +6,7 @@
 //! bytes on any number of threads.
 
 mod grow;
+mod layout;
 mod model;
 
 pub use model::{BoostParams, Boosted};

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::model::EnsembleParams;
-use super::readings::{Reading, Readings};
+use super::readings::Readings;
 use super::siblings::SiblingModel;
 use super::text_model::TextModel;
 use crate::boost::Boosted;
@@ -85,11 +85,6 @@ impl BaseModels {
         let always = [BaseModel::Neighbours, BaseModel::Words, BaseModel::Smells];
         always.into_iter().chain(text).chain(paths).chain(company).collect()
     }
-
-    /// What they say of a test: the scores of [`BaseModel::Words`] and [`BaseModel::Smells`].
-    pub(super) fn ask(&self, reading: &Reading) -> [f64; 2] {
-        [self.words.margin(&reading.words), self.smells.margin(&reading.smells)]
-    }
 }
 
 impl BaseModels {
@@ -104,9 +99,9 @@ impl BaseModels {
     ) -> Vec<Vec<f64>> {
         let near = opinions.iter().map(|opinion| odds(opinion.flaky_share)).collect();
         let words = test.par_iter().map(|row| self.words.margin(&readings.words[*row as usize]));
-        let smells =
-            test.par_iter().map(|row| self.smells.margin(&readings.smells.row(*row as usize)));
-        let mut said: Vec<Vec<f64>> = vec![near, words.collect(), smells.collect()];
+        let rows = test.iter().map(|row| readings.smells.row(*row as usize));
+        let smells = self.smells.margins(&rows.collect::<Vec<_>>());
+        let mut said: Vec<Vec<f64>> = vec![near, words.collect(), smells];
         if let Some(text) = &self.text {
             said.push(text.ask_rows(readings, test));
         }

@@ -18,7 +18,7 @@ mod text_model;
 
 pub use base_model::{BaseModel, BaseModels, Blend};
 pub use model::{
-    AboutEnsemble, Basis, Ensemble, EnsembleError, EnsembleParams, EnsembleScore, KIND,
+    AboutEnsemble, AskedTest, Basis, Ensemble, EnsembleError, EnsembleParams, EnsembleScore, KIND,
 };
 pub use readings::{ReadWords, Reading, Readings, SourceReader};
 pub use siblings::SiblingPosition;

@@ -350,7 +350,7 @@ pub struct AboutEnsemble {
 }
 
 /// What a score rests on. Scores of one are not compared with thresholds of the other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Basis {
     /// The test and the project around it.
     Project,
@@ -358,8 +358,19 @@ pub enum Basis {
     Text,
 }
 
+/// A test, as an ensemble is asked about it.
+#[derive(Debug, Clone, Copy)]
+pub struct AskedTest<'t> {
+    /// What its neighbours say.
+    pub near: &'t Opinion,
+    /// What was read of it.
+    pub reading: &'t Reading,
+    /// What its paths say, if it has some.
+    pub paths: Option<f64>,
+}
+
 /// What an ensemble says of a test.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EnsembleScore {
     /// How flaky it looks, from 0 to 1; compared with thresholds.
     pub score: f64,
@@ -413,19 +424,60 @@ impl<'a> Ensemble<'a> {
         self.members.company.is_some() || members.iter().zip(blend.weights()).any(is_weighed)
     }
 
-    /// What the ensemble says of a test, given what its neighbours and its paths say. Who has nothing to
-    /// say does not weigh.
+    /// Whether what it says of a test is decided by the numbers read of it, without its words, its paths
+    /// and its neighbours.
     #[must_use]
-    pub fn score(&self, near: &Opinion, reading: &Reading, paths: Option<f64>) -> EnsembleScore {
-        if let Some(text) = self.members.text.as_ref().filter(|_| !reading.sees_a_project()) {
-            let margin = text.ask(reading);
-            let shares = vec![(BaseModel::Text, margin)];
-            return EnsembleScore { score: text_model::score(margin), shares, basis: Basis::Text };
-        }
-        let [words, smells] = self.members.ask(reading);
-        let mut said = vec![Some(odds(near.flaky_share)), Some(words), Some(smells)];
-        if let Some(text) = &self.members.text {
-            said.push(Some(text.ask(reading)));
+    pub fn needs_numbers_alone(&self) -> bool {
+        let others = [BaseModel::Words, BaseModel::Neighbours, BaseModel::Siblings];
+        self.network().is_none() && !others.into_iter().any(|member| self.listens_to(member))
+    }
+
+    /// What the ensemble says of tests, given what their neighbours and their paths say. Who has nothing
+    /// to say does not weigh, and who does not weigh is not asked.
+    #[must_use]
+    pub fn scores(&self, asked: &[AskedTest<'_>]) -> Vec<EnsembleScore> {
+        let in_project =
+            |it: &AskedTest<'_>| self.members.text.is_none() || it.reading.sees_a_project();
+        let in_project: Vec<bool> = asked.iter().map(in_project).collect();
+        let by_smells = self.listens_to(BaseModel::Smells);
+        let by_text = self.listens_to(BaseModel::Text);
+        let readings = |is_asked: &dyn Fn(bool) -> bool| -> Vec<&Reading> {
+            let asked = asked.iter().zip(&in_project).filter(|(_, it)| is_asked(**it));
+            asked.map(|(it, _)| it.reading).collect()
+        };
+        let rows = readings(&|in_project| in_project && by_smells);
+        let rows: Vec<&[f32]> = rows.iter().map(|reading| reading.smells.as_slice()).collect();
+        let mut smells = self.members.smells.margins(&rows).into_iter();
+        let text = self.members.text.as_ref();
+        let texts = text.map(|it| it.ask(&readings(&|in_project| !in_project || by_text)));
+        let mut texts = texts.unwrap_or_default().into_iter();
+        let score = |(asked, in_project): (&AskedTest<'_>, &bool)| {
+            if *in_project {
+                let smells = if by_smells { smells.next() } else { None };
+                let text = if by_text { texts.next() } else { None };
+                self.in_project(asked, smells, text)
+            } else {
+                let margin = texts.next().unwrap_or_default();
+                let shares = vec![(BaseModel::Text, margin)];
+                EnsembleScore { score: text_model::score(margin), shares, basis: Basis::Text }
+            }
+        };
+        asked.iter().zip(&in_project).map(score).collect()
+    }
+
+    /// What it says of a test with a project around it, given what two of its members say.
+    fn in_project(
+        &self,
+        asked: &AskedTest<'_>,
+        smells: Option<f64>,
+        text: Option<f64>,
+    ) -> EnsembleScore {
+        let AskedTest { near, reading, paths } = asked;
+        let words =
+            self.listens_to(BaseModel::Words).then(|| self.members.words.margin(&reading.words));
+        let mut said = vec![Some(odds(near.flaky_share)), words, smells];
+        if self.members.text.is_some() {
+            said.push(text);
         }
         if self.members.paths.is_some() {
             said.push(paths.map(odds));
@@ -439,16 +491,19 @@ impl<'a> Ensemble<'a> {
         EnsembleScore { score, shares, basis: Basis::Project }
     }
 
-    /// What each smell adds to the suspicion of the member that smells.
+    /// What each smell adds to the suspicion of the member that smells, for each test.
     #[must_use]
-    pub fn smells(&self, reading: &Reading) -> Vec<f64> {
-        self.members.smells.contributions(&reading.smells)
+    pub fn smells(&self, readings: &[&Reading]) -> Vec<Vec<f64>> {
+        let rows: Vec<&[f32]> = readings.iter().map(|reading| reading.smells.as_slice()).collect();
+        self.members.smells.contributions(&rows)
     }
 
-    /// What each number of the text adds to the suspicion of the member that reads it alone.
+    /// What each number of the text adds to the suspicion of the member that reads it alone, for each
+    /// test.
     #[must_use]
-    pub fn cues(&self, reading: &Reading) -> Vec<f64> {
-        self.members.text.as_ref().map_or_else(Vec::new, |text| text.contributions(reading))
+    pub fn cues(&self, readings: &[&Reading]) -> Vec<Vec<f64>> {
+        let text = self.members.text.as_ref();
+        text.map_or_else(|| vec![Vec::new(); readings.len()], |text| text.contributions(readings))
     }
 
     /// The bytes of its model file.

@@ -238,10 +238,10 @@ impl<'p> SourceReader<'p> {
             ReadWords::Yes => self.words(test, class, source, comments),
             ReadWords::No => WordBag::default(),
         };
-        let mut smells = self.smells.numbers(test, Some(class));
-        smells.extend(cues::numbers(source, comments));
-        smells.extend(counts(found));
         let text = SmellReader::numbers_of_test(source, comments);
+        let mut smells = self.smells.numbers(test, Some(class));
+        smells.extend(SmellReader::cues_of_test(&text));
+        smells.extend(counts(found));
         Reading { words, smells, text, standing: self.standing(test, class) }
     }
 
@@ -287,16 +287,12 @@ impl Reading {
     /// What can be read of a test when its project is not at hand.
     #[must_use]
     pub fn of_text(source: &str, class: &str, comments: Comments) -> Self {
+        let text = SmellReader::numbers_of_test(source, comments);
         let mut smells = SmellReader::numbers_of_text(source, comments);
-        smells.extend(cues::numbers(source, comments));
+        smells.extend(SmellReader::cues_of_test(&text));
         // Rules follow data through a project.
         smells.resize(smells.len() + Rule::ALL.len(), f32::NAN);
-        Self {
-            words: own_words(source, class, comments),
-            smells,
-            text: SmellReader::numbers_of_test(source, comments),
-            standing: None,
-        }
+        Self { words: own_words(source, class, comments), smells, text, standing: None }
     }
 }
 

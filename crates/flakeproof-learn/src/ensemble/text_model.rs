@@ -4,7 +4,6 @@
 //! there would take the one for the other. This one learns from the texts of all labelled tests, those without a
 //! project among them, and has thresholds and probabilities of its own, so it can speak alone.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::base_model::importance;
@@ -50,17 +49,18 @@ impl TextModel {
 
     /// The logarithmic odds of some of the tests.
     pub(super) fn ask_rows(&self, readings: &Readings, rows: &[u32]) -> Vec<f64> {
-        rows.par_iter().map(|row| self.trees.margin(&readings.texts.row(*row as usize))).collect()
+        let rows = rows.iter().map(|row| readings.texts.row(*row as usize));
+        self.trees.margins(&rows.collect::<Vec<_>>())
     }
 
-    /// The logarithmic odds of a test.
-    pub(super) fn ask(&self, reading: &Reading) -> f64 {
-        self.trees.margin(&reading.text)
+    /// The logarithmic odds of tests.
+    pub(super) fn ask(&self, readings: &[&Reading]) -> Vec<f64> {
+        self.trees.margins(&texts(readings))
     }
 
     /// What each number adds to them.
-    pub(super) fn contributions(&self, reading: &Reading) -> Vec<f64> {
-        self.trees.contributions(&reading.text)
+    pub(super) fn contributions(&self, readings: &[&Reading]) -> Vec<Vec<f64>> {
+        self.trees.contributions(&texts(readings))
     }
 
     /// The bytes of a file.
@@ -75,6 +75,10 @@ impl TextModel {
         let bytes = Aligned::copy_of(bytes);
         Ok(Self { trees: Boosted::load(&ModelFile::open(bytes.bytes(), KIND)?)? })
     }
+}
+
+fn texts<'r>(readings: &[&'r Reading]) -> Vec<&'r [f32]> {
+    readings.iter().map(|reading| reading.text.as_slice()).collect()
 }
 
 /// The score of logarithmic odds.

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
+use crate::tree::{Agenda, Braces, Extent, Fields, child_of_kind, children, text_of};
 
 pub(crate) const CSHARP: Rules = Rules {
     grammars: &[("cs", Grammar { name: "c-sharp", load: || tree_sitter_c_sharp::LANGUAGE.into() })],
@@ -89,7 +89,7 @@ impl<'t, 'a> CSharp<'t, 'a> {
         place: Place<'a>,
         agenda: &mut Agenda<'t, Place<'a>>,
     ) {
-        let Some(body) = node.child_by_field_name("body") else { return };
+        let Some(body) = node.field("body") else { return };
         let namespace = self.named(node, "name");
         if place.namespace.is_empty() {
             agenda.descend(body, Place { namespace, ..place });
@@ -100,10 +100,10 @@ impl<'t, 'a> CSharp<'t, 'a> {
     }
 
     fn read_class(&mut self, node: Node<'t>, place: Place<'a>, agenda: &mut Agenda<'t, Place<'a>>) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field("name") else { return };
         let bases = child_of_kind(node, &["base_list"]);
         if let Some(place) = self.open(name, bases, place)
-            && let Some(body) = node.child_by_field_name("body")
+            && let Some(body) = node.field("body")
         {
             agenda.descend(body, place);
         }
@@ -128,7 +128,7 @@ impl<'t, 'a> CSharp<'t, 'a> {
     }
 
     fn read_method(&mut self, node: Node<'t>, place: Place<'a>) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field("name") else { return };
         let attributes: Vec<Node<'t>> =
             children(node).into_iter().filter(|n| n.kind() == "attribute_list").collect();
         let mark = match node.kind() {
@@ -170,7 +170,7 @@ impl<'t, 'a> CSharp<'t, 'a> {
     fn mark(&self, lists: &[Node<'t>]) -> Option<Mark> {
         let attributes = lists.iter().flat_map(|list| children(*list));
         let marks: Vec<Mark> = attributes
-            .filter_map(|attribute| attribute.child_by_field_name("name"))
+            .filter_map(|attribute| attribute.field("name"))
             .filter_map(|name| role_of(self.text(name)))
             .collect();
         [Mark::Before, Mark::After, Mark::Test].into_iter().find(|mark| marks.contains(mark))
@@ -232,13 +232,11 @@ fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     if node.kind() != "invocation_expression" {
         return;
     }
-    let Some(function) = node.child_by_field_name("function") else { return };
+    let Some(function) = node.field("function") else { return };
     let (object, name) = match function.kind() {
         "identifier" => (None, Some(function)),
         "generic_name" => (None, child_of_kind(function, &["identifier"])),
-        "member_access_expression" => {
-            (function.child_by_field_name("expression"), function.child_by_field_name("name"))
-        }
+        "member_access_expression" => (function.field("expression"), function.field("name")),
         _ => return,
     };
     let Some(name) = name else { return };

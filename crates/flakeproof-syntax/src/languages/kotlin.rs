@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::junit::{self, ClassScope, Mark, Style};
 use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
+use crate::tree::{Agenda, Braces, Extent, Fields, child_of_kind, children, text_of};
 
 pub(crate) const KOTLIN: Rules = Rules {
     grammars: &[
@@ -105,7 +105,7 @@ impl<'t, 'a> Kotlin<'t, 'a> {
     }
 
     fn read_function(&mut self, node: Node<'t>, place: ClassScope) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field("name") else { return };
         // A function without a body is a promise of an interface.
         if child_of_kind(node, &["function_body"]).is_none() && !node.has_error() {
             return;

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 
 use crate::language::{Grammar, Rules};
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Extent, children, text_of};
+use crate::tree::{Agenda, Extent, Fields, children, text_of};
 
 pub(crate) const RUBY: Rules = Rules {
     grammars: &[("rb", Grammar { name: "ruby", load: || tree_sitter_ruby::LANGUAGE.into() })],
@@ -67,8 +67,8 @@ impl<'t, 'a> Ruby<'t, 'a> {
     }
 
     fn read_class(&mut self, node: Node<'t>, place: Place, agenda: &mut Agenda<'t, Place>) {
-        let Some(name) = node.child_by_field_name("name") else { return };
-        let base = node.child_by_field_name("superclass");
+        let Some(name) = node.field("name") else { return };
+        let base = node.field("superclass");
         let base = base.map(|base| self.text(base).trim_start_matches('<').trim());
         let is_case = base.is_some_and(|base| {
             let last = base.rsplit("::").next().unwrap_or(base);
@@ -77,13 +77,13 @@ impl<'t, 'a> Ruby<'t, 'a> {
         let style = if is_case { Style::Case } else { Style::Other };
         let Some(scope) = self.outline.open(place.scope, self.text(name), node) else { return };
         self.outline.scope_mut(scope).bases.extend(base.map(str::to_owned));
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             agenda.descend(body, Place { scope, style });
         }
     }
 
     fn read_method(&mut self, node: Node<'t>, place: Place) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field("name") else { return };
         let name = self.text(name);
         let role = match name {
             "setup" if place.style == Style::Case => Role::Before,
@@ -97,22 +97,15 @@ impl<'t, 'a> Ruby<'t, 'a> {
     }
 
     fn read_call(&mut self, node: Node<'t>, place: Place, agenda: &mut Agenda<'t, Place>) {
-        let (Some(method), Some(block)) =
-            (node.child_by_field_name("method"), node.child_by_field_name("block"))
-        else {
+        let (Some(method), Some(block)) = (node.field("method"), node.field("block")) else {
             return;
         };
-        let has_receiver = node
-            .child_by_field_name("receiver")
-            .is_some_and(|receiver| self.text(receiver) != "RSpec");
-        let arguments: Vec<Node<'t>> = node
-            .child_by_field_name("arguments")
-            .into_iter()
-            .flat_map(children)
-            .filter(Node::is_named)
-            .collect();
+        let has_receiver =
+            node.field("receiver").is_some_and(|receiver| self.text(receiver) != "RSpec");
+        let arguments: Vec<Node<'t>> =
+            node.field("arguments").into_iter().flat_map(children).filter(Node::is_named).collect();
         let title = arguments.first().map(|first| self.title(*first));
-        let body = block.child_by_field_name("body");
+        let body = block.field("body");
         match self.text(method) {
             _ if has_receiver => {
                 // `[1, 2].each do |n| it "…" do`
@@ -184,8 +177,8 @@ fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     match node.kind() {
         "identifier" => calls.push(Call { name: text_of(node, text), through: Through::Name }),
         "call" => {
-            let receiver = node.child_by_field_name("receiver").map(|node| text_of(node, text));
-            if let (Some("self"), Some(method)) = (receiver, node.child_by_field_name("method")) {
+            let receiver = node.field("receiver").map(|node| text_of(node, text));
+            if let (Some("self"), Some(method)) = (receiver, node.field("method")) {
                 calls.push(Call { name: text_of(method, text), through: Through::Itself });
             }
         }

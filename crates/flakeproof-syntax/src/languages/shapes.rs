@@ -7,7 +7,7 @@
 use tree_sitter::Node;
 
 use crate::flow::{Block, Expression, Operation, Span, Statement};
-use crate::tree::{Extent, child_of_kind, line};
+use crate::tree::{Extent, Fields, child_of_kind, line};
 
 /// Names that are kept of what lies too deep.
 const MOST_GATHERED: usize = 256;
@@ -96,10 +96,10 @@ pub(super) fn inside<'n>(node: Node<'n>, read: impl FnOnce(Node<'n>) -> Expressi
 /// `a.b`, by the fields that hold the object and the name.
 pub(super) fn member<'n>(
     node: Node<'n>,
-    [object, name]: [&str; 2],
+    [object, name]: [&'static str; 2],
     read: impl FnOnce(Node<'n>) -> Expression,
 ) -> Expression {
-    match (node.child_by_field_name(object), node.child_by_field_name(name)) {
+    match (node.field(object), node.field(name)) {
         (Some(object), Some(name)) => {
             Expression::Member { object: Box::new(read(object)), name: span(name) }
         }
@@ -110,10 +110,10 @@ pub(super) fn member<'n>(
 /// A value taken for one of another type, by the fields that hold the value and the type.
 pub(super) fn cast<'n>(
     node: Node<'n>,
-    [value, kind]: [&str; 2],
+    [value, kind]: [&'static str; 2],
     read: impl FnOnce(Node<'n>) -> Expression,
 ) -> Expression {
-    match (node.child_by_field_name(value), node.child_by_field_name(kind)) {
+    match (node.field(value), node.field(kind)) {
         (Some(value), Some(kind)) => combine(Operation::Pass, span(kind), vec![read(value)]),
         _ => gathered(node),
     }
@@ -133,9 +133,9 @@ pub(super) fn choice<'n>(
             break;
         }
         for field in ["condition", "consequence"] {
-            operands.extend(node.child_by_field_name(field).map(&mut read));
+            operands.extend(node.field(field).map(&mut read));
         }
-        next = node.child_by_field_name("alternative");
+        next = node.field("alternative");
     }
     combine(Operation::Choose, span(word), operands)
 }
@@ -176,8 +176,8 @@ fn operators<'n>(node: Node<'n>) -> Option<Operators<'n>> {
         match sign(node).filter(|(known, _)| *known == kind) {
             Some((_, here)) => {
                 word = here;
-                operands.extend(node.child_by_field_name("right"));
-                left = node.child_by_field_name("left");
+                operands.extend(node.field("right"));
+                left = node.field("left");
             }
             None => operands.push(node),
         }
@@ -204,7 +204,7 @@ fn sign<'n>(node: Node<'n>) -> Option<(Sign, Node<'n>)> {
     if !matches!(node.kind(), "binary_expression" | "binary_operator" | "boolean_operator") {
         return None;
     }
-    let word = node.child_by_field_name("operator")?;
+    let word = node.field("operator")?;
     let sign = match word.kind() {
         "&&" | "||" | "and" | "or" => Sign::Logic,
         "==" | "!=" | "<" | ">" | "<=" | ">=" | "===" | "!==" | "in" | "instanceof" => {

@@ -8,6 +8,7 @@ use super::call::{CallCache, Target};
 use super::names::{Name, Names};
 use super::reach::begin_of_test_code;
 use super::scope::Scope;
+use super::text_notes::TextNotes;
 use super::value::Value;
 use crate::flow::{Declared, Field, Function, Role, Span, Unit};
 use crate::words::Comments;
@@ -60,6 +61,7 @@ pub struct ProjectIndex {
     /// From which byte on each file is test code.
     pub(super) test_code: Vec<Option<u32>>,
     pub(super) calls: CallCache,
+    pub(super) notes: Vec<TextNotes>,
 }
 
 /// A class, with all that is declared of it.
@@ -87,6 +89,7 @@ impl ProjectIndex {
     pub fn new(units: Vec<Unit>) -> Self {
         let mut project = Self {
             calls: CallCache::new(&units),
+            notes: units.iter().map(|_| TextNotes::default()).collect(),
             test_code: units.iter().map(begin_of_test_code).collect(),
             scopes: Vec::with_capacity(units.len()),
             units: Vec::new(),

@@ -11,6 +11,7 @@ mod names;
 mod reach;
 mod reader;
 mod scope;
+mod text_notes;
 mod value;
 
 pub(crate) use reader::{has_subject, is_this};

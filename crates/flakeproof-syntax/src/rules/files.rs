@@ -13,8 +13,8 @@ pub(super) fn look(scene: &Scene<'_>, found: &mut Vec<Finding>) {
         own.contains("patch")
             || own.contains("mock")
             || own.contains("Mock")
-            || scene.file.text.contains("memfs")
-            || scene.file.text.contains("pyfakefs")
+            || scene.file_says("memfs")
+            || scene.file_says("pyfakefs")
     };
     for (at, step, call, _) in scene.calls() {
         if step.part == Part::After || step.in_raises || found.len() > 20 {

@@ -49,9 +49,8 @@ fn fixed_test_order(scene: &Scene<'_>, found: &mut Vec<Finding>) {
     if !matches!(scene.file.language, Language::Java | Language::Kotlin) {
         return;
     }
-    let text = &scene.file.text;
     let is_ordered =
-        || ["@TestMethodOrder(", "@FixMethodOrder"].iter().any(|word| text.contains(word));
+        || ["@TestMethodOrder(", "@FixMethodOrder"].iter().any(|word| scene.file_says(word));
     let own = scene.mark(|text| text.contains("@Order(") || text.contains("dependsOnMethods"));
     if let Some((_, line)) = own.filter(|(mark, _)| mark.contains("dependsOn") || is_ordered()) {
         found.push(Finding {

@@ -89,7 +89,10 @@ pub fn check(
     for look in looks.into_iter().chain([marks::look as fn(&Scene<'_>, &mut Vec<Finding>)]) {
         look(&scene, &mut found);
     }
-    found.retain(|it| rules.has(it.rule) && !suppression::silences(&scene.file.text, it));
+    let is_silent = |it: &Finding| {
+        scene.file_says(suppression::WORD) && suppression::silences(&scene.file.text, it)
+    };
+    found.retain(|it| rules.has(it.rule) && !is_silent(it));
     found.sort();
     found.dedup();
     found

@@ -30,8 +30,7 @@ fn default_locale<'p>(scene: &Scene<'p>, comparison: Comparison<'p>, found: &mut
             !hit && (name.is_empty() || name == "format")
         });
         if hit {
-            let text = &scene.file.text;
-            if text.contains("Locale.setDefault") || text.contains("setlocale") {
+            if scene.file_says("Locale.setDefault") || scene.file_says("setlocale") {
                 return;
             }
             found.push(Finding {

@@ -40,7 +40,6 @@ pub(super) fn look(scene: &Scene<'_>, found: &mut Vec<Finding>) {
 
 /// Whether a seed is set anywhere in the test, around it or in its file.
 fn is_seeded(scene: &Scene<'_>) -> bool {
-    let text = &scene.file.text;
     let in_scene = scene.calls().any(|(_, step, call, _)| {
         matches!(name_of(step.file, call), "seed" | "set_seed" | "Seed" | "manual_seed" | "setSeed")
     });
@@ -54,9 +53,9 @@ fn is_seeded(scene: &Scene<'_>) -> bool {
             "randomseed",
         ]
         .iter()
-        .any(|word| text.contains(word))
-        || text.contains("spyOn(Math, 'random')")
-        || text.contains("Math.random =")
+        .any(|word| scene.file_says(word))
+        || scene.file_says("spyOn(Math, 'random')")
+        || scene.file_says("Math.random =")
 }
 
 /// The draw that a value is, by nothing but names and arithmetic.

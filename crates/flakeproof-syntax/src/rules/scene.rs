@@ -89,8 +89,13 @@ impl<'p> Scene<'p> {
             reader.function(project, *after, Part::After);
         }
         let mut steps = reader.steps;
-        set_apart_tasks(file, &mut steps);
+        set_apart_tasks(project, test.unit, file, &mut steps);
         Some(Self { project, test, file, function, owner, steps })
+    }
+
+    /// Whether a word occurs anywhere in the file of the test.
+    pub(super) fn file_says(&self, word: &'static str) -> bool {
+        self.project.file_says(self.test.unit, word)
     }
 
     /// The calls of the scene, each with its place among the steps.
@@ -144,38 +149,41 @@ impl Step<'_> {
 
 /// What `go func() { … }()` and `spawn(async { … })` do is not done by the test itself, though the
 /// flow form writes it in place.
-fn set_apart_tasks(file: &Unit, steps: &mut [Step<'_>]) {
+fn set_apart_tasks(project: &ProjectIndex, unit: u32, file: &Unit, steps: &mut [Step<'_>]) {
     let words: &[&str] = match file.language {
         Language::Go => &["go func"],
         Language::Rust => &["spawn(async", "spawn({", "spawn_local(async", "spawn_on(async"],
         _ => return,
     };
-    let begins = words.iter().flat_map(|word| file.text.match_indices(*word));
-    let bodies: Vec<(u32, u32)> = begins
-        .filter_map(|(at, _)| {
-            let open = at + file.text.get(at..)?.find('{')?;
-            let mut depth = 0_u32;
-            for (place, byte) in file.text.bytes().enumerate().skip(open) {
-                match byte {
-                    b'{' => depth += 1,
-                    b'}' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                if depth == 0 {
-                    return Some((u32::try_from(open).ok()?, u32::try_from(place).ok()?));
-                }
-            }
-            None
-        })
-        .collect();
+    let bodies = project.tasks_of_file(unit, |text| {
+        let begins = words.iter().flat_map(|word| text.match_indices(*word));
+        begins.filter_map(|(at, _)| body_behind(text, at)).collect()
+    });
     for step in steps.iter_mut().filter(|step| std::ptr::eq(step.file, file)) {
         let start = step.span().start;
-        let body = (1..).zip(&bodies).find(|(_, body)| (body.0..body.1).contains(&start));
+        let body = (1..).zip(bodies).find(|(_, body)| (body.0..body.1).contains(&start));
         if let Some((number, _)) = body {
             step.frame = TASKS + number;
             step.handed_to = "go";
         }
     }
+}
+
+/// The braces behind a place, and all between them.
+fn body_behind(text: &str, at: usize) -> Option<(u32, u32)> {
+    let open = at + text.get(at..)?.find('{')?;
+    let mut depth = 0_u32;
+    for (place, byte) in text.bytes().enumerate().skip(open) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((u32::try_from(open).ok()?, u32::try_from(place).ok()?));
+        }
+    }
+    None
 }
 
 /// Frames of tasks are counted from here on.

@@ -125,16 +125,16 @@ fn is_restored(scene: &Scene<'_>, at: usize, rule: Rule) -> bool {
         "chtmpdir",
         "isolated_filesystem",
     ];
-    if guards.iter().any(|word| file.contains(word)) {
+    if guards.iter().any(|word| scene.file_says(word)) {
         return true;
     }
-    if file.contains("process.env = ") && rule == Rule::EnvironmentLeft {
+    if scene.file_says("process.env = ") && rule == Rule::EnvironmentLeft {
         return true;
     }
     let Some(step) = scene.steps.get(at) else { return true };
     if scene.file.language == Language::Rust {
         let own = scene.file.text_of(scene.function.span);
-        return own.contains("lock()") || file.contains("Mutex") || own.contains("Command");
+        return own.contains("lock()") || scene.file_says("Mutex") || own.contains("Command");
     }
     // The rest of the test, from the next line on.
     let span = scene.function.span;
@@ -200,7 +200,7 @@ fn patch_left(scene: &Scene<'_>, found: &mut Vec<Finding>) {
         let assigned = scene.file.text.matches(&format!("{whole} =")).count();
         let is_cleared = ["delete ", "del ", "restore", "monkeypatch", "patch.object"]
             .iter()
-            .any(|word| scene.file.text.contains(word));
+            .any(|word| scene.file_says(word));
         if assigned == 1 && !is_cleared {
             found.push(Finding {
                 line: step.span().line,
@@ -218,11 +218,10 @@ fn fake_timers_left(scene: &Scene<'_>, found: &mut Vec<Finding>) {
         if name_of(step.file, call) == "useFakeTimers"
             && matches!(on.as_str(), "vi" | "jest" | "sinon" | "vitest.vi")
         {
-            let text = &scene.file.text;
             let is_restored =
                 ["useRealTimers", "restore", "uninstall", "using ", "resetAllMocks", "reset()"]
                     .iter()
-                    .any(|word| text.contains(word));
+                    .any(|word| scene.file_says(word));
             if is_restored {
                 return;
             }

@@ -3,7 +3,7 @@
 use super::rule::Finding;
 
 /// What a comment that silences begins with.
-const WORD: &str = "flakeproof: ignore";
+pub(super) const WORD: &str = "flakeproof: ignore";
 
 /// Whether a comment silences a finding.
 pub(super) fn silences(text: &str, finding: &Finding) -> bool {

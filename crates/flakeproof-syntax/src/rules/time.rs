@@ -25,14 +25,14 @@ pub(super) fn look(scene: &Scene<'_>, found: &mut Vec<Finding>) {
     }
     // A search through the whole file, which few tests need.
     let own = scene.file.text_of(scene.function.span);
-    let is_frozen = || is_clock_replaced(&scene.file.text) || own.contains("patch(");
+    let is_frozen = || is_clock_replaced(scene) || own.contains("patch(");
     if !of_clock.is_empty() && !is_frozen() {
         found.extend(of_clock);
     }
 }
 
-/// Whether a file replaces the clock.
-pub(super) fn is_clock_replaced(text: &str) -> bool {
+/// Whether the file of a test replaces the clock.
+pub(super) fn is_clock_replaced(scene: &Scene<'_>) -> bool {
     let words = [
         "freeze_time",
         "freezegun",
@@ -55,7 +55,7 @@ pub(super) fn is_clock_replaced(text: &str) -> bool {
         "clockwork",
         "synctest",
     ];
-    words.iter().any(|word| text.contains(word))
+    words.into_iter().any(|word| scene.file_says(word))
 }
 
 /// Whether a call reads the clock.

@@ -29,7 +29,7 @@ fn sleep_before_assert(scene: &Scene<'_>, found: &mut Vec<Finding>) {
     let is_virtual = || {
         own.contains("runTest")
             || (own.contains("patch") && own.contains("sleep"))
-            || is_clock_replaced(&scene.file.text)
+            || is_clock_replaced(scene)
     };
     for (at, step, call, used) in scene.own_calls() {
         // A sleep that somebody keeps, or chooses among others, is no pause of the test.
@@ -137,7 +137,7 @@ fn short_timeout(scene: &Scene<'_>, found: &mut Vec<Finding>) {
     let own = scene.file.text_of(scene.function.span);
     let expects =
         ["TimeoutException", "TimeoutError", "Timeout)", "DeadlineExceeded", "is_err", "Elapsed"];
-    if expects.iter().any(|word| own.contains(word)) || is_clock_replaced(&scene.file.text) {
+    if expects.iter().any(|word| own.contains(word)) || is_clock_replaced(scene) {
         return;
     }
     for (at, step, call, _) in scene.own_calls() {
@@ -319,9 +319,7 @@ fn unawaited_promise(scene: &Scene<'_>, found: &mut Vec<Finding>) {
 
 fn assertion_in_callback(scene: &Scene<'_>, found: &mut Vec<Finding>) {
     let own = scene.file.text_of(scene.function.span);
-    if !scene.function.parameters.is_empty()
-        || own.contains("Promise")
-        || is_clock_replaced(&scene.file.text)
+    if !scene.function.parameters.is_empty() || own.contains("Promise") || is_clock_replaced(scene)
     {
         return;
     }

@@ -33,8 +33,7 @@ pub(super) fn local_time<'p>(
             !hit
         });
         if hit {
-            let text = &scene.file.text;
-            if text.contains("setDefault(") || text.contains("process.env.TZ") {
+            if scene.file_says("setDefault(") || scene.file_says("process.env.TZ") {
                 return;
             }
             found.push(Finding {

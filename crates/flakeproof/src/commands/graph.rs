@@ -41,7 +41,9 @@ pub(crate) fn run(typed: &GraphArguments) -> Result<ExitCode, Problem> {
     }
     let mut notices = found.notices;
     notices.extend(source.notices.iter().cloned());
-    let Some(declared) = source.find(&test.id) else {
+    let found = source.find(&test.id);
+    source.save();
+    let Some(declared) = found else {
         view::notices(&notices);
         return Err(unreadable(test));
     };

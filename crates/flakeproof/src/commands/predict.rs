@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 #[cfg(feature = "mcp")]
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use flakeproof_core::{
     CauseRecord, ExitCode, Features, History, HistoryError, KnownFlaky, MeanFeatures, Notice,
@@ -18,6 +19,7 @@ use serde_json::{Value, json};
 use crate::cli::{ExplainArguments, ModelArguments, Naming, PredictArguments, PredictionFormat};
 use crate::models::decision::Decision;
 use crate::models::forest_data;
+use crate::models::kept_answer::Question;
 use crate::models::model::{self, Model, ModelSource};
 use crate::models::predictor::{self, Detail};
 use crate::models::test_reader::TestReader;
@@ -45,6 +47,8 @@ pub(crate) fn run(typed: &PredictArguments) -> Result<ExitCode, Problem> {
     }
     let has_suspects = predicted.predictions.tests.iter().any(|test| test.flaky);
     let fails = has_suspects && typed.fail_on_suspects;
+    // The program ends here: taking a large project apart piece by piece would take a while.
+    std::mem::forget(predicted);
     Ok(if fails { ExitCode::Failures } else { ExitCode::Clean })
 }
 
@@ -53,6 +57,8 @@ pub(super) struct PredictedTests {
     pub(super) predictions: Predictions,
     tests: Vec<SourceTest>,
     is_model_shipped: bool,
+    /// Kept for as long as what was read of it.
+    _project: ProjectSource,
 }
 
 impl PredictedTests {
@@ -64,8 +70,18 @@ impl PredictedTests {
     ) -> Result<Self, Problem> {
         let rules = rule_check::chosen(&typed.rules, folder)?;
         let cache = cache(typed.no_cache, folder);
-        let (found, project) = ProjectSource::read_with_tests(&typed.paths, folder, cache)?;
+        let source = ModelSource::choose(typed.model.model.as_deref(), folder);
+        let opened = OnceLock::new();
+        let open = || {
+            if let (Ok(source), false) = (&source, typed.rules_only) {
+                let _ = opened.set(source.open());
+            }
+        };
+        let paths = &typed.paths;
+        let read = ProjectSource::read_with_tests_beside(paths, folder, cache, &open);
+        let (found, project) = read?;
         if found.tests.is_empty() {
+            project.save();
             view::notices(&found.notices);
             return Err(source_tests::no_tests(&typed.paths));
         }
@@ -77,27 +93,27 @@ impl PredictedTests {
             }
             None => None,
         };
-        let source = ModelSource::choose(typed.model.model.as_deref(), folder)?;
+        let source = source.as_ref().map_err(Problem::clone)?;
         let all = TestReader::new(&project, &found.tests);
-        let of_changed = changed.as_ref().map(|tests| TestReader::new(&project, tests));
+        let of_changed = changed.as_ref().map(|tests| TestReader::of_some(&all, tests));
         let reader = of_changed.as_ref().unwrap_or(&all);
         let mut predictions = if typed.rules_only {
             let mut predictions = rule_check::without_model(reader.tests);
             predictions.notices.extend(project.notices.iter().cloned());
             predictions
         } else {
-            let model = source.open()?;
-            let decision = decision(&typed.model, &source, &model, &all);
-            predictor::predict(&source, &model, reader, &decision, detail_of(typed))
+            predictions(typed, source, opened.into_inner(), [&all, reader])?
         };
         if source.is_shipped() && !typed.rules_only {
             rule_check::rules_only_where_unseen(&mut predictions, reader.tests);
         }
         rule_check::add(&mut predictions, reader, &rules);
+        project.save();
         record::add_known(&mut predictions, store, folder)?;
         predictions.notices.extend(found.notices);
         let tests = changed.unwrap_or(found.tests);
-        Ok(Self { predictions, tests, is_model_shipped: source.is_shipped() })
+        let is_model_shipped = source.is_shipped();
+        Ok(Self { predictions, tests, is_model_shipped, _project: project })
     }
 
     /// For people.
@@ -116,6 +132,27 @@ impl PredictedTests {
 /// Where what is read of the source is kept, unless that is not wanted.
 fn cache(is_unwanted: bool, folder: &Path) -> Option<SourceCache> {
     if is_unwanted { None } else { SourceCache::of(folder) }
+}
+
+/// What the model says of some of all tests, as it was kept, or asked now.
+fn predictions(
+    typed: &PredictArguments,
+    source: &ModelSource,
+    opened: Option<Result<Model<'_>, Problem>>,
+    [all, reader]: [&TestReader<'_>; 2],
+) -> Result<Predictions, Problem> {
+    let ModelArguments { threshold: choice, max_suspects: most, .. } = typed.model;
+    let question = Question { choice, most, detail: detail_of(typed) };
+    if reader.has_all()
+        && let Some(kept) = question.kept(source, reader)
+    {
+        return Ok(kept.in_project(reader.source));
+    }
+    let model = opened.unwrap_or_else(|| source.open())?;
+    let decision = decision(&typed.model, source, &model, all);
+    let answer = predictor::answer(source, &model, reader, &decision, question.detail);
+    question.keep(source, reader, &answer);
+    Ok(answer.in_project(reader.source))
 }
 
 /// When a test is called flaky, given all tests of its project.
@@ -202,7 +239,7 @@ impl ExplainedTest {
                 let one = std::slice::from_ref(test);
                 let all = TestReader::new(&project, &found.tests);
                 let decision = decision(&typed.model, &source, &model, &all);
-                let (reader, detail) = (TestReader::new(&project, one), Detail::OfEveryTest);
+                let (reader, detail) = (TestReader::of_some(&all, one), Detail::OfEveryTest);
                 let mut predictions =
                     predictor::predict(&source, &model, &reader, &decision, detail);
                 let is_model_shipped = source.is_shipped();
@@ -211,6 +248,7 @@ impl ExplainedTest {
                 }
                 let rules = rule_check::chosen(&typed.rules, folder)?;
                 rule_check::add(&mut predictions, &reader, &rules);
+                project.save();
                 record::add_known(&mut predictions, store, folder)?;
                 predictions.notices.extend(found.notices);
                 Ok(ExplainedSource { test: test.clone(), predictions, is_model_shipped })

@@ -84,7 +84,7 @@ impl Decision {
         project: &TestReader<'_>,
         most: MostSuspects,
     ) -> Self {
-        let scores: Vec<(f64, Basis)> = predictor::scores(model, project)
+        let scores: Vec<(f64, Basis)> = predictor::scores(source, model, project)
             .into_iter()
             .zip(project.tests)
             .filter(|(_, test)| !source.is_shipped() || rule_check::is_seen(test.language))

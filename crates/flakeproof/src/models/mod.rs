@@ -3,6 +3,7 @@
 pub(crate) mod decision;
 pub(crate) mod figures;
 pub(crate) mod forest_data;
+pub(crate) mod kept_answer;
 pub(crate) mod labelled_tests;
 pub(crate) mod model;
 pub(crate) mod network_teacher;

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use flakeproof_learn::cannier::{self, ForestModel};
 use flakeproof_learn::ensemble::{self, Basis, Ensemble};
@@ -17,7 +18,8 @@ const SHIPPED: &[u8] = include_bytes!("../../models/java.jury.lz4");
 
 /// The bytes of a model, and where they come from.
 pub(crate) struct ModelSource {
-    bytes: Bytes,
+    /// Of the model inside the program, once it is needed.
+    bytes: OnceLock<Bytes>,
     /// The file, or `None` for the model inside the program.
     path: Option<PathBuf>,
 }
@@ -111,7 +113,7 @@ impl ModelSource {
         }
         match predictor_in(folder) {
             Some(path) => Self::of_file(&path),
-            None => Ok(Self { bytes: unpacked(SHIPPED)?, path: None }),
+            None => Ok(Self { bytes: OnceLock::new(), path: None }),
         }
     }
 
@@ -125,7 +127,8 @@ impl ModelSource {
         })?;
         // A mapping of an empty file fails on some systems; an empty file is no model anyway.
         if file.metadata().is_ok_and(|about| about.len() == 0) {
-            return Ok(Self { bytes: Bytes::Unpacked(Vec::new(), 0), path: Some(path.into()) });
+            let nothing = Bytes::Unpacked(Vec::new(), 0);
+            return Ok(Self { bytes: nothing.into(), path: Some(path.into()) });
         }
         #[expect(unsafe_code, reason = "memory-mapping; the digest is checked before use")]
         // SAFETY: the bytes are only read, and everything read from them is checked. Whoever cuts
@@ -137,11 +140,14 @@ impl ModelSource {
                 "name a plain file",
             )
         })?;
-        Ok(Self { bytes: Bytes::Mapped(map), path: Some(path.into()) })
+        Ok(Self { bytes: Bytes::Mapped(map).into(), path: Some(path.into()) })
     }
 
     /// The model, its every byte checked.
     pub(crate) fn open(&self) -> Result<Model<'_>, Problem> {
+        if self.bytes.get().is_none() {
+            let _ = self.bytes.set(unpacked(SHIPPED)?);
+        }
         let opened = match model_file::kind_of(self.bytes()).as_deref() {
             Ok(ensemble::KIND) => {
                 Ensemble::of_file(self.bytes()).map(|ensemble| Model::Ensemble(Box::new(ensemble)))
@@ -157,12 +163,21 @@ impl ModelSource {
         })
     }
 
-    /// The bytes, on a boundary that arrays in them can be used from.
+    /// The bytes, on a boundary that arrays in them can be used from; none of the model inside the program
+    /// before it was opened.
     pub(crate) fn bytes(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Mapped(map) => &map[..],
-            Bytes::Unpacked(words, length) => &bytemuck::cast_slice(words)[..*length],
+        match self.bytes.get() {
+            Some(Bytes::Mapped(map)) => &map[..],
+            Some(Bytes::Unpacked(words, length)) => &bytemuck::cast_slice(words)[..*length],
+            None => &[],
         }
+    }
+
+    /// What tells it from any other model: nothing for the one inside the program, which changes with the
+    /// program alone.
+    pub(crate) fn digest(&self) -> String {
+        let of_file = self.path.as_ref().map(|_| blake3::hash(self.bytes()).to_hex().to_string());
+        of_file.unwrap_or_default()
     }
 
     /// What to call it.

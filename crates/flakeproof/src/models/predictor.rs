@@ -8,7 +8,7 @@ use flakeproof_core::{
     DataPath, DataStep, ModelFacts, Notice, Prediction, Predictions, Reason, SimilarTest,
 };
 use flakeproof_learn::ensemble::{
-    BaseModel, Basis, Ensemble, EnsembleScore, ReadWords, Reading, SourceReader,
+    AskedTest, BaseModel, Basis, Ensemble, EnsembleScore, ReadWords, Reading, SourceReader,
 };
 use flakeproof_learn::flast::{HoldOut, Neighbourhood, Opinion, SharedTerm, TermField};
 use flakeproof_learn::knn::Neighbour;
@@ -25,6 +25,7 @@ use super::model::{Model, ModelSource};
 use super::rule_check;
 use super::test_reader::TestReader;
 use crate::cli::ThresholdChoice;
+use crate::source::project_source::ProjectSource;
 use crate::source::source_tests::SourceTest;
 
 /// Neighbours told of each test, flaky or not, and flaky ones told of each suspect.
@@ -45,6 +46,32 @@ pub(crate) enum Detail {
     OfEveryTest,
 }
 
+/// What a model says about some tests, without what is to be known of their project.
+pub(crate) struct Answer {
+    pub(crate) model: ModelFacts,
+    /// What the reader should know before anything about the project, and behind it.
+    pub(crate) before: Vec<Notice>,
+    pub(crate) behind: Vec<Notice>,
+    /// Whether the model looks at the project at all.
+    pub(crate) is_of_project: bool,
+    pub(crate) tests: Vec<Prediction>,
+}
+
+impl Answer {
+    /// With what is to be known of the project.
+    pub(crate) fn in_project(self, project: &ProjectSource) -> Predictions {
+        let of_project = if self.is_of_project { &project.notices[..] } else { &[] };
+        let notices = self.before.into_iter().chain(of_project.iter().cloned()).chain(self.behind);
+        Predictions {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            tests: self.tests,
+            rules: Vec::new(),
+            model: self.model,
+            notices: notices.collect(),
+        }
+    }
+}
+
 /// What the model says about the tests of a reader, in their order.
 pub(crate) fn predict(
     source: &ModelSource,
@@ -53,6 +80,17 @@ pub(crate) fn predict(
     decision: &Decision,
     detail: Detail,
 ) -> Predictions {
+    answer(source, model, reader, decision, detail).in_project(reader.source)
+}
+
+/// The same, without what is to be known of the project.
+pub(crate) fn answer(
+    source: &ModelSource,
+    model: &Model<'_>,
+    reader: &TestReader<'_>,
+    decision: &Decision,
+    detail: Detail,
+) -> Answer {
     let tests = reader.tests;
     let texts: Vec<_> = tests.iter().map(SourceTest::text).collect();
     let predictor = Predictor { model, known: OnceLock::new(), decision, detail };
@@ -67,15 +105,13 @@ pub(crate) fn predict(
     } else {
         vec![Opinion::default(); tests.len()]
     };
-    let mut notices: Vec<Notice> = Vec::new();
     let scored: Vec<ScoredTest> = match model {
         Model::Flast(_) => {
             opinions.iter().map(|opinion| ScoredTest::from_score(opinion.flaky_share)).collect()
         }
         Model::Ensemble(ensemble) => {
             let deserves = |score: f64, basis: Basis| predictor.is_told(score, basis);
-            notices.extend(reader.source.notices.iter().cloned());
-            ensemble_scores(ensemble, reader, &opinions, &deserves)
+            ensemble_scores(source, ensemble, reader, &opinions, &deserves)
         }
     };
     if !asks_all {
@@ -92,20 +128,21 @@ pub(crate) fn predict(
     let asked = tests.iter().zip(&opinions).zip(scored);
     let predictions =
         asked.map(|((test, opinion), scored)| predictor.prediction(test, opinion, scored));
-    let predictions = predictions.collect();
-    notices.extend(only_texts(predictions_of_texts, tests.len()));
-    notices.splice(0..0, decision.notices.iter().cloned().chain(foreign(source, tests)));
-    Predictions {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        tests: predictions,
-        rules: Vec::new(),
+    Answer {
         model: facts(source, model, decision),
-        notices,
+        before: decision.notices.iter().cloned().chain(foreign(source, tests)).collect(),
+        is_of_project: matches!(model, Model::Ensemble(_)),
+        behind: only_texts(predictions_of_texts, tests.len()).into_iter().collect(),
+        tests: predictions.collect(),
     }
 }
 
 /// The score of each test of a reader, in their order, and what it rests on.
-pub(crate) fn scores(model: &Model<'_>, reader: &TestReader<'_>) -> Vec<(f64, Basis)> {
+pub(crate) fn scores(
+    source: &ModelSource,
+    model: &Model<'_>,
+    reader: &TestReader<'_>,
+) -> Vec<(f64, Basis)> {
     let hears_neighbours = match model {
         Model::Flast(_) => true,
         Model::Ensemble(ensemble) => ensemble.listens_to(BaseModel::Neighbours),
@@ -119,7 +156,7 @@ pub(crate) fn scores(model: &Model<'_>, reader: &TestReader<'_>) -> Vec<(f64, Ba
     match model {
         Model::Flast(_) => opinions.iter().map(|it| (it.flaky_share, Basis::Project)).collect(),
         Model::Ensemble(ensemble) => {
-            let scored = ensemble_scores(ensemble, reader, &opinions, &|_, _| false);
+            let scored = ensemble_scores(source, ensemble, reader, &opinions, &|_, _| false);
             scored.iter().map(|it| (it.score, it.basis)).collect()
         }
     }
@@ -298,16 +335,24 @@ impl ScoredTest {
     fn from_score(score: f64) -> Self {
         Self { score, basis: Basis::Project, reasons: Vec::new(), paths: Vec::new() }
     }
+
+    fn without_reasons(said: &EnsembleScore) -> Self {
+        Self { basis: said.basis, ..Self::from_score(said.score) }
+    }
 }
 
 /// What the ensemble says of the tests, given what their neighbours say. Reasons and paths are told of
 /// those whose score deserves it.
 fn ensemble_scores(
+    source: &ModelSource,
     ensemble: &Ensemble<'_>,
     reader: &TestReader<'_>,
     opinions: &[Opinion],
     deserves: &(dyn Fn(f64, Basis) -> bool + Sync),
 ) -> Vec<ScoredTest> {
+    if ensemble.needs_numbers_alone() {
+        return scores_by_numbers(source, ensemble, reader, deserves);
+    }
     let with_words = ensemble
         .listens_to(BaseModel::Words)
         .then(|| SourceReader::new(reader.source.index(), ReadWords::Yes));
@@ -318,10 +363,34 @@ fn ensemble_scores(
     if ensemble.network().is_some() {
         reader.source.index();
     }
-    let (names, cues) = (SourceReader::names(), SmellReader::names_of_test());
-    let scorer = EnsembleScorer { ensemble, reader, with_words, names, cues, deserves };
+    let scorer = EnsembleScorer { ensemble, reader, with_words, deserves };
     let chunks = (0..reader.tests.len()).step_by(AT_ONCE);
     chunks.flat_map(|from| scorer.chunk(from, opinions)).collect()
+}
+
+/// The same where nothing but the numbers read of each test decides: they are asked about once.
+fn scores_by_numbers(
+    source: &ModelSource,
+    ensemble: &Ensemble<'_>,
+    reader: &TestReader<'_>,
+    deserves: &(dyn Fn(f64, Basis) -> bool + Sync),
+) -> Vec<ScoredTest> {
+    let said = reader.scores(&source.digest(), |readings| {
+        let near = &Opinion::default();
+        let asked = readings.iter().map(|reading| AskedTest { near, reading, paths: None });
+        ensemble.scores(&asked.collect::<Vec<_>>())
+    });
+    let mut scored: Vec<ScoredTest> = said.iter().map(ScoredTest::without_reasons).collect();
+    let told = (0..said.len()).filter(|at| deserves(said[*at].score, said[*at].basis));
+    let told: Vec<usize> = told.collect();
+    if !told.is_empty() {
+        let readings = reader.readings();
+        let of_told: Vec<(&EnsembleScore, &Reading)> =
+            told.iter().map(|at| (&said[*at], &readings[*at])).collect();
+        let reasons = reasons(ensemble, &of_told);
+        told.iter().zip(reasons).for_each(|(at, reasons)| scored[*at].reasons = reasons);
+    }
+    scored
 }
 
 struct EnsembleScorer<'h, 'm> {
@@ -329,9 +398,6 @@ struct EnsembleScorer<'h, 'm> {
     reader: &'h TestReader<'h>,
     /// Reads words, too, where somebody weighs them.
     with_words: Option<SourceReader<'h>>,
-    names: Vec<String>,
-    /// What the numbers of a text mean.
-    cues: Vec<String>,
     deserves: &'h (dyn Fn(f64, Basis) -> bool + Sync),
 }
 
@@ -355,22 +421,28 @@ impl EnsembleScorer<'_, '_> {
             None => places.iter().map(|_| None).collect(),
         };
         let attention = self.attention(&drawn);
-        let score = |(place, at): (usize, &usize)| {
-            let reading = self.read(*at);
-            let paths = attention[place].as_ref();
-            let said = self.ensemble.score(&opinions[*at], &reading, paths.map(|it| it.score));
-            let told = (self.deserves)(said.score, said.basis);
-            let drawn = drawn[place].as_ref().zip(paths).filter(|_| told);
-            ScoredTest {
-                score: said.score,
-                basis: said.basis,
-                reasons: if told { self.reasons(&said, &reading) } else { Vec::new() },
-                paths: drawn.map_or_else(Vec::new, |(drawn, opinion)| {
-                    self.paths(drawn, &opinion.attention)
-                }),
-            }
+        let readings: Vec<Cow<'_, Reading>> = places.par_iter().map(|at| self.read(*at)).collect();
+        let asked = places.iter().zip(&readings).zip(&attention);
+        let asked = asked.map(|((at, reading), paths)| AskedTest {
+            near: &opinions[*at],
+            reading,
+            paths: paths.as_ref().map(|it| it.score),
+        });
+        let said = self.ensemble.scores(&asked.collect::<Vec<AskedTest<'_>>>());
+        let is_told = |place: &usize| (self.deserves)(said[*place].score, said[*place].basis);
+        let told: Vec<usize> = (0..places.len()).filter(is_told).collect();
+        let mut scored: Vec<ScoredTest> = said.iter().map(ScoredTest::without_reasons).collect();
+        let of_told: Vec<(&EnsembleScore, &Reading)> =
+            told.iter().map(|place| (&said[*place], &*readings[*place])).collect();
+        let reasons = reasons(self.ensemble, &of_told);
+        told.iter().zip(reasons).for_each(|(place, reasons)| scored[*place].reasons = reasons);
+        let paths = |place: &usize| {
+            let (drawn, opinion) = (drawn[*place].as_ref()?, attention[*place].as_ref()?);
+            Some((*place, self.paths(drawn, &opinion.attention)))
         };
-        places.par_iter().enumerate().map(score).collect()
+        let paths: Vec<_> = told.par_iter().filter_map(paths).collect();
+        paths.into_iter().for_each(|(place, paths)| scored[place].paths = paths);
+        scored
     }
 
     fn project(&self) -> &ProjectIndex {
@@ -406,7 +478,7 @@ impl EnsembleScorer<'_, '_> {
     /// What is read of the test at this place, with its words where somebody weighs them.
     fn read(&self, at: usize) -> Cow<'_, Reading> {
         let Some(reader) = &self.with_words else {
-            return Cow::Borrowed(&self.reader.readings()[at].reading);
+            return Cow::Borrowed(&self.reader.readings()[at]);
         };
         let test = &self.reader.tests[at];
         let comments = test.language.into();
@@ -414,29 +486,6 @@ impl EnsembleScorer<'_, '_> {
             Some(declared) => reader.read(declared, &test.class, &test.source, comments),
             None => Reading::of_text(&test.source, &test.class, comments),
         })
-    }
-
-    /// What smells the most, as far as the ensemble listens to who smells it.
-    fn reasons(&self, said: &EnsembleScore, reading: &Reading) -> Vec<Reason> {
-        let (names, weights) = match said.basis {
-            Basis::Text => (&self.cues, self.ensemble.cues(reading)),
-            Basis::Project if speaks(said, BaseModel::Smells) => {
-                (&self.names, self.ensemble.smells(reading))
-            }
-            Basis::Project if speaks(said, BaseModel::Text) => {
-                (&self.cues, self.ensemble.cues(reading))
-            }
-            Basis::Project => return Vec::new(),
-        };
-        let mut reasons: Vec<Reason> = names
-            .iter()
-            .zip(weights)
-            .filter(|(_, weight)| *weight > 0.05)
-            .map(|(what, weight)| Reason { what: what.clone(), weight })
-            .collect();
-        reasons.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        reasons.truncate(REASONS);
-        reasons
     }
 
     /// The paths with the highest attention.
@@ -453,6 +502,43 @@ impl EnsembleScorer<'_, '_> {
             })
             .collect()
     }
+}
+
+/// What smells the most in each of these tests, as far as the ensemble listens to who smells it.
+fn reasons(ensemble: &Ensemble<'_>, told: &[(&EnsembleScore, &Reading)]) -> Vec<Vec<Reason>> {
+    let voice = |said: &EnsembleScore| match said.basis {
+        Basis::Text => Some(BaseModel::Text),
+        Basis::Project => {
+            let voices = [BaseModel::Smells, BaseModel::Text];
+            voices.into_iter().find(|member| speaks(said, *member))
+        }
+    };
+    let of = |member: BaseModel| -> Vec<&Reading> {
+        let told = told.iter().filter(|(said, _)| voice(said) == Some(member));
+        told.map(|(_, reading)| *reading).collect()
+    };
+    let mut smells = ensemble.smells(&of(BaseModel::Smells)).into_iter();
+    let mut cues = ensemble.cues(&of(BaseModel::Text)).into_iter();
+    let (names, names_of_test) = (SourceReader::names(), SmellReader::names_of_test());
+    let reasons = |(said, _): &(&EnsembleScore, &Reading)| match voice(said) {
+        Some(BaseModel::Smells) => strongest(&names, smells.next()),
+        Some(_) => strongest(&names_of_test, cues.next()),
+        None => Vec::new(),
+    };
+    told.iter().map(reasons).collect()
+}
+
+/// The reasons that weigh most.
+fn strongest(names: &[String], weights: Option<Vec<f64>>) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = names
+        .iter()
+        .zip(weights.unwrap_or_default())
+        .filter(|(_, weight)| *weight > 0.05)
+        .map(|(what, weight)| Reason { what: what.clone(), weight })
+        .collect();
+    reasons.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    reasons.truncate(REASONS);
+    reasons
 }
 
 /// Whether a member adds to the suspicion.

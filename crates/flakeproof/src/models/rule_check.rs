@@ -66,14 +66,15 @@ pub(crate) fn without_model(tests: &[SourceTest]) -> Predictions {
 /// Add what rules find. The predictions are those of the reader's tests, in their order.
 pub(crate) fn add(predictions: &mut Predictions, reader: &TestReader<'_>, rules: &RuleSet) {
     let tests = reader.tests;
-    let finding = |it: rules::Finding| RuleFinding {
+    let finding = |it: &rules::Finding| RuleFinding {
         id: it.rule.id().to_owned(),
         line: it.line,
-        message: it.message,
+        message: it.message.clone(),
     };
-    let found = reader.findings().into_iter().map(|found| {
-        found.into_iter().filter(|it| rules.has(it.rule)).map(finding).collect::<Vec<_>>()
-    });
+    let found = reader
+        .findings()
+        .iter()
+        .map(|found| found.iter().filter(|it| rules.has(it.rule)).map(finding).collect::<Vec<_>>());
     for (test, found) in predictions.tests.iter_mut().zip(found) {
         test.flaky |= !found.is_empty();
         let cause = found.first().and_then(|it| it.id.parse::<Rule>().ok()).and_then(Rule::cause);

@@ -231,11 +231,12 @@ fn add_predictions(
     }
     let source = ModelSource::choose(None, folder)?;
     let model = source.open()?;
-    let (all, reader) =
-        (TestReader::new(&project, &sources.tests), TestReader::new(&project, &found));
+    let all = TestReader::new(&project, &sources.tests);
+    let reader = TestReader::of_some(&all, &found);
     let balanced = ThresholdChoice::Balanced;
     let decision = Decision::in_project(&source, &model, &all, balanced, None);
     let said = predictor::predict(&source, &model, &reader, &decision, Detail::OfEveryTest);
+    project.save();
     let by_id: BTreeMap<&str, _> = said.tests.iter().map(|it| (it.id.as_str(), it)).collect();
     for test in tests {
         if let Some(prediction) = by_id.get(without_parameters(test)) {

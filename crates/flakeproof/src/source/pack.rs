@@ -6,7 +6,9 @@
 //! was used last and as much again of what was not.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -27,6 +29,8 @@ const CHECK: usize = 16;
 const LARGEST: usize = 256 << 20;
 /// What was not used is kept up to this size at least.
 const UNUSED_AT_LEAST: usize = 8 << 20;
+/// So many bytes are handed to the system together.
+const WRITTEN_AT_ONCE: usize = 1 << 20;
 /// What a process that was killed left behind is removed after this time.
 const ABANDONED: Duration = Duration::from_secs(3600);
 /// How many packs this process has written: no two threads write the same part.
@@ -57,7 +61,22 @@ struct Record {
 #[derive(Debug, Default)]
 struct Changes {
     used: HashSet<Digest>,
-    added: Vec<(Digest, Vec<u8>)>,
+    added: Vec<Added>,
+}
+
+/// A record that is not in the file yet.
+#[derive(Debug)]
+struct Added {
+    key: Digest,
+    check: [u8; CHECK],
+    packed: Vec<u8>,
+}
+
+/// A record as it is written.
+struct Written<'p> {
+    key: Digest,
+    check: [u8; CHECK],
+    packed: &'p [u8],
 }
 
 impl Pack {
@@ -85,9 +104,10 @@ impl Pack {
     /// Put a record under a key, in place of what was there.
     pub(crate) fn put(&self, key: Digest, record: &[u8]) {
         let packed = lz4_flex::block::compress_prepend_size(record);
+        let check = check_of(&packed);
         let mut changes = self.changes();
         changes.used.insert(key);
-        changes.added.push((key, packed));
+        changes.added.push(Added { key, check, packed });
     }
 
     /// Write what was added, if anything was. A pack that cannot be written is no reason to fail.
@@ -109,45 +129,53 @@ impl Pack {
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         let mut part = self.path.as_os_str().to_owned();
         part.push(format!(".{}-{number}.part", std::process::id()));
-        fs::write(&part, self.whole(changes))?;
-        fs::rename(&part, &self.path).inspect_err(|_| {
+        let written = self.write_to(&part, changes).and_then(|()| fs::rename(&part, &self.path));
+        written.inspect_err(|_| {
             let _ = fs::remove_file(&part);
         })
     }
 
-    /// The bytes of the new file: what was used first, and of the rest as much as there is room for.
-    fn whole(&self, changes: &Changes) -> Vec<u8> {
-        let added: HashSet<&Digest> = changes.added.iter().map(|(key, _)| key).collect();
+    /// Write the whole pack, with what was added, into a new file.
+    fn write_to(&self, part: &OsStr, changes: &Changes) -> std::io::Result<()> {
+        let records = self.records_after(changes);
+        let mut head = Vec::with_capacity(HEAD + records.len() * ENTRY + size_of::<Digest>());
+        head.extend(MAGIC);
+        head.extend(self.maker);
+        head.extend(count(records.len()).to_le_bytes());
+        for record in &records {
+            head.extend(record.key);
+            head.extend(count(record.packed.len()).to_le_bytes());
+            head.extend(record.check);
+        }
+        let digest = blake3::hash(&head);
+        head.extend(digest.as_bytes());
+        let mut file = BufWriter::with_capacity(WRITTEN_AT_ONCE, File::create(part)?);
+        file.write_all(&head)?;
+        records.iter().try_for_each(|record| file.write_all(record.packed))?;
+        file.flush()
+    }
+
+    /// The records of the new file: what was used first, and of the rest as much as there is room for.
+    fn records_after<'p>(&'p self, changes: &'p Changes) -> Vec<Written<'p>> {
+        let added: HashSet<&Digest> = changes.added.iter().map(|added| &added.key).collect();
         let old = self.records.iter().filter(|record| !added.contains(&record.key));
         let (used, unused): (Vec<&Record>, Vec<&Record>) =
             old.partition(|record| changes.used.contains(&record.key));
         let kept = |record: &Record| {
-            (record.key, self.bytes.get(record.place.clone()).unwrap_or_default())
+            let packed = self.bytes.get(record.place.clone()).unwrap_or_default();
+            Written { key: record.key, check: record.check, packed }
         };
-        let mut records: Vec<(Digest, &[u8])> =
-            changes.added.iter().map(|(key, packed)| (*key, packed.as_slice())).collect();
+        let new = |it: &'p Added| Written { key: it.key, check: it.check, packed: &it.packed };
+        let mut records: Vec<Written<'p>> = changes.added.iter().map(new).collect();
         records.extend(used.into_iter().map(kept));
-        let size: usize = records.iter().map(|(_, packed)| packed.len()).sum();
+        let size: usize = records.iter().map(|record| record.packed.len()).sum();
         let mut room = size.max(UNUSED_AT_LEAST).min(LARGEST.saturating_sub(size));
         for record in unused.into_iter().map(kept) {
-            let Some(left) = room.checked_sub(record.1.len()) else { break };
+            let Some(left) = room.checked_sub(record.packed.len()) else { break };
             room = left;
             records.push(record);
         }
-        let mut bytes =
-            Vec::with_capacity(size + HEAD + size_of::<Digest>() + records.len() * ENTRY);
-        bytes.extend(MAGIC);
-        bytes.extend(self.maker);
-        bytes.extend(count(records.len()).to_le_bytes());
-        for (key, packed) in &records {
-            bytes.extend(key);
-            bytes.extend(count(packed.len()).to_le_bytes());
-            bytes.extend(check_of(packed));
-        }
-        let digest = blake3::hash(&bytes);
-        bytes.extend(digest.as_bytes());
-        records.iter().for_each(|(_, packed)| bytes.extend(*packed));
-        bytes
+        records
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ pub(crate) struct ProjectSource {
     unparsed: Mutex<Option<UnparsedProject>>,
     /// Where what is made of the project is kept, and under which key.
     cache: Option<(SourceCache, ProjectKey)>,
+    /// Whether a file took too long to parse, which depends on how busy the machine is.
+    gave_up: AtomicBool,
     /// How many tests were found in it.
     tests: usize,
     /// What could not be read, unless [`source_tests::read`](super::source_tests::read) of the same
@@ -110,7 +113,18 @@ impl ProjectSource {
         folder: &Path,
         cache: Option<SourceCache>,
     ) -> Result<(Sources, Self), Problem> {
-        Self::read_all(files::WHILE_SOMEBODY_WAITS, paths, folder, Wanted::TestsToo, cache)
+        Self::read_with_tests_beside(paths, folder, cache, &|| {})
+    }
+
+    /// The same, doing something beside as soon as it is known that not everything was kept.
+    pub(crate) fn read_with_tests_beside(
+        paths: &[PathBuf],
+        folder: &Path,
+        cache: Option<SourceCache>,
+        beside: &(dyn Fn() + Sync),
+    ) -> Result<(Sources, Self), Problem> {
+        let wanted = Wanted::TestsToo(beside);
+        Self::read_all(files::WHILE_SOMEBODY_WAITS, paths, folder, wanted, cache)
     }
 
     fn read_all(
@@ -127,7 +141,7 @@ impl ProjectSource {
         let (chosen, left_out) = at_most(MOST, &tests, &everything);
         let searched: BTreeSet<&PathBuf> = match wanted {
             Wanted::Project | Wanted::Perturbed(_) => BTreeSet::new(),
-            Wanted::TestsToo => tests.sources().collect(),
+            Wanted::TestsToo(_) => tests.sources().collect(),
         };
         let read_from: Vec<&PathBuf> = chosen.union(&searched).copied().collect();
         let files: Vec<SourceText> = read_from
@@ -140,12 +154,15 @@ impl ProjectSource {
             .collect();
         let files = match wanted {
             Wanted::Perturbed(form) => perturbed(files, form),
-            Wanted::Project | Wanted::TestsToo => files,
+            Wanted::Project | Wanted::TestsToo(_) => files,
         };
         let cache = cache.map(|cache| (cache, key_of(&files)));
         let mut source = Self { cache, ..Self::default() };
         let unparsed = UnparsedProject { files, layout, time_a_file };
-        let record = source.kept(TESTS).unwrap_or_else(|| source.parse(&unparsed));
+        let record = source.kept(TESTS).unwrap_or_else(|| match wanted {
+            Wanted::TestsToo(beside) => rayon::join(|| source.parse(&unparsed), beside).0,
+            Wanted::Project | Wanted::Perturbed(_) => source.parse(&unparsed),
+        });
         let (mut skipped, mut skipped_tests) = (everything.closed(folder), tests.closed(folder));
         let texts = unparsed.files.iter().enumerate();
         let unread = texts.filter_map(|(at, file)| Some((at, file.text.as_ref().err().copied()?)));
@@ -175,7 +192,7 @@ impl ProjectSource {
             let unparsed = self.unparsed.lock().unwrap_or_else(PoisonError::into_inner).take();
             let cache = self.cache.as_ref().map(|(cache, _)| cache);
             let files = unparsed.map_or_else(Vec::new, |it| it.parse(cache));
-            cache.iter().for_each(|cache| cache.save());
+            self.note_given_up(files.iter().filter_map(|file| file.skipped));
             ProjectIndex::new(files.into_iter().filter_map(|file| file.unit).collect())
         })
     }
@@ -190,12 +207,16 @@ impl ProjectSource {
             record.skipped.extend(file.skipped.map(|why| (at, why)));
             units.extend(file.unit);
         }
-        // Whether a file takes too long depends on how busy the machine is.
-        if record.skipped.iter().all(|(_, why)| *why != Skipped::TakesTooLong) {
-            self.keep(TESTS, &record);
-        }
+        self.note_given_up(record.skipped.iter().map(|(_, why)| *why));
+        self.keep(TESTS, &record);
         let _ = self.index.set(ProjectIndex::new(units));
         record
+    }
+
+    fn note_given_up(&self, mut skipped: impl Iterator<Item = Skipped>) {
+        if skipped.any(|why| why == Skipped::TakesTooLong) {
+            self.gave_up.store(true, Ordering::Relaxed);
+        }
     }
 
     /// What was made of the project before, by name, if no file has changed since.
@@ -204,10 +225,19 @@ impl ProjectSource {
         cache.of_project(key, name)
     }
 
-    /// Keep what was made of all tests of the project.
+    /// Keep what was made of all tests of the project, once it is [saved](Self::save); not if more may be
+    /// read of the same files another time.
     pub(crate) fn keep<T: Serialize>(&self, name: &str, made: &T) {
-        if let Some((cache, key)) = &self.cache {
+        if let Some((cache, key)) = &self.cache
+            && !self.gave_up.load(Ordering::Relaxed)
+        {
             cache.keep_of_project(key, name, made);
+        }
+    }
+
+    /// Write what is to be kept for the next process.
+    pub(crate) fn save(&self) {
+        if let Some((cache, _)) = &self.cache {
             cache.save();
         }
     }
@@ -249,14 +279,14 @@ fn perturbed(files: Vec<SourceText>, form: &Form) -> Vec<SourceText> {
 }
 
 /// What is asked of source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Wanted<'f> {
     /// The project alone.
     Project,
     /// The project alone, in another form.
     Perturbed(&'f Form),
-    /// Also the tests that are meant.
-    TestsToo,
+    /// Also the tests that are meant; with what is to be done while files are parsed.
+    TestsToo(&'f (dyn Fn() + Sync)),
 }
 
 /// An amount of source.
@@ -391,8 +421,10 @@ mod tests {
     /// The project with its tests, read with a cache in its folder.
     fn cached(folder: &Path) -> (Sources, ProjectSource) {
         let paths = [PathBuf::from(".")];
-        ProjectSource::read_with_tests(&paths, folder, SourceCache::in_project(folder))
-            .expect("it can be read")
+        let read = ProjectSource::read_with_tests(&paths, folder, SourceCache::in_project(folder))
+            .expect("it can be read");
+        read.1.save();
+        read
     }
 
     fn told(sources: &Sources) -> Vec<(String, String)> {
@@ -445,7 +477,10 @@ mod tests {
         let read = |path: &str| {
             let cache = SourceCache::in_project(folder.path());
             let paths = [PathBuf::from(path)];
-            ProjectSource::read_with_tests(&paths, folder.path(), cache).expect("it can be read").0
+            let read = ProjectSource::read_with_tests(&paths, folder.path(), cache);
+            let (sources, project) = read.expect("it can be read");
+            project.save();
+            sources
         };
         assert_eq!(read("tests").tests.len(), 1);
         assert_eq!(read(".").tests.len(), 1, "src/one.py is no file of tests");

@@ -109,7 +109,8 @@ impl SourceCache {
 
     /// Write what is new.
     pub(crate) fn save(&self) {
-        self.files.get().into_iter().chain(self.projects.get()).for_each(Pack::save);
+        let save = |pack: &OnceLock<Pack>| pack.get().into_iter().for_each(Pack::save);
+        rayon::join(|| save(&self.files), || save(&self.projects));
         keep_out_of_git(&self.folder);
     }
 

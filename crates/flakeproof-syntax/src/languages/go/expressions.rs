@@ -9,7 +9,7 @@ use crate::languages::shapes::{
     Link, binary, call_of_value, cast, combine, first_part, gathered, inside, links_from, literal,
     member, name, parts, span,
 };
-use crate::tree::child_of_kind;
+use crate::tree::{Fields, child_of_kind};
 
 impl Go<'_, '_> {
     /// Where a value comes from.
@@ -49,19 +49,19 @@ impl Go<'_, '_> {
     }
 
     fn call(&mut self, node: Node<'_>) -> Expression {
-        let Some(mut called) = node.child_by_field_name("function") else { return gathered(node) };
+        let Some(mut called) = node.field("function") else { return gathered(node) };
         // `f[T](x)`: the type says nothing about values.
         if called.kind() == "type_instantiation_expression" {
-            called = called.child_by_field_name("type").unwrap_or(called);
+            called = called.field("type").unwrap_or(called);
         }
-        let list = node.child_by_field_name("arguments");
-        match (called.kind(), called.child_by_field_name("field")) {
+        let list = node.field("arguments");
+        match (called.kind(), called.field("field")) {
             ("identifier" | "type_identifier", _) => {
                 let (name, arguments) = (span(called), self.arguments(list));
                 Expression::Call { name, receiver: None, arguments, creates: false }
             }
             ("selector_expression", Some(field)) => {
-                let operand = called.child_by_field_name("operand");
+                let operand = called.field("operand");
                 let receiver = operand.map(|operand| Box::new(self.expression(operand)));
                 let arguments = self.arguments(list);
                 Expression::Call { name: span(field), receiver, arguments, creates: false }
@@ -87,9 +87,7 @@ impl Go<'_, '_> {
     }
 
     fn unary(&mut self, node: Node<'_>) -> Expression {
-        let (Some(sign), Some(operand)) =
-            (node.child_by_field_name("operator"), node.child_by_field_name("operand"))
-        else {
+        let (Some(sign), Some(operand)) = (node.field("operator"), node.field("operand")) else {
             return gathered(node);
         };
         if sign.kind() == "-" && operand.kind().ends_with("_literal") {
@@ -106,20 +104,18 @@ impl Go<'_, '_> {
 
     /// `Order{Total: x}` creates an object, `[]int{1, x}` gathers values.
     fn composite(&mut self, node: Node<'_>) -> Expression {
-        let (Some(kind), Some(body)) =
-            (node.child_by_field_name("type"), node.child_by_field_name("body"))
-        else {
+        let (Some(kind), Some(body)) = (node.field("type"), node.field("body")) else {
             return gathered(node);
         };
         let arguments = self.elements(body);
-        let bare = kind.child_by_field_name("type").filter(|_| kind.kind() == "generic_type");
+        let bare = kind.field("type").filter(|_| kind.kind() == "generic_type");
         let kind = bare.unwrap_or(kind);
-        match (kind.kind(), kind.child_by_field_name("name")) {
+        match (kind.kind(), kind.field("name")) {
             ("type_identifier", _) => {
                 Expression::Call { name: span(kind), receiver: None, arguments, creates: true }
             }
             ("qualified_type", Some(class)) => {
-                let package = kind.child_by_field_name("package");
+                let package = kind.field("package");
                 let receiver = package.map(|package| Box::new(name(package)));
                 Expression::Call { name: span(class), receiver, arguments, creates: true }
             }
@@ -135,10 +131,10 @@ impl Go<'_, '_> {
                 values.push(self.expression(element));
                 continue;
             }
-            let key = element.child_by_field_name("key").and_then(first_part);
+            let key = element.field("key").and_then(first_part);
             let key = key.filter(|key| key.kind() != "identifier");
             values.extend(key.map(|key| self.expression(key)));
-            let value = element.child_by_field_name("value");
+            let value = element.field("value");
             values.extend(value.map(|value| self.expression(value)));
         }
         values
@@ -220,8 +216,8 @@ impl Go<'_, '_> {
     /// The call in a branch that reports a failure of the test.
     pub(super) fn report_in<'n>(&self, branch: Node<'n>) -> Option<Node<'n>> {
         let blocks = [
-            branch.child_by_field_name("consequence"),
-            branch.child_by_field_name("alternative").filter(|other| other.kind() == "block"),
+            branch.field("consequence"),
+            branch.field("alternative").filter(|other| other.kind() == "block"),
         ];
         let lists = blocks.into_iter().flatten().flat_map(parts);
         let statements = lists.flat_map(parts).filter(|n| n.kind() == "expression_statement");
@@ -292,14 +288,13 @@ fn block_of(name: &str) -> Block {
 
 /// The function or method that a node calls.
 fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
-    let named =
-        node.child_by_field_name("function").filter(|_| node.kind() == "call_expression")?;
-    let arguments = node.child_by_field_name("arguments");
+    let named = node.field("function").filter(|_| node.kind() == "call_expression")?;
+    let arguments = node.field("arguments");
     match named.kind() {
         "identifier" => Some(Link { name: named, object: None, arguments }),
         "selector_expression" => {
-            let name = named.child_by_field_name("field")?;
-            Some(Link { name, object: named.child_by_field_name("operand"), arguments })
+            let name = named.field("field")?;
+            Some(Link { name, object: named.field("operand"), arguments })
         }
         _ => None,
     }

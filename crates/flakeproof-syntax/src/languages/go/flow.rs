@@ -6,7 +6,7 @@ use super::outline::import_path;
 use crate::flow::{Block, Expression, Field, Parameter, Role, Span, Statement, Unit};
 use crate::languages::lowering::{Head, Lowering};
 use crate::languages::shapes::{behind, first_part, gathered, name, parts, parts_within, span};
-use crate::tree::{Extent, child_of_kind, children};
+use crate::tree::{Extent, Fields, child_of_kind, children};
 
 /// The unit of a Go file.
 pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
@@ -37,9 +37,7 @@ impl Go<'_, '_> {
 
     /// `type Order struct { Base; total int }`.
     fn type_spec(&mut self, spec: Node<'_>) {
-        let (Some(name), Some(kind)) =
-            (spec.child_by_field_name("name"), spec.child_by_field_name("type"))
-        else {
+        let (Some(name), Some(kind)) = (spec.field("name"), spec.field("type")) else {
             return;
         };
         let members: Vec<_> = match kind.kind() {
@@ -52,10 +50,10 @@ impl Go<'_, '_> {
         for member in members {
             let mut cursor = member.walk();
             let names: Vec<_> = member.children_by_field_name("name", &mut cursor).collect();
-            let declared = member.child_by_field_name("type").map(span);
+            let declared = member.field("type").map(span);
             match member.kind() {
                 "field_declaration" if names.is_empty() => {
-                    let base = member.child_by_field_name("type").unwrap_or(member);
+                    let base = member.field("type").unwrap_or(member);
                     bases.push(bare(self.form.text(base)).to_owned());
                 }
                 "type_elem" => bases.push(bare(self.form.text(member)).to_owned()),
@@ -95,9 +93,9 @@ impl Go<'_, '_> {
                 self.imports(spec);
                 continue;
             }
-            let Some(path) = spec.child_by_field_name("path") else { continue };
+            let Some(path) = spec.field("path") else { continue };
             let path = self.form.text(path).trim_matches(['"', '`']);
-            let name = match spec.child_by_field_name("name").map(|name| self.form.text(name)) {
+            let name = match spec.field("name").map(|name| self.form.text(name)) {
                 Some(".") => "*",
                 Some("_") => continue,
                 Some(name) => name,
@@ -110,9 +108,9 @@ impl Go<'_, '_> {
     fn fields(&mut self, node: Node<'_>) {
         for spec in specs(node) {
             let outer = self.form.open();
-            let value = spec.child_by_field_name("value").map(|value| self.expression(value));
+            let value = spec.field("value").map(|value| self.expression(value));
             self.form.close(outer);
-            let declared = spec.child_by_field_name("type").map(span);
+            let declared = spec.field("type").map(span);
             for name in names(spec) {
                 let (name, value) = (span(name), value.clone());
                 self.form.add_field(Field { name, declared, value });
@@ -121,28 +119,27 @@ impl Go<'_, '_> {
     }
 
     fn function(&mut self, node: Node<'_>) {
-        let Some(named) = node.child_by_field_name("name") else { return };
+        let Some(named) = node.field("name") else { return };
         let extent = Extent::new(node);
         let role = self.form.outlined(extent).map_or(Role::Plain, |outlined| outlined.role);
-        let receiver = node
-            .child_by_field_name("receiver")
-            .and_then(|list| child_of_kind(list, &["parameter_declaration"]));
-        let kind = receiver.and_then(|receiver| receiver.child_by_field_name("type"));
+        let receiver =
+            node.field("receiver").and_then(|list| child_of_kind(list, &["parameter_declaration"]));
+        let kind = receiver.and_then(|receiver| receiver.field("type"));
         self.form.owner = kind.map(|kind| self.owner(bare(self.form.text(kind)), node));
         let parameters = parameters(node);
         let outer = self.form.open();
         if let (Some(receiver), Some(kind)) =
-            (receiver.and_then(|receiver| receiver.child_by_field_name("name")), kind)
+            (receiver.and_then(|receiver| receiver.field("name")), kind)
         {
             self.form.bind_typed(name(receiver), Some(span(kind)), behind(receiver), None);
         }
-        node.child_by_field_name("body").into_iter().for_each(|body| self.block(body));
+        node.field("body").into_iter().for_each(|body| self.block(body));
         let body = self.form.close(outer);
         let head = Head {
             name: self.form.text(named).to_owned(),
             role,
             parameters,
-            returns: node.child_by_field_name("result").map(span),
+            returns: node.field("result").map(span),
             marks: Vec::new(),
             extent,
         };
@@ -164,10 +161,10 @@ impl Go<'_, '_> {
     pub(super) fn lambda(&mut self, node: Node<'_>) -> Expression {
         let outer = self.form.open();
         let was_reported = std::mem::take(&mut self.is_reported);
-        node.child_by_field_name("body").into_iter().for_each(|body| self.block(body));
+        node.field("body").into_iter().for_each(|body| self.block(body));
         self.is_reported = was_reported;
         let body = self.form.close(outer);
-        let returns = node.child_by_field_name("result").map(span);
+        let returns = node.field("result").map(span);
         let head = Head { returns, ..Head::lambda(parameters(node), node) };
         Expression::Lambda(Box::new(self.form.function(head, body)))
     }
@@ -205,11 +202,11 @@ pub(super) fn names<'n>(node: Node<'n>) -> Vec<Node<'n>> {
 /// The parameters of a function; one without a name keeps its place.
 fn parameters(function: Node<'_>) -> Vec<Parameter> {
     let mut parameters = Vec::new();
-    for declaration in function.child_by_field_name("parameters").into_iter().flat_map(children) {
+    for declaration in function.field("parameters").into_iter().flat_map(children) {
         if !declaration.kind().ends_with("parameter_declaration") {
             continue;
         }
-        let declared: Option<Span> = declaration.child_by_field_name("type").map(span);
+        let declared: Option<Span> = declaration.field("type").map(span);
         let names = names(declaration);
         if names.is_empty() {
             parameters.push(Parameter { name: behind(declaration), declared });
@@ -293,11 +290,11 @@ impl Go<'_, '_> {
 
     /// Write `func() { … }()` as what it does; `false` for other calls.
     fn run_now(&mut self, node: Node<'_>) -> bool {
-        let called = node.child_by_field_name("function");
+        let called = node.field("function");
         let Some(called) = called.filter(|called| called.kind() == "func_literal") else {
             return false;
         };
-        let arguments = self.arguments(node.child_by_field_name("arguments"));
+        let arguments = self.arguments(node.field("arguments"));
         if let Expression::Lambda(function) = self.lambda(called) {
             self.form.run_now(*function, arguments);
         }
@@ -306,12 +303,9 @@ impl Go<'_, '_> {
 
     /// `a, b := f()`, `x.y += 1`, and `v := <-c` of a `select`.
     fn assignment(&mut self, node: Node<'_>) {
-        let value = node.child_by_field_name("right").map(|value| self.expression(value));
-        let left = node.child_by_field_name("left");
-        let sign = node
-            .child_by_field_name("operator")
-            .or_else(|| child_of_kind(node, &[":=", "="]))
-            .map(span);
+        let value = node.field("right").map(|value| self.expression(value));
+        let left = node.field("left");
+        let sign = node.field("operator").or_else(|| child_of_kind(node, &[":=", "="])).map(span);
         self.bind(left, sign.unwrap_or_else(|| behind(node)), value);
     }
 
@@ -328,9 +322,9 @@ impl Go<'_, '_> {
 
     fn variables(&mut self, node: Node<'_>) {
         for spec in specs(node) {
-            let value = spec.child_by_field_name("value").map(|value| self.expression(value));
+            let value = spec.field("value").map(|value| self.expression(value));
             let operator = child_of_kind(spec, &["="]).map_or_else(|| behind(spec), span);
-            let declared = spec.child_by_field_name("type").map(span);
+            let declared = spec.field("type").map(span);
             let targets = names(spec).into_iter().map(name).collect();
             self.form.emit(Statement::Bind { targets, declared, operator, value });
         }
@@ -346,11 +340,9 @@ impl Go<'_, '_> {
 
     /// `c <- v`: the channel holds the value.
     fn send(&mut self, node: Node<'_>) {
-        if let (Some(channel), Some(value), Some(sign)) = (
-            node.child_by_field_name("channel"),
-            node.child_by_field_name("value"),
-            child_of_kind(node, &["<-"]),
-        ) {
+        if let (Some(channel), Some(value), Some(sign)) =
+            (node.field("channel"), node.field("value"), child_of_kind(node, &["<-"]))
+        {
             let value = self.expression(value);
             let channel = self.expression(channel);
             self.form.bind(channel, span(sign), Some(value));
@@ -370,8 +362,8 @@ impl Go<'_, '_> {
         let mut next = Some(node);
         let was_reported = self.is_reported;
         while let Some(node) = next.take() {
-            node.child_by_field_name("initializer").into_iter().for_each(|n| self.statement(n));
-            let condition = node.child_by_field_name("condition");
+            node.field("initializer").into_iter().for_each(|n| self.statement(n));
+            let condition = node.field("condition");
             let mut heads: Vec<_> =
                 condition.map(|condition| self.expression(condition)).into_iter().collect();
             if let Some(report) = self.report_in(node) {
@@ -381,8 +373,8 @@ impl Go<'_, '_> {
                 self.form.emit(Statement::Assert { words: vec![word], operands, line });
                 self.is_reported = true;
             }
-            self.nested(Block::Branch, heads, node.child_by_field_name("consequence"));
-            match node.child_by_field_name("alternative") {
+            self.nested(Block::Branch, heads, node.field("consequence"));
+            match node.field("alternative") {
                 Some(other) if other.kind() == "if_statement" => next = Some(other),
                 Some(other) => self.nested(Block::Branch, Vec::new(), Some(other)),
                 None => {}
@@ -398,15 +390,15 @@ impl Go<'_, '_> {
         let mut step = None;
         match clause {
             Some(clause) if clause.kind() == "for_clause" => {
-                clause.child_by_field_name("initializer").into_iter().for_each(|n| {
+                clause.field("initializer").into_iter().for_each(|n| {
                     self.statement(n);
                 });
-                let condition = clause.child_by_field_name("condition");
+                let condition = clause.field("condition");
                 heads.extend(condition.map(|condition| self.expression(condition)));
-                step = clause.child_by_field_name("update");
+                step = clause.field("update");
             }
             Some(clause) if clause.kind() == "range_clause" => {
-                let value = clause.child_by_field_name("right");
+                let value = clause.field("right");
                 each = Some((clause, value.map(|value| self.expression(value))));
             }
             Some(condition) => heads.push(self.expression(condition)),
@@ -415,9 +407,9 @@ impl Go<'_, '_> {
         let outer = self.form.open();
         if let Some((clause, value)) = each {
             let word = child_of_kind(node, &["for"]).unwrap_or(node);
-            self.bind(clause.child_by_field_name("left"), span(word), value);
+            self.bind(clause.field("left"), span(word), value);
         }
-        node.child_by_field_name("body").into_iter().for_each(|body| self.block(body));
+        node.field("body").into_iter().for_each(|body| self.block(body));
         step.into_iter().for_each(|step| self.statement(step));
         let body = self.form.close(outer);
         self.form.emit(Statement::Nested { block: Block::Loop, heads, body });
@@ -425,9 +417,9 @@ impl Go<'_, '_> {
 
     /// `switch`, the one over types, and `select`.
     fn switch(&mut self, node: Node<'_>) {
-        node.child_by_field_name("initializer").into_iter().for_each(|n| self.statement(n));
-        let value = node.child_by_field_name("value").map(|value| self.expression(value));
-        let alias = node.child_by_field_name("alias");
+        node.field("initializer").into_iter().for_each(|n| self.statement(n));
+        let value = node.field("value").map(|value| self.expression(value));
+        let alias = node.field("alias");
         let word = node.child(0).unwrap_or(node);
         let mut heads = Vec::new();
         if alias.is_some() {
@@ -446,7 +438,7 @@ impl Go<'_, '_> {
     fn case(&mut self, case: Node<'_>) {
         let mut heads = Vec::new();
         if case.kind() == "expression_case" {
-            let values = case.child_by_field_name("value").into_iter().flat_map(parts);
+            let values = case.field("value").into_iter().flat_map(parts);
             heads.extend(values.map(|value| self.expression(value)));
         }
         let outer = self.form.open();

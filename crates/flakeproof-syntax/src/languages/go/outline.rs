@@ -6,7 +6,7 @@ use flakeproof_core::TestId;
 use tree_sitter::Node;
 
 use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Extent, child_of_kind, children, text_of};
+use crate::tree::{Agenda, Extent, Fields, child_of_kind, children, text_of};
 
 pub(super) fn may_hold_tests(path: &str, text: &str) -> bool {
     path.ends_with("_test.go")
@@ -51,8 +51,8 @@ impl<'t, 'a> Go<'t, 'a> {
             match node.kind() {
                 "source_file" => agenda.descend(node, ()),
                 "function_declaration" => {
-                    let parameters = node.child_by_field_name("parameters");
-                    if let Some(name) = node.child_by_field_name("name") {
+                    let parameters = node.field("parameters");
+                    if let Some(name) = node.field("name") {
                         self.add_function(name, parameters, Extent::new(node), node);
                     }
                 }
@@ -91,9 +91,7 @@ impl<'t, 'a> Go<'t, 'a> {
     }
 
     fn read_method(&mut self, node: Node<'t>) {
-        let (Some(name), Some(receiver)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("receiver"))
-        else {
+        let (Some(name), Some(receiver)) = (node.field("name"), node.field("receiver")) else {
             return;
         };
         let Some((star, class)) = self.receiver(receiver) else { return };
@@ -113,7 +111,7 @@ impl<'t, 'a> Go<'t, 'a> {
     /// The star, if any, and the type of a method's receiver.
     fn receiver(&self, receiver: Node<'t>) -> Option<(&'static str, &'a str)> {
         let kind = child_of_kind(receiver, &["parameter_declaration"])?
-            .child_by_field_name("type")
+            .field("type")
             .map(|kind| self.text(kind))?;
         let class = kind.trim_start_matches('*').split('[').next().unwrap_or(kind).trim();
         (!class.is_empty()).then_some((if kind.starts_with('*') { "*" } else { "" }, class))
@@ -130,7 +128,7 @@ impl<'t, 'a> Go<'t, 'a> {
     }
 
     fn parameter_count(&self, method: Node<'t>) -> usize {
-        method.child_by_field_name("parameters").map_or(0, |node| node.named_child_count())
+        method.field("parameters").map_or(0, |node| node.named_child_count())
     }
 
     /// The function being written lies open behind the others.
@@ -168,14 +166,13 @@ pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call
     if node.kind() != "call_expression" {
         return;
     }
-    let Some(function) = node.child_by_field_name("function") else { return };
+    let Some(function) = node.field("function") else { return };
     match function.kind() {
         "identifier" => {
             calls.push(Call { name: text_of(function, text), through: Through::Name });
         }
         "selector_expression" => {
-            let (Some(operand), Some(field)) =
-                (function.child_by_field_name("operand"), function.child_by_field_name("field"))
+            let (Some(operand), Some(field)) = (function.field("operand"), function.field("field"))
             else {
                 return;
             };

@@ -13,7 +13,7 @@ use crate::languages::shapes::{
     Link, binary, cast, choice, combine, first_part, gathered, inside, links_from, literal, member,
     name, parts, span, text_with_holes,
 };
-use crate::tree::{child_of_kind, children};
+use crate::tree::{Fields, child_of_kind, children};
 
 impl Java<'_, '_> {
     /// Where a value comes from. What happens on the way, such as `(line = read())`, is written as
@@ -57,8 +57,8 @@ impl Java<'_, '_> {
         if let Some(error) = self.raised(node) {
             return error;
         }
-        let Some(called) = node.child_by_field_name("name") else { return gathered(node) };
-        let receiver = node.child_by_field_name("object");
+        let Some(called) = node.field("name") else { return gathered(node) };
+        let receiver = node.field("object");
         let receiver = receiver.map(|receiver| Box::new(self.expression(receiver)));
         let arguments = self.arguments(node);
         Expression::Call { name: span(called), receiver, arguments, creates: false }
@@ -66,13 +66,13 @@ impl Java<'_, '_> {
 
     /// The values given to a call.
     pub(super) fn arguments(&mut self, call: Node<'_>) -> Vec<Expression> {
-        let list = call.child_by_field_name("arguments");
+        let list = call.field("arguments");
         let arguments = list.into_iter().flat_map(parts);
         arguments.map(|argument| self.expression(argument)).collect()
     }
 
     fn creation(&mut self, node: Node<'_>) -> Expression {
-        let Some(kind) = node.child_by_field_name("type") else { return gathered(node) };
+        let Some(kind) = node.field("type") else { return gathered(node) };
         let (outer, class) = split_type(kind);
         let around = first_part(node).filter(|part| *part != kind && is_value(part.kind()));
         let receiver = match around {
@@ -87,9 +87,7 @@ impl Java<'_, '_> {
     }
 
     fn unary(&mut self, node: Node<'_>) -> Expression {
-        let (Some(sign), Some(operand)) =
-            (node.child_by_field_name("operator"), node.child_by_field_name("operand"))
-        else {
+        let (Some(sign), Some(operand)) = (node.field("operator"), node.field("operand")) else {
             return gathered(node);
         };
         let operation = if sign.kind() == "!" { Operation::Compare } else { Operation::Arithmetic };
@@ -112,7 +110,7 @@ impl Java<'_, '_> {
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Expression {
-        let fields = ["left", "operator", "right"].map(|field| node.child_by_field_name(field));
+        let fields = ["left", "operator", "right"].map(|field| node.field(field));
         let [Some(target), Some(operator), Some(value)] = fields else { return gathered(node) };
         let value = self.expression(value);
         let target = self.expression(target);
@@ -121,16 +119,15 @@ impl Java<'_, '_> {
     }
 
     fn instance_test(&mut self, node: Node<'_>) -> Expression {
-        let (Some(value), Some(word)) =
-            (node.child_by_field_name("left"), child_of_kind(node, &["instanceof"]))
+        let (Some(value), Some(word)) = (node.field("left"), child_of_kind(node, &["instanceof"]))
         else {
             return gathered(node);
         };
         let value = self.expression(value);
-        let kind = node.child_by_field_name("right");
-        let pattern = node.child_by_field_name("pattern");
+        let kind = node.field("right");
+        let pattern = node.field("pattern");
         let variables = node
-            .child_by_field_name("name")
+            .field("name")
             .into_iter()
             .chain(pattern.into_iter().flat_map(|pattern| pattern_names(pattern)));
         let targets: Vec<Expression> = variables.map(name).collect();
@@ -147,10 +144,10 @@ impl Java<'_, '_> {
         node: Node<'_>,
         operation: Operation,
         word: &str,
-        fields: &[&str],
+        fields: &[&'static str],
     ) -> Expression {
         let word = child_of_kind(node, &[word]).unwrap_or(node);
-        let nodes = fields.iter().filter_map(|field| node.child_by_field_name(field));
+        let nodes = fields.iter().filter_map(|field| node.field(field));
         let operands = nodes.map(|part| self.expression(part)).collect();
         combine(operation, span(word), operands)
     }
@@ -169,14 +166,14 @@ impl Java<'_, '_> {
                 _ => {}
             }
         }
-        let word = node.child_by_field_name("type").or_else(|| node.child(0)).unwrap_or(node);
+        let word = node.field("type").or_else(|| node.child(0)).unwrap_or(node);
         combine(Operation::Gather, span(word), operands)
     }
 
     fn lambda(&mut self, node: Node<'_>) -> Expression {
         let parameters = self.parameters(node);
         let outer = self.form.open();
-        match node.child_by_field_name("body") {
+        match node.field("body") {
             Some(body) if body.kind() == "block" => self.block(body),
             Some(body) if self.assertion(body) => {}
             body => self.leave_with(body),
@@ -219,10 +216,10 @@ impl Java<'_, '_> {
     /// A `switch` that gives a value.
     fn switch_value(&mut self, node: Node<'_>) -> Expression {
         let outer = std::mem::take(&mut self.yields);
-        let condition = node.child_by_field_name("condition");
+        let condition = node.field("condition");
         let mut operands: Vec<Expression> =
             condition.map(|condition| self.expression(condition)).into_iter().collect();
-        for group in node.child_by_field_name("body").into_iter().flat_map(parts) {
+        for group in node.field("body").into_iter().flat_map(parts) {
             match child_of_kind(group, &["expression_statement"]).and_then(first_part) {
                 Some(value) if group.kind() == "switch_rule" => {
                     let value = self.expression(value);
@@ -310,11 +307,11 @@ impl<'a> Java<'_, 'a> {
 
     /// `assertThrows(…)` where its value is used: the error that was raised.
     pub(super) fn raised(&mut self, node: Node<'_>) -> Option<Expression> {
-        let called = node.child_by_field_name("name")?;
+        let called = node.field("name")?;
         if !matches!(self.form.text(called), "assertThrows" | "expectThrows") {
             return None;
         }
-        let kinds = node.child_by_field_name("arguments").into_iter().flat_map(parts);
+        let kinds = node.field("arguments").into_iter().flat_map(parts);
         let kinds: Vec<_> = kinds.filter(|n| n.kind() == "class_literal").collect();
         if !self.assertion(node) {
             return None;
@@ -345,7 +342,7 @@ impl<'a> Java<'_, 'a> {
         let Some(object) = object else { return Receiver::None };
         let last = match object.kind() {
             "this" | "super" => return Receiver::None,
-            "field_access" => object.child_by_field_name("field").unwrap_or(object),
+            "field_access" => object.field("field").unwrap_or(object),
             "identifier" => object,
             _ => return Receiver::Value,
         };
@@ -369,9 +366,9 @@ struct Chain<'n, 'a> {
 
 /// The method that is called by a node.
 fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
-    let name = node.child_by_field_name("name").filter(|_| node.kind() == "method_invocation")?;
-    let object = node.child_by_field_name("object");
-    Some(Link { name, object, arguments: node.child_by_field_name("arguments") })
+    let name = node.field("name").filter(|_| node.kind() == "method_invocation")?;
+    let object = node.field("object");
+    Some(Link { name, object, arguments: node.field("arguments") })
 }
 
 /// What a call is made on.

@@ -6,7 +6,7 @@ use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Statement,
 use crate::languages::lowering::{Head, Lowering};
 use crate::languages::shapes::{bare_type, behind, first_part, parts, parts_within, raising, span};
 use crate::outline::ScopeId;
-use crate::tree::{Extent, child_of_kind};
+use crate::tree::{Extent, Fields, child_of_kind};
 
 /// The unit of a Java file.
 pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
@@ -67,9 +67,7 @@ impl Java<'_, '_> {
 
     /// Read a class and everything in it.
     pub(super) fn class(&mut self, node: Node<'_>) {
-        let (Some(name), Some(body)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("body"))
-        else {
+        let (Some(name), Some(body)) = (node.field("name"), node.field("body")) else {
             return;
         };
         let bases = self.bases(node);
@@ -105,8 +103,8 @@ impl Java<'_, '_> {
     fn fields(&mut self, node: Node<'_>) {
         let declared = self.declared(node);
         for declarator in parts(node).into_iter().filter(|n| n.kind() == "variable_declarator") {
-            let Some(name) = declarator.child_by_field_name("name") else { continue };
-            let value = declarator.child_by_field_name("value");
+            let Some(name) = declarator.field("name") else { continue };
+            let value = declarator.field("value");
             let value = value.map(|value| self.field_value(value));
             self.form.add_field(Field { name: span(name), declared, value });
         }
@@ -122,10 +120,10 @@ impl Java<'_, '_> {
 
     /// `RED(1, "r") { … }`: an object of the enum's own class.
     fn enum_constant(&mut self, node: Node<'_>) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field("name") else { return };
         let outer = self.form.open();
         let mut arguments = self.arguments(node);
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             arguments.extend(self.callbacks(body));
         }
         self.form.close(outer);
@@ -150,7 +148,7 @@ impl Java<'_, '_> {
 
     /// A method and its body.
     pub(super) fn method_with(&mut self, node: Node<'_>, role: Role) -> Option<Function> {
-        let name = node.child_by_field_name("name")?;
+        let name = node.field("name")?;
         let head = Head {
             name: self.form.text(name).to_owned(),
             role,
@@ -160,7 +158,7 @@ impl Java<'_, '_> {
             extent: Extent::new(node),
         };
         let outer = self.form.open();
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.block(body);
         }
         let body = self.form.close(outer);
@@ -180,11 +178,11 @@ impl Java<'_, '_> {
 
     fn expected_error<'n>(&self, method: Node<'n>) -> Option<(Node<'n>, Node<'n>)> {
         let marks = annotations(method);
-        let arguments = marks.filter_map(|mark| mark.child_by_field_name("arguments"));
+        let arguments = marks.filter_map(|mark| mark.field("arguments"));
         arguments.flat_map(parts).find_map(|pair| {
-            let key = pair.child_by_field_name("key")?;
+            let key = pair.field("key")?;
             let is_about_errors = matches!(self.form.text(key), "expected" | "expectedExceptions");
-            Some((key, pair.child_by_field_name("value")?)).filter(|_| is_about_errors)
+            Some((key, pair.field("value")?)).filter(|_| is_about_errors)
         })
     }
 
@@ -201,7 +199,7 @@ impl Java<'_, '_> {
 
     /// The parameters of a method, a lambda or a record.
     pub(super) fn parameters(&self, node: Node<'_>) -> Vec<Parameter> {
-        let Some(list) = node.child_by_field_name("parameters") else { return Vec::new() };
+        let Some(list) = node.field("parameters") else { return Vec::new() };
         if list.kind() == "identifier" {
             return vec![Parameter { name: span(list), declared: None }];
         }
@@ -213,12 +211,12 @@ impl Java<'_, '_> {
             "identifier" => Some(Parameter { name: span(node), declared: None }),
             "spread_parameter" => {
                 let declarator = child_of_kind(node, &["variable_declarator"])?;
-                let name = declarator.child_by_field_name("name")?;
+                let name = declarator.field("name")?;
                 let kind = parts(node).into_iter().find(|part| is_type(part.kind()));
                 Some(Parameter { name: span(name), declared: kind.map(span) })
             }
             _ => {
-                let name = node.child_by_field_name("name")?;
+                let name = node.field("name")?;
                 Some(Parameter { name: span(name), declared: self.declared(node) })
             }
         }
@@ -226,7 +224,7 @@ impl Java<'_, '_> {
 
     /// The type that a declaration writes; nothing for `var` and `void`.
     pub(super) fn declared(&self, node: Node<'_>) -> Option<Span> {
-        let kind = node.child_by_field_name("type")?;
+        let kind = node.field("type")?;
         let says_nothing = kind.kind() == "void_type" || self.form.text(kind) == "var";
         (!says_nothing).then(|| span(kind))
     }
@@ -278,8 +276,8 @@ impl Java<'_, '_> {
     pub(super) fn local_variables(&mut self, node: Node<'_>) {
         let declared = self.declared(node);
         for declarator in parts(node).into_iter().filter(|n| n.kind() == "variable_declarator") {
-            let Some(name) = declarator.child_by_field_name("name") else { continue };
-            let value = declarator.child_by_field_name("value");
+            let Some(name) = declarator.field("name") else { continue };
+            let value = declarator.field("value");
             let sign = child_of_kind(declarator, &["="]);
             let operator = sign.map_or_else(|| behind(name), span);
             let value = value.map(|value| self.expression(value));

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use crate::languages::junit::{self, ClassScope, Mark, Style};
 use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Braces, Extent, child_of_kind, children, text_of};
+use crate::tree::{Agenda, Braces, Extent, Fields, child_of_kind, children, text_of};
 
 pub(super) fn outline<'t>(reading: &Reading<'t, '_>) -> Outline<'t> {
     let mut java = Java {
@@ -51,12 +51,10 @@ impl<'t, 'a> Java<'t, 'a> {
     }
 
     fn read_class(&mut self, node: Node<'t>, outer: ScopeId, agenda: &mut Agenda<'t, ClassScope>) {
-        let (Some(name), Some(body)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("body"))
-        else {
+        let (Some(name), Some(body)) = (node.field("name"), node.field("body")) else {
             return;
         };
-        let base = node.child_by_field_name("superclass");
+        let base = node.field("superclass");
         let marks = self.marks(child_of_kind(node, &["modifiers"]));
         if let Some(place) = self.open(outer, name, base, &marks, Some(body)) {
             agenda.descend(body, place);
@@ -107,16 +105,14 @@ impl<'t, 'a> Java<'t, 'a> {
     }
 
     fn read_method(&mut self, node: Node<'t>, place: ClassScope) {
-        let (Some(name), Some(_)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("body"))
-        else {
+        let (Some(name), Some(_)) = (node.field("name"), node.field("body")) else {
             return;
         };
         let head = Head {
             modifiers: child_of_kind(node, &["modifiers"]),
-            kind: node.child_by_field_name("type"),
+            kind: node.field("type"),
             name,
-            parameters: node.child_by_field_name("parameters"),
+            parameters: node.field("parameters"),
         };
         self.add(&head, place, Extent::new(node), node);
     }
@@ -169,9 +165,8 @@ impl<'t, 'a> Java<'t, 'a> {
     /// Whether a method replaces a test of a class in another file: the annotation then stands
     /// there, and JUnit 4 runs the method here.
     fn overrides_test(&self, head: &Head<'t>) -> bool {
-        let is_override = |node: Node<'t>| {
-            node.child_by_field_name("name").is_some_and(|name| self.text(name) == "Override")
-        };
+        let is_override =
+            |node: Node<'t>| node.field("name").is_some_and(|name| self.text(name) == "Override");
         self.text(head.name).starts_with("test")
             && !head.takes_parameters()
             && head.modifiers.into_iter().flat_map(children).any(is_override)
@@ -182,7 +177,7 @@ impl<'t, 'a> Java<'t, 'a> {
         let mut cursor = modifiers.walk();
         modifiers
             .children(&mut cursor)
-            .filter_map(|node| node.child_by_field_name("name"))
+            .filter_map(|node| node.field("name"))
             .map(|name| Mark::from_annotation(self.text(name)))
             .collect()
     }
@@ -268,9 +263,7 @@ pub(super) fn simple_base(superclass: &str) -> &str {
 
 pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     let (object, name) = match node.kind() {
-        "method_invocation" => {
-            (node.child_by_field_name("object"), node.child_by_field_name("name"))
-        }
+        "method_invocation" => (node.field("object"), node.field("name")),
         "method_reference" => {
             let parts = children(node);
             (parts.first().copied(), parts.last().copied().filter(|n| n.kind() == "identifier"))

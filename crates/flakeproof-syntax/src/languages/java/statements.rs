@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::flow::{Java, is_class, is_type};
 use crate::flow::{Block, Expression, Statement};
 use crate::languages::shapes::{behind, first_part, gathered, name, parts, span};
-use crate::tree::child_of_kind;
+use crate::tree::{Fields, child_of_kind};
 
 impl Java<'_, '_> {
     /// Write the statements inside a pair of braces.
@@ -95,13 +95,13 @@ impl Java<'_, '_> {
         self.form.emit(Statement::Return(value));
     }
 
-    fn heads(&mut self, node: Node<'_>, field: &str) -> Vec<Expression> {
-        let head = node.child_by_field_name(field);
+    fn heads(&mut self, node: Node<'_>, field: &'static str) -> Vec<Expression> {
+        let head = node.field(field);
         head.map(|head| self.expression(head)).into_iter().collect()
     }
 
     fn nested_field(&mut self, block: Block, heads: Vec<Expression>, node: Node<'_>) {
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.nested(block, heads, body);
         }
     }
@@ -126,10 +126,10 @@ impl Java<'_, '_> {
         let mut next = Some(node);
         while let Some(node) = next.take() {
             let heads = self.heads(node, "condition");
-            if let Some(body) = node.child_by_field_name("consequence") {
+            if let Some(body) = node.field("consequence") {
                 self.nested(Block::Branch, heads, body);
             }
-            match node.child_by_field_name("alternative") {
+            match node.field("alternative") {
                 Some(other) if other.kind() == "if_statement" => next = Some(other),
                 Some(other) => self.nested(Block::Branch, Vec::new(), other),
                 None => {}
@@ -149,7 +149,7 @@ impl Java<'_, '_> {
         }
         let heads = self.heads(node, "condition");
         let outer = self.form.open();
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.body(body);
         }
         for step in steps {
@@ -160,14 +160,12 @@ impl Java<'_, '_> {
     }
 
     fn loop_over(&mut self, node: Node<'_>) {
-        let value = node.child_by_field_name("value").map(|value| self.expression(value));
+        let value = node.field("value").map(|value| self.expression(value));
         let outer = self.form.open();
-        if let (Some(variable), Some(word)) =
-            (node.child_by_field_name("name"), child_of_kind(node, &["for"]))
-        {
+        if let (Some(variable), Some(word)) = (node.field("name"), child_of_kind(node, &["for"])) {
             self.form.bind_typed(name(variable), self.declared(node), span(word), value);
         }
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.body(body);
         }
         let body = self.form.close(outer);
@@ -176,10 +174,10 @@ impl Java<'_, '_> {
 
     fn attempt(&mut self, node: Node<'_>) {
         let outer = self.form.open();
-        for resource in node.child_by_field_name("resources").into_iter().flat_map(parts) {
+        for resource in node.field("resources").into_iter().flat_map(parts) {
             self.resource(resource);
         }
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.block(body);
         }
         let body = self.form.close(outer);
@@ -192,9 +190,7 @@ impl Java<'_, '_> {
     }
 
     fn resource(&mut self, node: Node<'_>) {
-        if let (Some(variable), Some(value)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("value"))
-        {
+        if let (Some(variable), Some(value)) = (node.field("name"), node.field("value")) {
             let operator = child_of_kind(node, &["="]).map_or_else(|| behind(variable), span);
             let value = self.expression(value);
             self.form.bind_typed(name(variable), self.declared(node), operator, Some(value));
@@ -207,7 +203,7 @@ impl Java<'_, '_> {
         let outer = self.form.open();
         if let (Some(caught), Some(word)) =
             (child_of_kind(node, &["catch_formal_parameter"]), child_of_kind(node, &["catch"]))
-            && let Some(variable) = caught.child_by_field_name("name")
+            && let Some(variable) = caught.field("name")
         {
             let declared = child_of_kind(caught, &["catch_type"]).map(span);
             self.form.bind_typed(name(variable), declared, span(word), None);
@@ -222,7 +218,7 @@ impl Java<'_, '_> {
     fn switch(&mut self, node: Node<'_>) {
         let heads = self.heads(node, "condition");
         let outer = self.form.open();
-        for group in node.child_by_field_name("body").into_iter().flat_map(parts) {
+        for group in node.field("body").into_iter().flat_map(parts) {
             self.switch_group(group);
         }
         let body = self.form.close(outer);
@@ -256,7 +252,7 @@ impl Java<'_, '_> {
 
     /// `super(…)` and `this(…)` in a constructor.
     fn constructor_call(&mut self, node: Node<'_>) {
-        let Some(constructor) = node.child_by_field_name("constructor") else { return };
+        let Some(constructor) = node.field("constructor") else { return };
         let arguments = self.arguments(node);
         let name = span(constructor);
         let call = Expression::Call { name, receiver: None, arguments, creates: true };

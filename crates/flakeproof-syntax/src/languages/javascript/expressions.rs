@@ -9,7 +9,7 @@ use crate::languages::shapes::{
     Link, behind, binary, call_of_value, choice, combine, first_part, gathered, inside, links_from,
     literal, member, name, parts, span, text_with_holes,
 };
-use crate::tree::child_of_kind;
+use crate::tree::{Fields, child_of_kind};
 
 impl Script<'_, '_> {
     /// Where a value comes from. What happens on the way, such as `(line = read())`, is written as
@@ -63,14 +63,14 @@ impl Script<'_, '_> {
 
     fn call(&mut self, node: Node<'_>, field: &str, creates: bool) -> Expression {
         let Some(called) = node.child_by_field_name(field) else { return gathered(node) };
-        let list = node.child_by_field_name("arguments");
-        match (called.kind(), called.child_by_field_name("property")) {
+        let list = node.field("arguments");
+        match (called.kind(), called.field("property")) {
             ("identifier" | "import" | "super", _) => {
                 let (name, arguments) = (span(called), self.arguments(list));
                 Expression::Call { name, receiver: None, arguments, creates }
             }
             ("member_expression", Some(property)) => {
-                let object = called.child_by_field_name("object");
+                let object = called.field("object");
                 let receiver = object.map(|object| Box::new(self.expression(object)));
                 let arguments = self.arguments(list);
                 Expression::Call { name: span(property), receiver, arguments, creates }
@@ -104,7 +104,7 @@ impl Script<'_, '_> {
             match part.kind() {
                 "optional_chain" => {}
                 "pair" => {
-                    let value = part.child_by_field_name("value");
+                    let value = part.field("value");
                     operands.extend(value.map(|value| self.expression(value)));
                 }
                 _ => operands.push(self.expression(part)),
@@ -114,9 +114,7 @@ impl Script<'_, '_> {
     }
 
     fn unary(&mut self, node: Node<'_>) -> Expression {
-        let (Some(sign), Some(argument)) =
-            (node.child_by_field_name("operator"), node.child_by_field_name("argument"))
-        else {
+        let (Some(sign), Some(argument)) = (node.field("operator"), node.field("argument")) else {
             return gathered(node);
         };
         if sign.kind() == "-" && argument.kind() == "number" {
@@ -128,9 +126,7 @@ impl Script<'_, '_> {
     }
 
     fn update(&mut self, node: Node<'_>) -> Expression {
-        let (Some(target), Some(sign)) =
-            (node.child_by_field_name("argument"), node.child_by_field_name("operator"))
-        else {
+        let (Some(target), Some(sign)) = (node.field("argument"), node.field("operator")) else {
             return gathered(node);
         };
         let target = self.expression(target);
@@ -139,13 +135,11 @@ impl Script<'_, '_> {
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Expression {
-        let (Some(left), Some(right)) =
-            (node.child_by_field_name("left"), node.child_by_field_name("right"))
-        else {
+        let (Some(left), Some(right)) = (node.field("left"), node.field("right")) else {
             return gathered(node);
         };
         let value = Some(self.expression(right));
-        let sign = node.child_by_field_name("operator").or_else(|| child_of_kind(node, &["="]));
+        let sign = node.field("operator").or_else(|| child_of_kind(node, &["="]));
         let operator = sign.map_or_else(|| behind(left), span);
         let targets = self.targets(left);
         let given = targets.first().cloned();
@@ -163,9 +157,9 @@ impl Script<'_, '_> {
                 | "array_pattern"
                 | "rest_pattern"
                 | "parenthesized_expression" => waiting.extend(parts(node).into_iter().rev()),
-                "pair_pattern" => waiting.extend(node.child_by_field_name("value")),
+                "pair_pattern" => waiting.extend(node.field("value")),
                 "assignment_pattern" | "object_assignment_pattern" => {
-                    waiting.extend(node.child_by_field_name("left"));
+                    waiting.extend(node.field("left"));
                 }
                 "shorthand_property_identifier_pattern" => targets.push(name(node)),
                 _ => targets.push(self.expression(node)),
@@ -204,15 +198,15 @@ impl Script<'_, '_> {
     }
 
     fn lambda(&mut self, node: Node<'_>) -> Expression {
-        let named = node.child_by_field_name("name").filter(|_| is_method(node));
+        let named = node.field("name").filter(|_| is_method(node));
         let name = named.map_or(String::new(), |name| self.form.text(name).to_owned());
         Expression::Lambda(Box::new(self.function(node, name, Role::Plain)))
     }
 
     /// `<Order id={x}>{y}</Order>`: an object made of what is set into it.
     fn markup(&mut self, node: Node<'_>) -> Expression {
-        let tag = node.child_by_field_name("open_tag").unwrap_or(node);
-        let Some(named) = tag.child_by_field_name("name") else { return gathered(node) };
+        let tag = node.field("open_tag").unwrap_or(node);
+        let Some(named) = tag.field("name") else { return gathered(node) };
         let mut arguments = Vec::new();
         for part in parts(tag).into_iter().chain(parts(node)) {
             match part.kind() {
@@ -230,7 +224,7 @@ impl Script<'_, '_> {
     }
 
     fn class_value(&mut self, node: Node<'_>) -> Expression {
-        match node.child_by_field_name("name") {
+        match node.field("name") {
             Some(named) => {
                 self.class(node);
                 name(named)
@@ -364,17 +358,15 @@ fn is_verb_of_ava(name: &str) -> bool {
 /// The call or the member that a node is.
 fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
     let (named, arguments) = match node.kind() {
-        "call_expression" => {
-            (node.child_by_field_name("function")?, node.child_by_field_name("arguments"))
-        }
+        "call_expression" => (node.field("function")?, node.field("arguments")),
         "member_expression" => (node, None),
         _ => return None,
     };
     match named.kind() {
         "identifier" => Some(Link { name: named, object: None, arguments }),
         "member_expression" => {
-            let name = named.child_by_field_name("property")?;
-            Some(Link { name, object: named.child_by_field_name("object"), arguments })
+            let name = named.field("property")?;
+            Some(Link { name, object: named.field("object"), arguments })
         }
         _ => None,
     }

@@ -7,7 +7,7 @@ use super::outline::{is_function, title};
 use crate::flow::{Expression, Field, Function, Parameter, Role, Span, Statement, Unit};
 use crate::languages::lowering::{Head, Lowering};
 use crate::languages::shapes::{bare_type, behind, first_part, name, parts, parts_within, span};
-use crate::tree::{Extent, child_of_kind};
+use crate::tree::{Extent, Fields, child_of_kind};
 
 /// The unit of a JavaScript or TypeScript file.
 pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
@@ -31,7 +31,7 @@ impl Script<'_, '_> {
         }
         match node.kind() {
             "import_statement" => self.import(node),
-            "export_statement" => match node.child_by_field_name("source") {
+            "export_statement" => match node.field("source") {
                 Some(source) => self.export_from(node, source),
                 None => self.declare_parts(node),
             },
@@ -56,7 +56,7 @@ impl Script<'_, '_> {
 
     /// `const helper = () => …`, or a variable of the file or suite.
     fn variable(&mut self, node: Node<'_>) {
-        let (target, value) = (node.child_by_field_name("name"), node.child_by_field_name("value"));
+        let (target, value) = (node.field("name"), node.field("value"));
         let Some(target) = target else { return };
         match value {
             Some(value) if is_function(value) && target.kind() == "identifier" => {
@@ -87,12 +87,10 @@ impl Script<'_, '_> {
 
     /// `exports.pay = function …` and `Order.prototype.pay = …` define functions, too.
     fn assigned(&mut self, node: Node<'_>) {
-        let (Some(left), Some(right)) =
-            (node.child_by_field_name("left"), node.child_by_field_name("right"))
-        else {
+        let (Some(left), Some(right)) = (node.field("left"), node.field("right")) else {
             return;
         };
-        let named = left.child_by_field_name("property").unwrap_or(left);
+        let named = left.field("property").unwrap_or(left);
         if is_function(right) {
             let function = self.function(right, self.form.text(named).to_owned(), Role::Plain);
             self.form.unit.functions.push(function);
@@ -106,8 +104,8 @@ impl Script<'_, '_> {
     /// `module.exports = { pay() { … }, refund: function … }`.
     fn object_functions(&mut self, object: Node<'_>) {
         for part in parts(object) {
-            let key = part.child_by_field_name("key").or_else(|| part.child_by_field_name("name"));
-            let value = part.child_by_field_name("value").unwrap_or(part);
+            let key = part.field("key").or_else(|| part.field("name"));
+            let value = part.field("value").unwrap_or(part);
             if let Some(key) = key.filter(|_| is_function(value) || is_method(value)) {
                 let function = self.function(value, self.form.text(key).to_owned(), Role::Plain);
                 self.form.unit.functions.push(function);
@@ -117,7 +115,7 @@ impl Script<'_, '_> {
 
     /// A function that has a name; `node` is what the outline knows it by.
     fn defined(&mut self, node: Node<'_>, value: Node<'_>) {
-        let Some(named) = node.child_by_field_name("name") else { return };
+        let Some(named) = node.field("name") else { return };
         let role = self.form.outlined(Extent::new(node)).map_or(Role::Plain, |known| known.role);
         let head = self.form.text(named).to_owned();
         let function = self.function(value, head, role);
@@ -125,7 +123,7 @@ impl Script<'_, '_> {
     }
 
     pub(super) fn class(&mut self, node: Node<'_>) {
-        if let Some(name) = node.child_by_field_name("name") {
+        if let Some(name) = node.field("name") {
             self.class_named(node, name);
         }
     }
@@ -134,7 +132,7 @@ impl Script<'_, '_> {
         let bases = self.bases(node);
         let class = self.form.declare_type(self.form.text(named), bases, node);
         let outer = self.form.owner.replace(class);
-        for member in node.child_by_field_name("body").into_iter().flat_map(parts) {
+        for member in node.field("body").into_iter().flat_map(parts) {
             self.member_of_class(member);
         }
         self.form.owner = outer;
@@ -152,10 +150,7 @@ impl Script<'_, '_> {
     }
 
     fn member_of_class(&mut self, member: Node<'_>) {
-        let named = member
-            .child_by_field_name("name")
-            .or_else(|| member.child_by_field_name("property"))
-            .unwrap_or(member);
+        let named = member.field("name").or_else(|| member.field("property")).unwrap_or(member);
         match member.kind() {
             "method_definition" => {
                 self.constructor_fields(member);
@@ -169,7 +164,7 @@ impl Script<'_, '_> {
             | "enum_assignment"
             | "property_identifier" => {
                 let outer = self.form.open();
-                let value = member.child_by_field_name("value");
+                let value = member.field("value");
                 let value = value.map(|value| self.expression(value));
                 self.form.close(outer);
                 let field = Field { name: span(named), declared: declared(member), value };
@@ -189,9 +184,9 @@ impl Script<'_, '_> {
 
     /// `constructor(private readonly store: Store)` declares a field.
     fn constructor_fields(&mut self, method: Node<'_>) {
-        for parameter in method.child_by_field_name("parameters").into_iter().flat_map(parts) {
+        for parameter in method.field("parameters").into_iter().flat_map(parts) {
             if child_of_kind(parameter, &["accessibility_modifier", "readonly"]).is_some()
-                && let Some(name) = parameter.child_by_field_name("pattern")
+                && let Some(name) = parameter.field("pattern")
             {
                 let declared = declared(parameter);
                 self.form.add_field(Field { name: span(name), declared, value: None });
@@ -205,7 +200,7 @@ impl Script<'_, '_> {
         let parameters = self.parameters(node);
         self.function_body(node);
         let body = self.form.close(outer);
-        let returns = node.child_by_field_name("return_type").and_then(first_part).map(span);
+        let returns = node.field("return_type").and_then(first_part).map(span);
         let mut cursor = node.walk();
         let marks = node.children_by_field_name("decorator", &mut cursor).map(span).collect();
         let lambda = Head::lambda(parameters, node);
@@ -214,18 +209,15 @@ impl Script<'_, '_> {
 
     /// The parameters of a function. One that is taken apart, `({ a, b })`, is bound anew.
     pub(super) fn parameters(&mut self, function: Node<'_>) -> Vec<Parameter> {
-        if let Some(only) = function.child_by_field_name("parameter") {
+        if let Some(only) = function.field("parameter") {
             return vec![Parameter { name: span(only), declared: None }];
         }
-        let list = function.child_by_field_name("parameters").into_iter().flat_map(parts);
+        let list = function.field("parameters").into_iter().flat_map(parts);
         list.filter_map(|parameter| self.parameter(parameter)).collect()
     }
 
     fn parameter(&mut self, node: Node<'_>) -> Option<Parameter> {
-        let mut pattern = node
-            .child_by_field_name("pattern")
-            .or_else(|| node.child_by_field_name("left"))
-            .unwrap_or(node);
+        let mut pattern = node.field("pattern").or_else(|| node.field("left")).unwrap_or(node);
         if pattern.kind() == "rest_pattern" {
             pattern = first_part(pattern)?;
         }
@@ -261,7 +253,7 @@ impl Script<'_, '_> {
 
 /// The type that a declaration writes.
 pub(super) fn declared(node: Node<'_>) -> Option<Span> {
-    node.child_by_field_name("type").and_then(first_part).map(span)
+    node.field("type").and_then(first_part).map(span)
 }
 
 pub(super) fn is_class(kind: &str) -> bool {
@@ -353,14 +345,13 @@ impl Script<'_, '_> {
     /// `import a, { b as c } from "./d"` and `import * as e from "f"`.
     pub(super) fn import(&mut self, node: Node<'_>) {
         if let Some(clause) = child_of_kind(node, &["import_require_clause"])
-            && let (Some(name), Some(source)) =
-                (first_part(clause), clause.child_by_field_name("source"))
+            && let (Some(name), Some(source)) = (first_part(clause), clause.field("source"))
         {
             let (name, module) = (self.form.text(name).to_owned(), self.module(source));
             self.form.add_import(&name, module, false);
             return;
         }
-        let Some(source) = node.child_by_field_name("source") else { return };
+        let Some(source) = node.field("source") else { return };
         let module = self.module(source);
         for part in child_of_kind(node, &["import_clause"]).into_iter().flat_map(parts) {
             match part.kind() {
@@ -387,8 +378,8 @@ impl Script<'_, '_> {
 
     fn named_members(&mut self, module: &str, list: Node<'_>) {
         for part in parts(list) {
-            if let Some(name) = part.child_by_field_name("name") {
-                let alias = part.child_by_field_name("alias").unwrap_or(name);
+            if let Some(name) = part.field("name") {
+                let alias = part.field("alias").unwrap_or(name);
                 self.member(module, self.form.text(name), alias);
             }
         }
@@ -396,8 +387,7 @@ impl Script<'_, '_> {
 
     /// `const { a, b: c } = require("./d")`; `false` for any other variable.
     pub(super) fn require(&mut self, declarator: Node<'_>) -> bool {
-        let (Some(name), Some(value)) =
-            (declarator.child_by_field_name("name"), declarator.child_by_field_name("value"))
+        let (Some(name), Some(value)) = (declarator.field("name"), declarator.field("value"))
         else {
             return false;
         };
@@ -409,7 +399,7 @@ impl Script<'_, '_> {
             return true;
         }
         for part in parts(name) {
-            match (part.child_by_field_name("key"), part.child_by_field_name("value")) {
+            match (part.field("key"), part.field("value")) {
                 (Some(key), Some(alias)) => self.member(&module, self.form.text(key), alias),
                 _ => self.member(&module, self.form.text(part), part),
             }
@@ -419,8 +409,8 @@ impl Script<'_, '_> {
 
     /// The module of `require("./d")`.
     fn required<'n>(&self, value: Node<'n>) -> Option<Node<'n>> {
-        let function = value.child_by_field_name("function")?;
-        let source = first_part(value.child_by_field_name("arguments")?)?;
+        let function = value.field("function")?;
+        let source = first_part(value.field("arguments")?)?;
         (self.form.text(function) == "require" && source.kind() == "string").then_some(source)
     }
 }

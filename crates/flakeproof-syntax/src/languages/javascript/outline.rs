@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::suites::Verb;
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Braces, Extent, children, text_of};
+use crate::tree::{Agenda, Braces, Extent, Fields, children, text_of};
 
 pub(super) fn may_hold_tests(path: &str, text: &str) -> bool {
     ["it", "test", "specify"].iter().any(|word| text.contains(word)) && is_test_file(path, text)
@@ -73,7 +73,7 @@ impl<'t, 'a> Script<'t, 'a> {
                 }
                 "call_expression" => self.read_call(node, scope, &mut agenda),
                 "function_declaration" | "generator_function_declaration" => {
-                    if let Some(name) = node.child_by_field_name("name") {
+                    if let Some(name) = node.field("name") {
                         self.add(self.text(name), scope, Role::Plain, node);
                     }
                 }
@@ -86,9 +86,7 @@ impl<'t, 'a> Script<'t, 'a> {
 
     /// `const helper = () => …`.
     fn read_variable(&mut self, node: Node<'t>, scope: ScopeId, agenda: &mut Agenda<'t, ScopeId>) {
-        let (Some(name), Some(value)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("value"))
-        else {
+        let (Some(name), Some(value)) = (node.field("name"), node.field("value")) else {
             return;
         };
         if is_function(value) {
@@ -99,8 +97,7 @@ impl<'t, 'a> Script<'t, 'a> {
     }
 
     fn read_call(&mut self, node: Node<'t>, scope: ScopeId, agenda: &mut Agenda<'t, ScopeId>) {
-        let (Some(callee), Some(arguments)) =
-            (node.child_by_field_name("function"), node.child_by_field_name("arguments"))
+        let (Some(callee), Some(arguments)) = (node.field("function"), node.field("arguments"))
         else {
             return;
         };
@@ -110,9 +107,7 @@ impl<'t, 'a> Script<'t, 'a> {
             .collect();
         let bodies = |outline: &mut Agenda<'t, ScopeId>, scope| {
             let functions = arguments.iter().filter(|argument| is_function(**argument));
-            outline.push(
-                functions.filter_map(|f| f.child_by_field_name("body")).map(|body| (body, scope)),
-            );
+            outline.push(functions.filter_map(|f| f.field("body")).map(|body| (body, scope)));
         };
         match Verb::from_callee(callee, self.reading.text) {
             Some(Verb::Suite) => {
@@ -146,16 +141,13 @@ impl<'t, 'a> Script<'t, 'a> {
         match first.kind() {
             "string" | "template_string" => Some(title(first, self.reading.text)),
             "function_expression" if rest.is_empty() => {
-                first.child_by_field_name("name").map(|name| self.text(name))
+                first.field("name").map(|name| self.text(name))
             }
             "object" if rest.is_empty() => {
                 let pairs = children(first).into_iter();
-                let mut named = pairs.filter(|pair| {
-                    pair.child_by_field_name("key").is_some_and(|key| self.text(key) == "name")
-                });
-                named
-                    .find_map(|pair| pair.child_by_field_name("value"))
-                    .map(|v| title(v, self.reading.text))
+                let mut named = pairs
+                    .filter(|pair| pair.field("key").is_some_and(|key| self.text(key) == "name"));
+                named.find_map(|pair| pair.field("value")).map(|v| title(v, self.reading.text))
             }
             _ => rest
                 .iter()
@@ -254,14 +246,14 @@ pub(super) fn unescaped(title: &str) -> String {
 pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     match node.kind() {
         "call_expression" => {
-            let Some(function) = node.child_by_field_name("function") else { return };
+            let Some(function) = node.field("function") else { return };
             match function.kind() {
                 "identifier" => {
                     calls.push(Call { name: text_of(function, text), through: Through::Name });
                 }
                 "member_expression" => {
-                    let object = function.child_by_field_name("object");
-                    let property = function.child_by_field_name("property");
+                    let object = function.field("object");
+                    let property = function.field("property");
                     if let (Some("this"), Some(name)) = (object.map(|n| n.kind()), property) {
                         calls.push(Call { name: text_of(name, text), through: Through::Itself });
                     }

@@ -6,12 +6,12 @@ use super::flow::{Script, declared, is_class};
 use super::outline::is_function;
 use crate::flow::{Block, Expression, Role, Statement};
 use crate::languages::shapes::{behind, first_part, gathered, name, parts, span};
-use crate::tree::child_of_kind;
+use crate::tree::{Fields, child_of_kind};
 
 impl Script<'_, '_> {
     /// Write what a function does: its statements, or the value it gives.
     pub(super) fn function_body(&mut self, function: Node<'_>) {
-        match function.child_by_field_name("body") {
+        match function.field("body") {
             Some(body) if body.kind() == "statement_block" => self.block(body),
             Some(body) if !self.assertion(body) => {
                 let value = self.expression(body);
@@ -46,18 +46,18 @@ impl Script<'_, '_> {
             "if_statement" => self.branches(node),
             "while_statement" | "do_statement" => {
                 let heads = self.heads(node, "condition");
-                self.nested(Block::Loop, heads, node.child_by_field_name("body"));
+                self.nested(Block::Loop, heads, node.field("body"));
             }
             "with_statement" => {
                 let heads = self.heads(node, "object");
-                self.nested(Block::Plain, heads, node.child_by_field_name("body"));
+                self.nested(Block::Plain, heads, node.field("body"));
             }
             "for_statement" => self.counting_loop(node),
             "for_in_statement" => self.loop_over(node),
             "try_statement" => self.attempt(node),
             "switch_statement" => self.switch(node),
             "labeled_statement" => {
-                node.child_by_field_name("body").into_iter().for_each(|body| self.statement(body));
+                node.field("body").into_iter().for_each(|body| self.statement(body));
             }
             "function_declaration" | "generator_function_declaration" => self.inner_function(node),
             kind if is_class(kind) => self.class(node),
@@ -91,12 +91,12 @@ impl Script<'_, '_> {
 
     /// Write `(() => { … })()` as what it does; `false` for other calls.
     fn run_now(&mut self, node: Node<'_>) -> bool {
-        let called = node.child_by_field_name("function");
+        let called = node.field("function");
         let called = called.filter(|called| called.kind() == "parenthesized_expression");
         let Some(called) = called.and_then(first_part).filter(|inner| is_function(*inner)) else {
             return false;
         };
-        let arguments = self.arguments(node.child_by_field_name("arguments"));
+        let arguments = self.arguments(node.field("arguments"));
         let function = self.function(called, String::new(), Role::Plain);
         self.form.run_now(function, arguments);
         true
@@ -112,11 +112,11 @@ impl Script<'_, '_> {
     }
 
     fn variable_of_function(&mut self, node: Node<'_>) {
-        let Some(target) = node.child_by_field_name("name") else { return };
+        let Some(target) = node.field("name") else { return };
         if self.require(node) {
             return;
         }
-        let value = node.child_by_field_name("value").map(|value| self.expression(value));
+        let value = node.field("value").map(|value| self.expression(value));
         let operator = child_of_kind(node, &["="]).map_or_else(|| behind(target), span);
         let targets = self.targets(target);
         let declared = declared(node);
@@ -147,8 +147,8 @@ impl Script<'_, '_> {
         let mut next = Some(node);
         while let Some(node) = next.take() {
             let heads = self.heads(node, "condition");
-            self.nested(Block::Branch, heads, node.child_by_field_name("consequence"));
-            match node.child_by_field_name("alternative").and_then(first_part) {
+            self.nested(Block::Branch, heads, node.field("consequence"));
+            match node.field("alternative").and_then(first_part) {
                 Some(other) if other.kind() == "if_statement" => next = Some(other),
                 Some(other) => self.nested(Block::Branch, Vec::new(), Some(other)),
                 None => {}
@@ -157,13 +157,13 @@ impl Script<'_, '_> {
     }
 
     fn counting_loop(&mut self, node: Node<'_>) {
-        if let Some(first) = node.child_by_field_name("initializer") {
+        if let Some(first) = node.field("initializer") {
             match first.kind() {
                 "lexical_declaration" | "variable_declaration" => self.statement(first),
                 _ => self.part(first),
             }
         }
-        let condition = node.child_by_field_name("condition");
+        let condition = node.field("condition");
         let condition =
             condition.filter(|node| node.is_named() && node.kind() != "empty_statement");
         let condition = condition.map(|condition| match condition.kind() {
@@ -172,53 +172,51 @@ impl Script<'_, '_> {
         });
         let heads = condition.map(|condition| self.expression(condition)).into_iter().collect();
         let outer = self.form.open();
-        node.child_by_field_name("body").into_iter().for_each(|body| self.body(body));
-        node.child_by_field_name("increment").into_iter().for_each(|step| self.part(step));
+        node.field("body").into_iter().for_each(|body| self.body(body));
+        node.field("increment").into_iter().for_each(|step| self.part(step));
         let body = self.form.close(outer);
         self.form.emit(Statement::Nested { block: Block::Loop, heads, body });
     }
 
     fn loop_over(&mut self, node: Node<'_>) {
-        let value = node.child_by_field_name("right").map(|value| self.expression(value));
+        let value = node.field("right").map(|value| self.expression(value));
         let outer = self.form.open();
-        if let (Some(left), Some(word)) =
-            (node.child_by_field_name("left"), child_of_kind(node, &["for"]))
-        {
+        if let (Some(left), Some(word)) = (node.field("left"), child_of_kind(node, &["for"])) {
             let targets = self.targets(left);
             let operator = span(word);
             self.form.emit(Statement::Bind { targets, declared: None, operator, value });
         }
-        node.child_by_field_name("body").into_iter().for_each(|body| self.body(body));
+        node.field("body").into_iter().for_each(|body| self.body(body));
         let body = self.form.close(outer);
         self.form.emit(Statement::Nested { block: Block::Loop, heads: Vec::new(), body });
     }
 
     fn attempt(&mut self, node: Node<'_>) {
-        self.nested(Block::Try, Vec::new(), node.child_by_field_name("body"));
-        if let Some(handler) = node.child_by_field_name("handler") {
+        self.nested(Block::Try, Vec::new(), node.field("body"));
+        if let Some(handler) = node.field("handler") {
             let outer = self.form.open();
             if let (Some(caught), Some(word)) =
-                (handler.child_by_field_name("parameter"), child_of_kind(handler, &["catch"]))
+                (handler.field("parameter"), child_of_kind(handler, &["catch"]))
             {
                 let targets = self.targets(caught);
                 let (declared, operator) = (declared(handler), span(word));
                 self.form.emit(Statement::Bind { targets, declared, operator, value: None });
             }
-            handler.child_by_field_name("body").into_iter().for_each(|body| self.block(body));
+            handler.field("body").into_iter().for_each(|body| self.block(body));
             let body = self.form.close(outer);
             self.form.emit(Statement::Nested { block: Block::Handler, heads: Vec::new(), body });
         }
-        if let Some(finalizer) = node.child_by_field_name("finalizer") {
-            self.nested(Block::Handler, Vec::new(), finalizer.child_by_field_name("body"));
+        if let Some(finalizer) = node.field("finalizer") {
+            self.nested(Block::Handler, Vec::new(), finalizer.field("body"));
         }
     }
 
     fn switch(&mut self, node: Node<'_>) {
         let heads = self.heads(node, "value");
         let outer = self.form.open();
-        for case in node.child_by_field_name("body").into_iter().flat_map(parts) {
+        for case in node.field("body").into_iter().flat_map(parts) {
             let heads = self.heads(case, "value");
-            let value = case.child_by_field_name("value");
+            let value = case.field("value");
             let outer = self.form.open();
             for statement in parts(case).into_iter().filter(|part| Some(*part) != value) {
                 self.body(statement);
@@ -232,7 +230,7 @@ impl Script<'_, '_> {
 
     /// A function inside another: a value that has a name.
     fn inner_function(&mut self, node: Node<'_>) {
-        let Some(named) = node.child_by_field_name("name") else { return };
+        let Some(named) = node.field("name") else { return };
         let function = self.function(node, self.form.text(named).to_owned(), Role::Plain);
         let operator = child_of_kind(node, &["function"]).map_or_else(|| behind(named), span);
         let value = Some(Expression::Lambda(Box::new(function)));

@@ -8,7 +8,7 @@ use super::outline::{is_function, title, unescaped};
 use crate::flow::{Expression, Parameter, Statement};
 use crate::languages::lowering::{Head, Outlined};
 use crate::languages::shapes::{first_part, parts, span};
-use crate::tree::{Extent, text_of};
+use crate::tree::{Extent, Fields, text_of};
 
 /// Members chained to `it` or `describe`; nobody chains more.
 const LONGEST_CHAIN: usize = 8;
@@ -35,12 +35,12 @@ impl Verb {
             match node.kind() {
                 "identifier" => return Self::of_words(text_of(node, text), &members),
                 "member_expression" => {
-                    members.push(text_of(node.child_by_field_name("property")?, text));
-                    node = node.child_by_field_name("object")?;
+                    members.push(text_of(node.field("property")?, text));
+                    node = node.field("object")?;
                 }
                 // `it.each(table)` gives a function that is called in turn.
                 "call_expression" => {
-                    node = node.child_by_field_name("function")?;
+                    node = node.field("function")?;
                     if node.kind() == "identifier" {
                         return None;
                     }
@@ -115,9 +115,7 @@ impl Script<'_, '_> {
             self.test_call(node, outlined);
             return;
         }
-        let (Some(callee), Some(list)) =
-            (node.child_by_field_name("function"), node.child_by_field_name("arguments"))
-        else {
+        let (Some(callee), Some(list)) = (node.field("function"), node.field("arguments")) else {
             return;
         };
         let arguments = parts(list);
@@ -128,7 +126,7 @@ impl Script<'_, '_> {
             self.form.owner = Some(self.form.declare_type(&unescaped(title), Vec::new(), node));
         }
         for body in arguments.into_iter().filter(|argument| is_function(*argument)) {
-            if let Some(body) = body.child_by_field_name("body") {
+            if let Some(body) = body.field("body") {
                 self.declare(body);
             }
         }
@@ -144,7 +142,7 @@ impl Script<'_, '_> {
         }
         let outer = self.form.open();
         let mut parameters = Vec::new();
-        for argument in node.child_by_field_name("arguments").into_iter().flat_map(parts) {
+        for argument in node.field("arguments").into_iter().flat_map(parts) {
             match argument.kind() {
                 _ if is_function(argument) => {
                     parameters = self.parameters(argument);
@@ -175,14 +173,13 @@ impl Script<'_, '_> {
 
     /// `it.each(table)(…)`: the parameters come from the table.
     fn table(&mut self, call: Node<'_>, parameters: &[Parameter]) {
-        let Some(each) = call.child_by_field_name("function").filter(|callee| is_call(*callee))
-        else {
+        let Some(each) = call.field("function").filter(|callee| is_call(*callee)) else {
             return;
         };
-        let table = each.child_by_field_name("arguments");
+        let table = each.field("arguments");
         let table = table.map(|table| first_part(table).unwrap_or(table));
-        let called = each.child_by_field_name("function");
-        let called = called.map(|called| called.child_by_field_name("property").unwrap_or(called));
+        let called = each.field("function");
+        let called = called.map(|called| called.field("property").unwrap_or(called));
         if let (Some(table), Some(word), false) = (table, called, parameters.is_empty()) {
             let value = Some(self.expression(table));
             let targets = parameters.iter().map(|p| Expression::Name(p.name)).collect();
@@ -194,7 +191,7 @@ impl Script<'_, '_> {
     /// `Deno.test({ name: "a", fn: () => … })`.
     fn methods_of_test(&mut self, object: Node<'_>) {
         for part in parts(object) {
-            let value = part.child_by_field_name("value").unwrap_or(part);
+            let value = part.field("value").unwrap_or(part);
             if is_function(value) || is_method(value) {
                 self.function_body(value);
             }

@@ -13,7 +13,7 @@ use crate::languages::shapes::{
     Link, behind, binary, call_of_value, combine, first_part, gathered, in_place, inside,
     links_from, literal, member, name, parts, span, text_with_holes,
 };
-use crate::tree::child_of_kind;
+use crate::tree::{Fields, child_of_kind};
 
 impl Python<'_, '_> {
     /// Where a value comes from. What happens on the way, such as `(line := read())`, is written
@@ -52,7 +52,7 @@ impl Python<'_, '_> {
                 self.comprehension(node)
             }
             "as_pattern" => self.as_pattern(node),
-            "keyword_argument" => match node.child_by_field_name("value") {
+            "keyword_argument" => match node.field("value") {
                 Some(value) => self.expression(value),
                 None => gathered(node),
             },
@@ -63,15 +63,15 @@ impl Python<'_, '_> {
     }
 
     fn call(&mut self, node: Node<'_>) -> Expression {
-        let Some(function) = node.child_by_field_name("function") else { return gathered(node) };
-        let arguments = node.child_by_field_name("arguments");
-        match (function.kind(), function.child_by_field_name("attribute")) {
+        let Some(function) = node.field("function") else { return gathered(node) };
+        let arguments = node.field("arguments");
+        match (function.kind(), function.field("attribute")) {
             ("identifier", _) => {
                 let arguments = self.arguments(arguments);
                 self.call_of(function, None, arguments)
             }
             ("attribute", Some(attribute)) => {
-                let object = function.child_by_field_name("object");
+                let object = function.field("object");
                 let receiver = object.map(|object| self.expression(object));
                 let arguments = self.arguments(arguments);
                 self.call_of(attribute, receiver, arguments)
@@ -128,7 +128,7 @@ impl Python<'_, '_> {
     }
 
     fn unary(&mut self, node: Node<'_>) -> Expression {
-        match node.child_by_field_name("argument").map(|argument| argument.kind()) {
+        match node.field("argument").map(|argument| argument.kind()) {
             Some("integer" | "float") => literal(node),
             _ => self.gather(node, Operation::Arithmetic),
         }
@@ -146,9 +146,9 @@ impl Python<'_, '_> {
     }
 
     fn lambda(&mut self, node: Node<'_>) -> Expression {
-        let parameters = self.parameters(node.child_by_field_name("parameters"));
+        let parameters = self.parameters(node.field("parameters"));
         let outer = self.form.open();
-        if let Some(body) = node.child_by_field_name("body")
+        if let Some(body) = node.field("body")
             && !self.assertion(body)
         {
             let value = self.expression(body);
@@ -161,13 +161,13 @@ impl Python<'_, '_> {
 
     /// `a = b = c` and `a += b`; the value of the first is the name it gives.
     fn assignment(&mut self, node: Node<'_>) -> Expression {
-        let Some(left) = node.child_by_field_name("left") else { return gathered(node) };
-        let value = node.child_by_field_name("right").map(|value| self.expression(value));
-        let sign = node.child_by_field_name("operator").or_else(|| child_of_kind(node, &["="]));
+        let Some(left) = node.field("left") else { return gathered(node) };
+        let value = node.field("right").map(|value| self.expression(value));
+        let sign = node.field("operator").or_else(|| child_of_kind(node, &["="]));
         let operator = sign.map_or_else(|| behind(left), span);
         let targets = self.targets(left);
         let given = targets.first().cloned();
-        let declared = node.child_by_field_name("type").map(span);
+        let declared = node.field("type").map(span);
         self.form.emit(Statement::Bind { targets, declared, operator, value });
         given.unwrap_or_else(|| gathered(left))
     }
@@ -194,7 +194,7 @@ impl Python<'_, '_> {
     }
 
     fn named(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("name"), node.child_by_field_name("value")) {
+        match (node.field("name"), node.field("value")) {
             (Some(target), Some(value)) => {
                 let value = self.expression(value);
                 let operator = child_of_kind(node, &[":="]).map_or_else(|| behind(target), span);
@@ -208,9 +208,7 @@ impl Python<'_, '_> {
     /// `[f(x) for x in xs if g(x)]`: names are bound, then values gathered.
     fn comprehension(&mut self, node: Node<'_>) -> Expression {
         for clause in parts(node).into_iter().filter(|part| part.kind() == "for_in_clause") {
-            let (Some(left), Some(right)) =
-                (clause.child_by_field_name("left"), clause.child_by_field_name("right"))
-            else {
+            let (Some(left), Some(right)) = (clause.field("left"), clause.field("right")) else {
                 continue;
             };
             let value = Some(self.expression(right));
@@ -231,9 +229,7 @@ impl Python<'_, '_> {
 
     fn as_pattern(&mut self, node: Node<'_>) -> Expression {
         let value = first_part(node).map(|value| self.expression(value));
-        if let (Some(alias), Some(word)) =
-            (node.child_by_field_name("alias"), child_of_kind(node, &["as"]))
-        {
+        if let (Some(alias), Some(word)) = (node.field("alias"), child_of_kind(node, &["as"])) {
             self.form.bind(name(alias), span(word), value.clone());
         }
         value.unwrap_or_else(|| gathered(node))
@@ -298,7 +294,7 @@ impl Python<'_, '_> {
     fn is_subject(&self, object: Node<'_>) -> bool {
         let mut root = object;
         while root.kind() == "attribute" {
-            let Some(inner) = root.child_by_field_name("object") else { return true };
+            let Some(inner) = root.field("object") else { return true };
             root = inner;
         }
         let name = self.form.text(root);
@@ -368,15 +364,15 @@ fn call_of(called: Expression, arguments: Vec<Expression>) -> Expression {
 /// The call or the attribute that a node is.
 fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
     let (named, arguments) = match node.kind() {
-        "call" => (node.child_by_field_name("function")?, node.child_by_field_name("arguments")),
+        "call" => (node.field("function")?, node.field("arguments")),
         "attribute" => (node, None),
         _ => return None,
     };
     match named.kind() {
         "identifier" => Some(Link { name: named, object: None, arguments }),
         "attribute" => {
-            let name = named.child_by_field_name("attribute")?;
-            Some(Link { name, object: named.child_by_field_name("object"), arguments })
+            let name = named.field("attribute")?;
+            Some(Link { name, object: named.field("object"), arguments })
         }
         _ => None,
     }

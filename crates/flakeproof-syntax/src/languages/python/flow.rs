@@ -6,7 +6,7 @@ use tree_sitter::Node;
 use crate::flow::{Block, Expression, Field, Function, Parameter, Role, Span, Statement, Unit};
 use crate::languages::lowering::{Head, Lowering};
 use crate::languages::shapes::{behind, first_part, gathered, name, parts, parts_within, span};
-use crate::tree::{Extent, child_of_kind};
+use crate::tree::{Extent, Fields, child_of_kind};
 
 /// The unit of a Python file.
 pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
@@ -52,12 +52,12 @@ impl Python<'_, '_> {
         else {
             return;
         };
-        let Some(left) = assignment.child_by_field_name("left") else { return };
+        let Some(left) = assignment.field("left") else { return };
         let outer = self.form.open();
-        let value = assignment.child_by_field_name("right").map(|value| self.expression(value));
+        let value = assignment.field("right").map(|value| self.expression(value));
         let targets = self.targets(left);
         self.form.close(outer);
-        let declared = assignment.child_by_field_name("type").map(span);
+        let declared = assignment.field("type").map(span);
         for target in targets {
             if let Expression::Name(name) = target {
                 self.form.add_field(Field { name, declared, value: value.clone() });
@@ -66,7 +66,7 @@ impl Python<'_, '_> {
     }
 
     fn definition(&mut self, decorated: Node<'_>) {
-        let node = decorated.child_by_field_name("definition").unwrap_or(decorated);
+        let node = decorated.field("definition").unwrap_or(decorated);
         if node.kind() == "class_definition" {
             self.class(node);
             return;
@@ -84,12 +84,10 @@ impl Python<'_, '_> {
     }
 
     pub(super) fn class(&mut self, node: Node<'_>) {
-        let (Some(name), Some(body)) =
-            (node.child_by_field_name("name"), node.child_by_field_name("body"))
-        else {
+        let (Some(name), Some(body)) = (node.field("name"), node.field("body")) else {
             return;
         };
-        let bases = node.child_by_field_name("superclasses").into_iter().flat_map(parts);
+        let bases = node.field("superclasses").into_iter().flat_map(parts);
         let bases = bases.filter(|base| base.kind() != "keyword_argument").map(|base| {
             let base = self.form.text(base);
             base.split(['[', '(']).next().unwrap_or(base).split_whitespace().collect()
@@ -103,22 +101,22 @@ impl Python<'_, '_> {
 
     /// A function with its decorators and its body.
     pub(super) fn function(&mut self, decorated: Node<'_>, role: Role) -> Option<Function> {
-        let node = decorated.child_by_field_name("definition").unwrap_or(decorated);
-        let name = node.child_by_field_name("name")?;
+        let node = decorated.field("definition").unwrap_or(decorated);
+        let name = node.field("name")?;
         let marks: Vec<Span> = parts(decorated)
             .into_iter()
             .filter(|part| part.kind() == "decorator")
             .map(span)
             .collect();
         let outer = self.form.open();
-        let mut parameters = self.parameters(node.child_by_field_name("parameters"));
+        let mut parameters = self.parameters(node.field("parameters"));
         let is_static = marks.iter().any(|mark| {
             self.form.unit.text_of(*mark).trim_start_matches('@').trim() == "staticmethod"
         });
         if self.form.owner.is_some() && !is_static && !parameters.is_empty() {
             parameters.remove(0);
         }
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.block(body);
         }
         let body = self.form.close(outer);
@@ -126,7 +124,7 @@ impl Python<'_, '_> {
             name: self.form.text(name).to_owned(),
             role,
             parameters,
-            returns: node.child_by_field_name("return_type").map(span),
+            returns: node.field("return_type").map(span),
             marks,
             extent: Extent::new(decorated),
         };
@@ -155,7 +153,7 @@ impl Python<'_, '_> {
     /// `import a.b`, which names `a`, and `import a.b as c`.
     pub(super) fn import(&mut self, node: Node<'_>) {
         for import in parts(node) {
-            match (import.child_by_field_name("name"), import.child_by_field_name("alias")) {
+            match (import.field("name"), import.field("alias")) {
                 (Some(module), Some(alias)) => {
                     let name = self.form.text(alias).to_owned();
                     self.form.add_import(&name, self.dotted(module), false);
@@ -171,15 +169,15 @@ impl Python<'_, '_> {
 
     /// `from .a import b as c`.
     fn import_from(&mut self, node: Node<'_>) {
-        let Some(module) = node.child_by_field_name("module_name") else { return };
+        let Some(module) = node.field("module_name") else { return };
         let base = self.absolute(module);
         for import in parts(node).into_iter().filter(|part| *part != module) {
             if import.kind() == "wildcard_import" {
                 self.form.add_import("*", base.clone(), true);
                 continue;
             }
-            let name = import.child_by_field_name("name").unwrap_or(import);
-            let alias = import.child_by_field_name("alias").unwrap_or(name);
+            let name = import.field("name").unwrap_or(import);
+            let alias = import.field("alias").unwrap_or(name);
             let path = joined(&base, &self.dotted(name));
             let alias = self.form.text(alias).to_owned();
             self.form.add_import(&alias, path, true);
@@ -208,10 +206,10 @@ impl Python<'_, '_> {
 
 /// `a`, `a=1`, `a: int`, `*a`; nothing for a lone `*` or `/`.
 fn parameter(node: Node<'_>) -> Option<Parameter> {
-    let declared = node.child_by_field_name("type").map(span);
+    let declared = node.field("type").map(span);
     let name = match node.kind() {
         "identifier" => node,
-        "default_parameter" | "typed_default_parameter" => node.child_by_field_name("name")?,
+        "default_parameter" | "typed_default_parameter" => node.field("name")?,
         "typed_parameter" => {
             let inner = first_part(node)?;
             child_of_kind(inner, &["identifier"]).unwrap_or(inner)
@@ -265,7 +263,7 @@ impl Python<'_, '_> {
             "for_statement" => self.loop_over(node),
             "while_statement" => {
                 let heads = self.heads(node, "condition");
-                self.nested(Block::Loop, heads, node.child_by_field_name("body"));
+                self.nested(Block::Loop, heads, node.field("body"));
                 self.otherwise(node);
             }
             "try_statement" => self.attempt(node),
@@ -313,8 +311,8 @@ impl Python<'_, '_> {
         }
     }
 
-    fn heads(&mut self, node: Node<'_>, field: &str) -> Vec<Expression> {
-        let head = node.child_by_field_name(field);
+    fn heads(&mut self, node: Node<'_>, field: &'static str) -> Vec<Expression> {
+        let head = node.field(field);
         head.map(|head| self.expression(head)).into_iter().collect()
     }
 
@@ -330,15 +328,15 @@ impl Python<'_, '_> {
     /// `if … elif … else …`: one branch for each, side by side.
     fn branches(&mut self, node: Node<'_>) {
         let heads = self.heads(node, "condition");
-        self.nested(Block::Branch, heads, node.child_by_field_name("consequence"));
+        self.nested(Block::Branch, heads, node.field("consequence"));
         for clause in parts(node) {
             match clause.kind() {
                 "elif_clause" => {
                     let heads = self.heads(clause, "condition");
-                    self.nested(Block::Branch, heads, clause.child_by_field_name("consequence"));
+                    self.nested(Block::Branch, heads, clause.field("consequence"));
                 }
                 "else_clause" => {
-                    self.nested(Block::Branch, Vec::new(), clause.child_by_field_name("body"));
+                    self.nested(Block::Branch, Vec::new(), clause.field("body"));
                 }
                 _ => {}
             }
@@ -347,21 +345,21 @@ impl Python<'_, '_> {
 
     /// The `else` of a loop.
     fn otherwise(&mut self, node: Node<'_>) {
-        if let Some(clause) = node.child_by_field_name("alternative") {
-            self.nested(Block::Branch, Vec::new(), clause.child_by_field_name("body"));
+        if let Some(clause) = node.field("alternative") {
+            self.nested(Block::Branch, Vec::new(), clause.field("body"));
         }
     }
 
     fn loop_over(&mut self, node: Node<'_>) {
-        let value = node.child_by_field_name("right").map(|value| self.expression(value));
+        let value = node.field("right").map(|value| self.expression(value));
         let outer = self.form.open();
         let word = child_of_kind(node, &["for"]).unwrap_or(node);
-        if let Some(left) = node.child_by_field_name("left") {
+        if let Some(left) = node.field("left") {
             let targets = self.targets(left);
             let operator = span(word);
             self.form.emit(Statement::Bind { targets, declared: None, operator, value });
         }
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.block(body);
         }
         let body = self.form.close(outer);
@@ -370,12 +368,12 @@ impl Python<'_, '_> {
     }
 
     fn attempt(&mut self, node: Node<'_>) {
-        self.nested(Block::Try, Vec::new(), node.child_by_field_name("body"));
+        self.nested(Block::Try, Vec::new(), node.field("body"));
         for clause in parts(node) {
             match clause.kind() {
                 "except_clause" | "except_group_clause" => self.handler(clause),
                 "else_clause" => {
-                    self.nested(Block::Plain, Vec::new(), clause.child_by_field_name("body"));
+                    self.nested(Block::Plain, Vec::new(), clause.field("body"));
                 }
                 "finally_clause" => {
                     self.nested(Block::Handler, Vec::new(), child_of_kind(clause, &["block"]));
@@ -387,11 +385,11 @@ impl Python<'_, '_> {
 
     /// `except E as e: …`.
     fn handler(&mut self, node: Node<'_>) {
-        let mut kind = node.child_by_field_name("value");
-        let mut alias = node.child_by_field_name("alias");
+        let mut kind = node.field("value");
+        let mut alias = node.field("alias");
         if let Some(pattern) = kind.filter(|kind| kind.kind() == "as_pattern") {
             kind = first_part(pattern);
-            alias = pattern.child_by_field_name("alias");
+            alias = pattern.field("alias");
         }
         let outer = self.form.open();
         if let (Some(alias), Some(word)) = (alias, node.child(0)) {
@@ -411,12 +409,12 @@ impl Python<'_, '_> {
             .into_iter()
             .filter(|part| part.kind() == "with_clause")
             .flat_map(parts)
-            .filter_map(|item| item.child_by_field_name("value"))
+            .filter_map(|item| item.field("value"))
             .collect();
         let outer = self.form.open();
         let mut said = Vec::new();
         for item in items {
-            let alias = item.child_by_field_name("alias").filter(|_| item.kind() == "as_pattern");
+            let alias = item.field("alias").filter(|_| item.kind() == "as_pattern");
             let value = if alias.is_some() { first_part(item).unwrap_or(item) } else { item };
             said.extend(self.expected(value));
             let value = self.expression(value);
@@ -430,7 +428,7 @@ impl Python<'_, '_> {
                 None => {}
             }
         }
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.block(body);
         }
         let body = self.form.close(outer);
@@ -445,7 +443,7 @@ impl Python<'_, '_> {
         let heads: Vec<_> = subjects.into_iter().map(|node| self.expression(node)).collect();
         let subject = heads.first().cloned();
         let outer = self.form.open();
-        for clause in node.child_by_field_name("body").into_iter().flat_map(parts) {
+        for clause in node.field("body").into_iter().flat_map(parts) {
             if clause.kind() == "case_clause" {
                 self.case(clause, subject.clone());
             }
@@ -462,9 +460,9 @@ impl Python<'_, '_> {
             let (operator, value) = (span(word), subject);
             self.form.emit(Statement::Bind { targets, declared: None, operator, value });
         }
-        let guard = clause.child_by_field_name("guard").and_then(first_part);
+        let guard = clause.field("guard").and_then(first_part);
         let heads = guard.map(|guard| self.expression(guard)).into_iter().collect();
-        if let Some(body) = clause.child_by_field_name("consequence") {
+        if let Some(body) = clause.field("consequence") {
             self.block(body);
         }
         let body = self.form.close(outer);
@@ -492,12 +490,12 @@ impl Python<'_, '_> {
 
     /// A function inside another: a value that has a name.
     fn inner_definition(&mut self, node: Node<'_>) {
-        let definition = node.child_by_field_name("definition").unwrap_or(node);
+        let definition = node.field("definition").unwrap_or(node);
         if definition.kind() == "class_definition" {
             self.class(definition);
             return;
         }
-        let Some(defined) = definition.child_by_field_name("name") else { return };
+        let Some(defined) = definition.field("name") else { return };
         // Its first parameter is no `self`, whatever class stands around.
         let owner = self.form.owner.take();
         let function = self.function(node, Role::Plain);

@@ -4,7 +4,7 @@ use flakeproof_core::TestId;
 use tree_sitter::Node;
 
 use crate::outline::{Call, Function, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Extent, child_of_kind, children, for_each_below, text_of};
+use crate::tree::{Agenda, Extent, Fields, child_of_kind, children, for_each_below, text_of};
 
 /// Class names lead to one another over at most this many bases.
 const LONGEST_LINEAGE: usize = 32;
@@ -48,7 +48,7 @@ impl<'t, 'a> Python<'t, 'a> {
                 | "try_statement" | "except_clause" | "finally_clause" | "with_statement"
                 | "for_statement" => agenda.descend(node, scope),
                 "decorated_definition" => {
-                    if let Some(definition) = node.child_by_field_name("definition") {
+                    if let Some(definition) = node.field("definition") {
                         self.read_definition(definition, node, scope, &mut agenda);
                     }
                 }
@@ -68,14 +68,14 @@ impl<'t, 'a> Python<'t, 'a> {
         outer: ScopeId,
         agenda: &mut Agenda<'t, ScopeId>,
     ) {
-        let Some(name) = node.child_by_field_name("name") else { return };
+        let Some(name) = node.field("name") else { return };
         if node.kind() == "function_definition" {
             self.add(name, Extent::new(decorated), decorated, outer);
             return;
         }
-        let bases = node.child_by_field_name("superclasses");
+        let bases = node.field("superclasses");
         if let Some(scope) = self.open(outer, name, bases)
-            && let Some(body) = node.child_by_field_name("body")
+            && let Some(body) = node.field("body")
         {
             agenda.descend(body, scope);
         }
@@ -238,7 +238,7 @@ pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call
             }));
         }
         "call" => {
-            let Some(function) = node.child_by_field_name("function") else { return };
+            let Some(function) = node.field("function") else { return };
             match function.kind() {
                 "identifier" => {
                     calls.push(Call { name: text_of(function, text), through: Through::Name });
@@ -257,9 +257,7 @@ fn read_attribute<'a>(
     text: &'a str,
     calls: &mut Vec<Call<'a>>,
 ) {
-    let (Some(object), Some(name)) =
-        (function.child_by_field_name("object"), function.child_by_field_name("attribute"))
-    else {
+    let (Some(object), Some(name)) = (function.field("object"), function.field("attribute")) else {
         return;
     };
     let name = text_of(name, text);

@@ -12,7 +12,7 @@ use crate::languages::shapes::{
     Link, behind, binary, call_of_value, cast, combine, first_part, gathered, inside, links_from,
     literal, member, name, parts, raising, span,
 };
-use crate::tree::{child_of_kind, children};
+use crate::tree::{Fields, child_of_kind, children};
 
 impl Rust<'_, '_> {
     /// Where a value comes from. What happens on the way is written as statements of its own.
@@ -70,20 +70,16 @@ impl Rust<'_, '_> {
     }
 
     fn call(&mut self, node: Node<'_>) -> Expression {
-        let Some(called) = node.child_by_field_name("function") else { return gathered(node) };
+        let Some(called) = node.field("function") else { return gathered(node) };
         // `f::<T>(x)`: the type says nothing about values.
         let generic = called.kind() == "generic_function";
-        let inner = called.child_by_field_name("function").filter(|_| generic);
+        let inner = called.field("function").filter(|_| generic);
         let called = inner.unwrap_or(called);
-        let list = node.child_by_field_name("arguments");
+        let list = node.field("arguments");
         let (named, object) = match called.kind() {
             "identifier" => (Some(called), None),
-            "scoped_identifier" => {
-                (called.child_by_field_name("name"), called.child_by_field_name("path"))
-            }
-            "field_expression" => {
-                (called.child_by_field_name("field"), called.child_by_field_name("value"))
-            }
+            "scoped_identifier" => (called.field("name"), called.field("path")),
+            "field_expression" => (called.field("field"), called.field("value")),
             _ => (None, None),
         };
         let Some(named) = named else {
@@ -103,7 +99,7 @@ impl Rust<'_, '_> {
         if called.kind() != "scoped_identifier" {
             return self.expression(object);
         }
-        let bare = object.child_by_field_name("type").filter(|_| object.kind() == "generic_type");
+        let bare = object.field("type").filter(|_| object.kind() == "generic_type");
         Expression::Name(span(bare.unwrap_or(object)))
     }
 
@@ -116,7 +112,7 @@ impl Rust<'_, '_> {
 
     /// `Colour::Red`.
     fn path(&mut self, node: Node<'_>) -> Expression {
-        match (node.child_by_field_name("path"), node.child_by_field_name("name")) {
+        match (node.field("path"), node.field("name")) {
             (Some(path), Some(member)) => {
                 let object = Box::new(name(path));
                 Expression::Member { object, name: span(member) }
@@ -127,15 +123,15 @@ impl Rust<'_, '_> {
 
     /// `Order { total, tax: 1, ..base }`.
     fn structure(&mut self, node: Node<'_>) -> Expression {
-        let Some(kind) = node.child_by_field_name("name") else { return gathered(node) };
+        let Some(kind) = node.field("name") else { return gathered(node) };
         let mut arguments = Vec::new();
-        for part in node.child_by_field_name("body").into_iter().flat_map(parts) {
-            let value = part.child_by_field_name("value").or_else(|| first_part(part));
+        for part in node.field("body").into_iter().flat_map(parts) {
+            let value = part.field("value").or_else(|| first_part(part));
             arguments.extend(value.map(|value| self.expression(value)));
         }
-        let kind = kind.child_by_field_name("type").unwrap_or(kind);
-        let named = kind.child_by_field_name("name").unwrap_or(kind);
-        let receiver = kind.child_by_field_name("path").map(|path| Box::new(name(path)));
+        let kind = kind.field("type").unwrap_or(kind);
+        let named = kind.field("name").unwrap_or(kind);
+        let receiver = kind.field("path").map(|path| Box::new(name(path)));
         Expression::Call { name: span(named), receiver, arguments, creates: true }
     }
 
@@ -162,13 +158,11 @@ impl Rust<'_, '_> {
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Expression {
-        let (Some(left), Some(right)) =
-            (node.child_by_field_name("left"), node.child_by_field_name("right"))
-        else {
+        let (Some(left), Some(right)) = (node.field("left"), node.field("right")) else {
             return gathered(node);
         };
         let value = Some(self.expression(right));
-        let sign = node.child_by_field_name("operator").or_else(|| child_of_kind(node, &["="]));
+        let sign = node.field("operator").or_else(|| child_of_kind(node, &["="]));
         let operator = sign.map_or_else(|| behind(left), span);
         let targets: Vec<Expression> = match left.kind() {
             "tuple_expression" => parts(left).into_iter().map(|n| self.expression(n)).collect(),
@@ -182,11 +176,11 @@ impl Rust<'_, '_> {
     fn closure(&mut self, node: Node<'_>) -> Expression {
         let outer = self.form.open();
         let parameters = self.parameters(node);
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.function_body(body, true);
         }
         let body = self.form.close(outer);
-        let returns = node.child_by_field_name("return_type").map(span);
+        let returns = node.field("return_type").map(span);
         let head = Head { returns, ..Head::lambda(parameters, node) };
         Expression::Lambda(Box::new(self.form.function(head, body)))
     }
@@ -232,9 +226,9 @@ impl Rust<'_, '_> {
         let mut found = found.filter(|(name, _)| self.form.text(*name) == "should_panic");
         let Some((name, attribute)) = found.next() else { return body };
         let said = attribute
-            .child_by_field_name("arguments")
+            .field("arguments")
             .and_then(|tokens| child_of_kind(tokens, &["string_literal"]))
-            .or_else(|| attribute.child_by_field_name("value"));
+            .or_else(|| attribute.field("value"));
         let operands = said.map(gathered).into_iter().collect();
         raising(body, span(name), operands)
     }
@@ -340,16 +334,15 @@ fn is_helper(name: &str) -> bool {
 
 /// The function or method that a node calls.
 fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
-    let called =
-        node.child_by_field_name("function").filter(|_| node.kind() == "call_expression")?;
-    let inner = called.child_by_field_name("function");
+    let called = node.field("function").filter(|_| node.kind() == "call_expression")?;
+    let inner = called.field("function");
     let called = inner.filter(|_| called.kind() == "generic_function").unwrap_or(called);
-    let arguments = node.child_by_field_name("arguments");
+    let arguments = node.field("arguments");
     match called.kind() {
         "identifier" => Some(Link { name: called, object: None, arguments }),
         "field_expression" => {
-            let name = called.child_by_field_name("field")?;
-            Some(Link { name, object: called.child_by_field_name("value"), arguments })
+            let name = called.field("field")?;
+            Some(Link { name, object: called.field("value"), arguments })
         }
         _ => None,
     }
@@ -357,6 +350,6 @@ fn link<'n>(node: Node<'n>) -> Option<Link<'n>> {
 
 /// The last part of a macro's path.
 fn macro_name<'n>(node: Node<'n>) -> Option<Node<'n>> {
-    let called = node.child_by_field_name("macro")?;
-    Some(called.child_by_field_name("name").unwrap_or(called))
+    let called = node.field("macro")?;
+    Some(called.field("name").unwrap_or(called))
 }

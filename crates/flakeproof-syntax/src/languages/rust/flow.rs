@@ -6,7 +6,7 @@ use super::outline::module_path;
 use crate::flow::{Field, Function, Parameter, Role, Span, Unit};
 use crate::languages::lowering::{Head, Lowering};
 use crate::languages::shapes::{bare_type, parts, parts_within, span};
-use crate::tree::{Extent, child_of_kind};
+use crate::tree::{Extent, Fields, child_of_kind};
 
 /// The unit of a Rust file.
 pub(in crate::languages) fn lower(form: Lowering<'_, '_>) -> Unit {
@@ -66,18 +66,16 @@ impl Rust<'_, '_> {
     }
 
     fn field(&mut self, item: Node<'_>) {
-        let Some(name) = item.child_by_field_name("name") else { return };
+        let Some(name) = item.field("name") else { return };
         let outer = self.form.open();
-        let value = item.child_by_field_name("value").map(|value| self.expression(value));
+        let value = item.field("value").map(|value| self.expression(value));
         self.form.close(outer);
-        let declared = item.child_by_field_name("type").map(span);
+        let declared = item.field("type").map(span);
         self.form.add_field(Field { name: span(name), declared, value });
     }
 
     fn module(&mut self, item: Node<'_>) {
-        if let (Some(name), Some(body)) =
-            (item.child_by_field_name("name"), item.child_by_field_name("body"))
-        {
+        if let (Some(name), Some(body)) = (item.field("name"), item.field("body")) {
             self.modules.push(self.form.text(name).to_owned());
             self.items(body);
             self.modules.pop();
@@ -86,19 +84,19 @@ impl Rust<'_, '_> {
 
     /// A struct, an enum or a trait.
     pub(super) fn type_item(&mut self, item: Node<'_>) {
-        let Some(name) = item.child_by_field_name("name") else { return };
-        let bounds = item.child_by_field_name("bounds").into_iter().flat_map(parts);
+        let Some(name) = item.field("name") else { return };
+        let bounds = item.field("bounds").into_iter().flat_map(parts);
         let bounds = bounds.filter(|bound| bound.kind() != "lifetime");
         let bases: Vec<String> = bounds.map(|bound| bare_type(self.form.text(bound))).collect();
         let class = self.class(self.form.text(name), bases, item);
         let outer = self.form.owner.replace(class);
-        let body = item.child_by_field_name("body");
+        let body = item.field("body");
         if item.kind() == "trait_item" {
             body.into_iter().for_each(|body| self.items(body));
         } else {
             for member in body.into_iter().flat_map(parts) {
-                if let Some(name) = member.child_by_field_name("name") {
-                    let declared = member.child_by_field_name("type").map(span);
+                if let Some(name) = member.field("name") {
+                    let declared = member.field("type").map(span);
                     self.form.add_field(Field { name: span(name), declared, value: None });
                 }
             }
@@ -108,12 +106,10 @@ impl Rust<'_, '_> {
 
     /// `impl Trait for Type { … }`: its functions belong to the type.
     pub(super) fn implementation(&mut self, item: Node<'_>) {
-        let (Some(kind), Some(body)) =
-            (item.child_by_field_name("type"), item.child_by_field_name("body"))
-        else {
+        let (Some(kind), Some(body)) = (item.field("type"), item.field("body")) else {
             return;
         };
-        let base = item.child_by_field_name("trait").map(|base| bare_type(self.form.text(base)));
+        let base = item.field("trait").map(|base| bare_type(self.form.text(base)));
         let name = bare_type(self.form.text(kind).trim_start_matches(['&', ' ']));
         let class = self.class(&name, base.into_iter().collect(), item);
         let outer = self.form.owner.replace(class);
@@ -147,11 +143,11 @@ impl Rust<'_, '_> {
         attributes: &[Node<'_>],
         role: Role,
     ) -> Option<Function> {
-        let name = item.child_by_field_name("name")?;
-        let returns = item.child_by_field_name("return_type").map(span);
+        let name = item.field("name")?;
+        let returns = item.field("return_type").map(span);
         let outer = self.form.open();
         let parameters = self.parameters(item);
-        if let Some(body) = item.child_by_field_name("body") {
+        if let Some(body) = item.field("body") {
             self.function_body(body, returns.is_some());
         }
         let body = self.form.close(outer);
@@ -171,12 +167,12 @@ impl Rust<'_, '_> {
     /// anew.
     pub(super) fn parameters(&mut self, function: Node<'_>) -> Vec<Parameter> {
         let mut parameters = Vec::new();
-        for parameter in function.child_by_field_name("parameters").into_iter().flat_map(parts) {
+        for parameter in function.field("parameters").into_iter().flat_map(parts) {
             if matches!(parameter.kind(), "self_parameter" | "attribute_item") {
                 continue;
             }
-            let pattern = parameter.child_by_field_name("pattern").unwrap_or(parameter);
-            let declared: Option<Span> = parameter.child_by_field_name("type").map(span);
+            let pattern = parameter.field("pattern").unwrap_or(parameter);
+            let declared: Option<Span> = parameter.field("type").map(span);
             parameters.push(Parameter { name: self.parameter_name(pattern), declared });
         }
         parameters
@@ -210,14 +206,14 @@ impl Rust<'_, '_> {
 
     /// `use a::{b, c as d, e::*}`.
     pub(super) fn import(&mut self, node: Node<'_>) {
-        let Some(argument) = node.child_by_field_name("argument") else { return };
+        let Some(argument) = node.field("argument") else { return };
         let mut waiting = vec![(argument, String::new())];
         while let Some((node, before)) = waiting.pop() {
-            let path = node.child_by_field_name("path");
+            let path = node.field("path");
             match node.kind() {
                 "scoped_use_list" => {
                     let before = joined(&before, path.map_or("", |path| self.form.text(path)));
-                    let list = node.child_by_field_name("list");
+                    let list = node.field("list");
                     waiting.extend(list.map(|list| (list, before)));
                 }
                 "use_list" => {
@@ -225,7 +221,7 @@ impl Rust<'_, '_> {
                     waiting.extend(items.map(|item| (item, before.clone())));
                 }
                 "use_as_clause" => {
-                    let alias = node.child_by_field_name("alias").map(|n| self.form.text(n));
+                    let alias = node.field("alias").map(|n| self.form.text(n));
                     let path = joined(&before, path.map_or("", |path| self.form.text(path)));
                     self.add_use(&path, alias);
                 }

@@ -4,7 +4,7 @@ use flakeproof_core::TestId;
 use tree_sitter::Node;
 
 use crate::outline::{Call, Outline, Reading, Role, ScopeId, Through};
-use crate::tree::{Agenda, Braces, Extent, children, text_of};
+use crate::tree::{Agenda, Braces, Extent, Fields, children, text_of};
 
 pub(super) fn may_hold_tests(_path: &str, text: &str) -> bool {
     text.contains("#[") && (text.contains("test") || text.contains("quickcheck"))
@@ -94,7 +94,7 @@ impl<'t, 'a> Rust<'t, 'a> {
                 | "fn"
                 | "mod" => continue,
                 "function_item" => {
-                    if let Some(name) = item.child_by_field_name("name") {
+                    if let Some(name) = item.field("name") {
                         let extent = Extent::between(attributes.first.unwrap_or(item), item);
                         self.add(name, attributes.is_test, braces.here, extent, item);
                     }
@@ -127,7 +127,7 @@ impl<'t, 'a> Rust<'t, 'a> {
     }
 
     fn read_block(&mut self, item: Node<'t>, outer: Place) -> Option<(Node<'t>, Place)> {
-        let body = item.child_by_field_name("body")?;
+        let body = item.field("body")?;
         let is_module = item.kind() == "mod_item";
         let name =
             item.child_by_field_name(if item.kind() == "impl_item" { "type" } else { "name" });
@@ -163,7 +163,7 @@ impl<'t, 'a> Rust<'t, 'a> {
 
     /// The tests in the body of `proptest! { #[test] fn … }`, which is nothing but tokens.
     fn read_macro(&mut self, item: Node<'t>, place: Place) {
-        let name = item.child_by_field_name("macro").map_or("", |name| self.text(name));
+        let name = item.field("macro").map_or("", |name| self.text(name));
         if !name.ends_with("proptest") {
             return;
         }
@@ -215,8 +215,8 @@ impl<'t> Attributes<'t> {
 pub(super) fn read_calls<'a>(node: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
     match node.kind() {
         "call_expression" => {
-            let Some(function) = node.child_by_field_name("function") else { return };
-            let function = function.child_by_field_name("function").unwrap_or(function);
+            let Some(function) = node.field("function") else { return };
+            let function = function.field("function").unwrap_or(function);
             read_path(function, text, calls);
         }
         // In a macro there are only tokens: a name before parentheses is taken for a call.
@@ -246,9 +246,7 @@ fn read_path<'a>(function: Node<'_>, text: &'a str, calls: &mut Vec<Call<'a>>) {
             calls.push(Call { name: text_of(function, text), through: Through::Name });
         }
         "scoped_identifier" => {
-            let (Some(path), Some(name)) =
-                (function.child_by_field_name("path"), function.child_by_field_name("name"))
-            else {
+            let (Some(path), Some(name)) = (function.field("path"), function.field("name")) else {
                 return;
             };
             let path = text_of(path, text);

@@ -6,7 +6,7 @@ use tree_sitter::Node;
 use super::flow::Rust;
 use crate::flow::{Block, Expression, Operation, Role, Span, Statement};
 use crate::languages::shapes::{behind, combine, first_part, gathered, name, parts, span};
-use crate::tree::child_of_kind;
+use crate::tree::{Fields, child_of_kind};
 
 impl Rust<'_, '_> {
     /// Write what a function does; where it gives something back, its last expression does.
@@ -119,32 +119,32 @@ impl Rust<'_, '_> {
     }
 
     fn variable(&mut self, node: Node<'_>) {
-        let Some(pattern) = node.child_by_field_name("pattern") else { return };
-        let value = node.child_by_field_name("value").map(|value| self.expression(value));
+        let Some(pattern) = node.field("pattern") else { return };
+        let value = node.field("value").map(|value| self.expression(value));
         let targets = self.captured(pattern);
         let operator = child_of_kind(node, &["="]).map_or_else(|| behind(pattern), span);
-        let declared = node.child_by_field_name("type").map(span);
+        let declared = node.field("type").map(span);
         match value {
             // `let _ = f();`
             Some(value) if targets.is_empty() => self.form.emit(Statement::Evaluate(value)),
             value => self.form.emit(Statement::Bind { targets, declared, operator, value }),
         }
-        if let Some(otherwise) = node.child_by_field_name("alternative") {
+        if let Some(otherwise) = node.field("alternative") {
             self.nested(Block::Branch, Vec::new(), otherwise);
         }
     }
 
     fn constant(&mut self, node: Node<'_>) {
-        let Some(named) = node.child_by_field_name("name") else { return };
-        let value = node.child_by_field_name("value").map(|value| self.expression(value));
+        let Some(named) = node.field("name") else { return };
+        let value = node.field("value").map(|value| self.expression(value));
         let operator = child_of_kind(node, &["="]).map_or_else(|| behind(named), span);
-        let declared = node.child_by_field_name("type").map(span);
+        let declared = node.field("type").map(span);
         self.form.bind_typed(name(named), declared, operator, value);
     }
 
     /// A function inside another: a value that has a name.
     fn inner_function(&mut self, node: Node<'_>) {
-        let Some(named) = node.child_by_field_name("name") else { return };
+        let Some(named) = node.field("name") else { return };
         let function = self.function(node, &[], Role::Plain);
         let value = function.map(|function| Expression::Lambda(Box::new(function)));
         let operator = child_of_kind(node, &["fn"]).map_or_else(|| behind(named), span);
@@ -161,10 +161,10 @@ impl Rust<'_, '_> {
         let mut next = Some(node);
         while let Some(node) = next.take() {
             let heads = self.heads(node, "condition");
-            if let Some(body) = node.child_by_field_name("consequence") {
+            if let Some(body) = node.field("consequence") {
                 self.nested(Block::Branch, heads, body);
             }
-            match node.child_by_field_name("alternative").and_then(first_part) {
+            match node.field("alternative").and_then(first_part) {
                 Some(other) if other.kind() == "if_expression" => next = Some(other),
                 Some(other) => self.nested(Block::Branch, Vec::new(), other),
                 None => {}
@@ -179,9 +179,9 @@ impl Rust<'_, '_> {
         let mut next = Some(node);
         while let Some(node) = next.take() {
             operands.append(&mut self.heads(node, "condition"));
-            let body = node.child_by_field_name("consequence");
+            let body = node.field("consequence");
             operands.extend(body.and_then(|body| self.branch_value(body)));
-            match node.child_by_field_name("alternative").and_then(first_part) {
+            match node.field("alternative").and_then(first_part) {
                 Some(other) if other.kind() == "if_expression" => next = Some(other),
                 Some(other) => operands.extend(self.branch_value(other)),
                 None => {}
@@ -229,7 +229,7 @@ impl Rust<'_, '_> {
         for arm in arms(node) {
             let outer = self.form.open();
             let heads = self.arm_head(arm, subject.clone());
-            match arm.child_by_field_name("value") {
+            match arm.field("value") {
                 Some(body) if body.kind() == "block" => self.block(body),
                 Some(body) => self.evaluate(body),
                 None => {}
@@ -249,7 +249,7 @@ impl Rust<'_, '_> {
         for arm in arms(node) {
             let guards = self.arm_head(arm, subject.clone());
             operands.extend(guards);
-            let body = arm.child_by_field_name("value");
+            let body = arm.field("value");
             operands.extend(body.and_then(|body| self.branch_value(body)));
         }
         combine(Operation::Choose, word, operands)
@@ -257,23 +257,23 @@ impl Rust<'_, '_> {
 
     /// Bind the names of an arm's pattern; what else decides is given back.
     fn arm_head(&mut self, arm: Node<'_>, subject: Option<Expression>) -> Vec<Expression> {
-        let Some(pattern) = arm.child_by_field_name("pattern") else { return Vec::new() };
+        let Some(pattern) = arm.field("pattern") else { return Vec::new() };
         let operator = child_of_kind(arm, &["=>"]).unwrap_or(arm);
         self.bind_pattern(pattern, span(operator), subject);
         self.heads(pattern, "condition")
     }
 
     pub(super) fn loop_over(&mut self, node: Node<'_>) {
-        let value = node.child_by_field_name("value").map(|value| self.expression(value));
+        let value = node.field("value").map(|value| self.expression(value));
         let word = child_of_kind(node, &["for"]).unwrap_or(node);
         let outer = self.form.open();
-        match node.child_by_field_name("pattern") {
+        match node.field("pattern") {
             Some(pattern) if !self.captured(pattern).is_empty() => {
                 self.bind_pattern(pattern, span(word), value);
             }
             _ => value.into_iter().for_each(|v| self.form.emit(Statement::Evaluate(v))),
         }
-        node.child_by_field_name("body").into_iter().for_each(|body| self.block(body));
+        node.field("body").into_iter().for_each(|body| self.block(body));
         let body = self.form.close(outer);
         self.form.emit(Statement::Nested { block: Block::Loop, heads: Vec::new(), body });
     }
@@ -281,15 +281,15 @@ impl Rust<'_, '_> {
     /// `while` and `loop`.
     pub(super) fn repeat(&mut self, node: Node<'_>) {
         let heads = self.heads(node, "condition");
-        if let Some(body) = node.child_by_field_name("body") {
+        if let Some(body) = node.field("body") {
             self.nested(Block::Loop, heads, body);
         }
     }
 
     /// `let Some(x) = y` as a condition.
     pub(super) fn let_condition(&mut self, node: Node<'_>) -> Option<Expression> {
-        let value = node.child_by_field_name("value").map(|value| self.expression(value))?;
-        let pattern = node.child_by_field_name("pattern")?;
+        let value = node.field("value").map(|value| self.expression(value))?;
+        let pattern = node.field("pattern")?;
         let word = child_of_kind(node, &["let"]).unwrap_or(node);
         self.bind_pattern(pattern, span(word), Some(value.clone()));
         Some(combine(Operation::Compare, span(word), vec![value]))
@@ -308,16 +308,16 @@ impl Rust<'_, '_> {
                 }
                 "scoped_identifier" | "macro_invocation" | "generic_pattern" => {}
                 "tuple_struct_pattern" | "struct_pattern" => {
-                    let kind = node.child_by_field_name("type");
+                    let kind = node.field("type");
                     let inner = parts(node).into_iter().rev();
                     waiting.extend(inner.filter(|part| Some(*part) != kind));
                 }
                 "field_pattern" => {
-                    let inner = node.child_by_field_name("pattern");
-                    waiting.extend(inner.or_else(|| node.child_by_field_name("name")));
+                    let inner = node.field("pattern");
+                    waiting.extend(inner.or_else(|| node.field("name")));
                 }
                 "match_pattern" => {
-                    let condition = node.child_by_field_name("condition");
+                    let condition = node.field("condition");
                     let inner = parts(node).into_iter().rev();
                     waiting.extend(inner.filter(|part| Some(*part) != condition));
                 }
@@ -369,6 +369,6 @@ pub(super) fn block_of<'n>(node: Node<'n>) -> Node<'n> {
 }
 
 fn arms<'n>(node: Node<'n>) -> impl Iterator<Item = Node<'n>> {
-    let arms = node.child_by_field_name("body").into_iter().flat_map(parts);
+    let arms = node.field("body").into_iter().flat_map(parts);
     arms.filter(|arm| arm.kind() == "match_arm")
 }

@@ -49,6 +49,7 @@ impl BySource {
         let decision = Decision::by_threshold(&model, ThresholdChoice::Balanced);
         let reader = TestReader::new(&project, &found.tests);
         let said = predictor::predict(&source, &model, &reader, &decision, Detail::OfSuspects);
+        project.save();
         let places = source_tests::places_of(suite, &found.tests);
         let probabilities: Vec<Option<f64>> =
             places.iter().map(|place| place.map(|at| said.tests[at].probability)).collect();
