@@ -168,7 +168,9 @@ final class Worker {
                     report.failed(execution, Phase.CALL, cause);
                 }
             }
-            if (!isRunning && unended.isEmpty()) {
+            boolean hasEnded = unended.size() < executions.size();
+            if (!isRunning && hasEnded) {
+                // It broke while it dealt with the latest one; those after it have their own try.
                 report.tearDownFailed(cause);
             } else if (!isRunning) {
                 report.setUpFailed(unended, cause);

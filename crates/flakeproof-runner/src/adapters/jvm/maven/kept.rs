@@ -1,8 +1,8 @@
 //! A build that need not be done again: nothing has changed that it reads or that it made.
 //!
 //! Maven takes seconds to find that out. Here it is known from the files alone, by what the system
-//! tells of their last change, which nobody can set: all files of the project, what lies on the class
-//! path, the settings and the POMs above. That is enough only for goals that depend on nothing else, and
+//! tells of their last change, which nobody can set: all files of the project, the jars on the class path,
+//! the settings and the POMs above; and by the content of what was built. That is enough only for goals that depend on nothing else, and
 //! for dependencies that never change; in any doubt Maven builds.
 
 use std::collections::BTreeMap;
@@ -277,34 +277,15 @@ impl Seen {
     /// All files below a folder, but what builds make.
     fn sources_below(&mut self, folder: &Path) -> Option<()> {
         let is_module = folder.join("pom.xml").is_file();
-        let is_skipped = |name: &str| SKIPPED.contains(&name) || is_module && name == "target";
-        self.below(folder, &is_skipped, &mut |seen, path| seen.sources_below(path))
-    }
-
-    /// All files below a folder, which need not be there.
-    fn all_below(&mut self, folder: &Path) -> Option<()> {
-        if !folder.is_dir() {
-            self.take(folder, "");
-            return Some(());
-        }
-        self.below(folder, &|_| false, &mut |seen, path| seen.all_below(path))
-    }
-
-    fn below(
-        &mut self,
-        folder: &Path,
-        is_skipped: &dyn Fn(&str) -> bool,
-        go_on: &mut dyn FnMut(&mut Self, &Path) -> Option<()>,
-    ) -> Option<()> {
         let entries = std::fs::read_dir(folder).ok()?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         paths.sort_unstable();
         for path in paths {
-            let name = path.file_name()?.to_str()?.to_owned();
+            let name = path.file_name()?.to_str()?;
             let metadata = std::fs::symlink_metadata(&path).ok()?;
             if metadata.is_dir() {
-                if !is_skipped(&name) {
-                    go_on(self, &path)?;
+                if !SKIPPED.contains(&name) && !(is_module && name == "target") {
+                    self.sources_below(&path)?;
                 }
                 continue;
             }
@@ -316,6 +297,27 @@ impl Seen {
             self.take(&path, &witness_of(&metadata)?);
             if name == "pom.xml" && !is_plain(&std::fs::read_to_string(&path).ok()?) {
                 return None;
+            }
+            (self.files <= MOST_FILES).then_some(())?;
+        }
+        Some(())
+    }
+
+    /// All files below a folder, which need not be there, by their content: a build may write anew what
+    /// is there.
+    fn all_below(&mut self, folder: &Path) -> Option<()> {
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            self.take(folder, "");
+            return Some(());
+        };
+        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        paths.sort_unstable();
+        for path in paths {
+            match path.is_dir() {
+                true => self.all_below(&path)?,
+                false => {
+                    self.take(&path, blake3::hash(&std::fs::read(&path).ok()?).to_hex().as_str());
+                }
             }
             (self.files <= MOST_FILES).then_some(())?;
         }
