@@ -284,7 +284,8 @@ impl Seen {
             let name = path.file_name()?.to_str()?;
             let metadata = std::fs::symlink_metadata(&path).ok()?;
             if metadata.is_dir() {
-                if !SKIPPED.contains(&name) && !(is_module && name == "target") {
+                let is_made = is_module && name == "target";
+                if !is_made && !SKIPPED.contains(&name) {
                     self.sources_below(&path)?;
                 }
                 continue;
