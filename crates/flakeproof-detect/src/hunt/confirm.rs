@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use flakeproof_core::{Decision, FlakyKind, Isolation, Tally};
+use flakeproof_core::{Decision, FlakyKind, Isolation, Tally, TestId};
 use flakeproof_runner::Likeness;
 
 use super::Hunt;
@@ -124,14 +124,9 @@ impl Hunt<'_, '_> {
         let is_victim = known.kind == Some(FlakyKind::Victim);
         let sets = if is_victim { &known.polluters } else { &known.setters }.clone();
         let wanted = if is_victim { Decision::High } else { Decision::Low };
-        let positions = sets.iter().map(|ids| {
-            let set: Option<Vec<u32>> = ids.iter().map(|it| self.scheduler.position(it)).collect();
-            set.unwrap_or_default()
-        });
-        let positions: Vec<Vec<u32>> = positions.collect();
+        let positions = self.positions_of(&sets);
         let first = self.first_influence.get(&test).cloned();
-        let further: Vec<Vec<u32>> =
-            positions.iter().filter(|set| first.as_ref() != Some(*set)).cloned().collect();
+        let further = self.further_sets(test);
         let shown = self.shown(test, &further, wanted)?;
         let is_shown = |set: &Vec<u32>| first.as_ref() == Some(set) || shown.contains(set);
         let kept = sets.into_iter().zip(&positions).filter(|(_, set)| is_shown(set));
@@ -139,6 +134,27 @@ impl Hunt<'_, '_> {
         let known = self.ledger.test_mut(test);
         *(if is_victim { &mut known.polluters } else { &mut known.setters }) = kept;
         Ok(())
+    }
+
+    /// The polluters or state-setters of a test besides the first, where forked environments only guess.
+    fn further_sets(&self, test: u32) -> Vec<Vec<u32>> {
+        let known = self.ledger.test(test);
+        let sets = match known.kind {
+            _ if !self.is_guessing() => return Vec::new(),
+            Some(FlakyKind::Victim) => &known.polluters,
+            Some(FlakyKind::Brittle | FlakyKind::Nod | FlakyKind::Id) | None => &known.setters,
+        };
+        let mut sets = self.positions_of(sets);
+        sets.retain(|set| self.first_influence.get(&test) != Some(set));
+        sets
+    }
+
+    fn positions_of(&self, sets: &[Vec<TestId>]) -> Vec<Vec<u32>> {
+        let positions = sets.iter().map(|ids| {
+            let set: Option<Vec<u32>> = ids.iter().map(|it| self.scheduler.position(it)).collect();
+            set.unwrap_or_default()
+        });
+        positions.collect()
     }
 
     /// Those of some beginnings after which new processes show an outcome of a test. Some start at the
@@ -224,8 +240,13 @@ impl Hunt<'_, '_> {
         let trial = |order: &[u32]| {
             Trial::order(format!("confirm/{test}/1"), order.to_vec(), Isolation::Spawn)
         };
+        // Of further sets, as many as start at the same time: they are known then when they are asked about.
+        let further = self.further_sets(test).into_iter().take(AT_ONCE - 2);
+        let orders = [failing.to_vec(), passing.to_vec()].into_iter();
+        let orders = orders.chain(further.map(|set| set.into_iter().chain([test]).collect()));
+        let trials: Vec<Trial> = orders.map(|order| trial(&order)).collect();
         let mut seen = Vec::new();
-        self.scheduler.in_turns(vec![trial(failing), trial(passing)], &mut |_, record| {
+        self.scheduler.in_turns(trials, &mut |_, record| {
             seen.push(last_failed(record));
             ControlFlow::Continue(())
         })?;

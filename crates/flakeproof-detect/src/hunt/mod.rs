@@ -70,6 +70,7 @@ pub fn hunt(
         adapter,
         tests: &tests,
         jobs: if workplace.tidy.is_some() || workplace.crew.is_some() { 1 } else { jobs },
+        most_at_once: side_by_side::environments_that_fit(adapter, settings.most_at_once).0,
         budget: settings.budget,
         workplace,
         cancel,

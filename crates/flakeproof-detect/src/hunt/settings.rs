@@ -29,6 +29,9 @@ pub struct HuntSettings {
     pub recheck: f64,
     /// Environments side by side.
     pub jobs: usize,
+    /// Environments side by side where they are only nearly fresh, so that what they show is looked at again
+    /// alone, and would take long one after the other.
+    pub most_at_once: usize,
     /// How fresh environments are made.
     pub isolation: Isolation,
     /// How long to go on.
@@ -55,6 +58,7 @@ impl Default for HuntSettings {
             max_reruns: 20,
             recheck: 0.2,
             jobs: 1,
+            most_at_once: 1,
             isolation: Isolation::Fork,
             budget: None,
             polluters: PolluterSearch::Pairs,

@@ -20,7 +20,7 @@ use flakeproof_core::{
     Decision, Failure, HuntCost, Isolation, Outcome, PASSING_RATE, SequentialTest, Tally, TestId,
     TrialRecord,
 };
-use flakeproof_runner::{Adapter, Cancel, Error, Orders, Result};
+use flakeproof_runner::{Adapter, Cancel, Error, Likeness, Orders, Result};
 
 use super::crew;
 use super::settings::{HuntEvent, HuntStage, Journal, Workplace};
@@ -40,12 +40,16 @@ const FAILS: f64 = 0.8;
 const ERROR: f64 = 0.02;
 /// So often a trial is repeated at most; then the likelier rate is taken.
 const MOST_REPETITIONS: u32 = 12;
+/// What takes so many seconds is worth the start of further processes.
+const LONG: f64 = 6.0;
 
 /// Where trials are run, and what they cost so far.
 pub(crate) struct TrialScheduler<'a, 'j> {
     pub(crate) adapter: &'a dyn Adapter,
     pub(super) tests: &'a [TestId],
     pub(super) jobs: usize,
+    /// As many may run beside each other where nobody said how many, and they are only nearly fresh.
+    pub(super) most_at_once: usize,
     pub(super) budget: Option<Duration>,
     pub(super) workplace: Workplace<'a>,
     pub(super) cancel: &'a Cancel,
@@ -162,6 +166,38 @@ impl TrialScheduler<'_, '_> {
     pub(crate) fn fits(&self, seconds: f64) -> bool {
         let end = (self.workplace.clock)() + Duration::from_secs_f64(seconds.max(0.0));
         self.budget.is_none_or(|budget| end <= budget)
+    }
+
+    /// The time that has passed.
+    pub(crate) fn now(&self) -> Duration {
+        (self.workplace.clock)()
+    }
+
+    /// As many environments as may run beside each other, if those are more than usual. Only those that
+    /// guess may: what is found is confirmed alone.
+    pub(crate) fn most_at_once(&self) -> Option<usize> {
+        let is_nearly_fresh = self.isolation == Isolation::Fork
+            && self.adapter.can().likeness == Likeness::Nearly
+            && self.workplace.tidy.is_none()
+            && self.workplace.crew.is_none();
+        Some(self.most_at_once).filter(|most| is_nearly_fresh && *most > self.jobs)
+    }
+
+    /// The same, if something takes so many seconds one after the other that it is worth further processes.
+    pub(crate) fn at_once_for(&self, seconds: f64) -> Option<usize> {
+        self.most_at_once().filter(|_| seconds > LONG)
+    }
+
+    /// Do something with so many environments beside each other.
+    pub(crate) fn beside_each_other<T>(
+        &mut self,
+        at_once: usize,
+        what: impl FnOnce(&mut Self) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let jobs = std::mem::replace(&mut self.jobs, at_once);
+        let done = what(self);
+        self.jobs = jobs;
+        done
     }
 
     /// Run trials and give each with what happened, in order, until somebody has seen enough.

@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use flakeproof_core::{LeftBehind, LeftKind, State, TestId};
+use flakeproof_core::{Isolation, LeftBehind, LeftKind, State, TestId};
 use flakeproof_runner::{Error, Probe, Result, Then};
 
 use super::polluters::fails_after;
@@ -63,6 +63,7 @@ pub(crate) fn nearest_cleaners(
     most: usize,
 ) -> Result<Vec<u32>, Stop> {
     let mut groups: Vec<&[u32]> = candidates.chunks(GROUP).collect();
+    try_at_once(scheduler, polluters, victim, &groups)?;
     groups.reverse();
     let mut found = Vec::new();
     while found.len() < most
@@ -86,15 +87,44 @@ pub(crate) fn nearest_cleaners(
     Ok(found)
 }
 
+/// Try groups beside each other, where that takes long: they are known then when it is their turn.
+#[expect(clippy::cast_precision_loss, reason = "there are at most some hundred groups")]
+fn try_at_once(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    polluters: &[u32],
+    victim: u32,
+    groups: &[&[u32]],
+) -> Result<(), Stop> {
+    let Some((first, rest)) = groups.split_first() else { return Ok(()) };
+    if scheduler.most_at_once().is_none() {
+        return Ok(());
+    }
+    let before = |group: &[u32]| polluters.iter().chain(group).copied().collect::<Vec<u32>>();
+    let begin = scheduler.now();
+    fails_once_after(scheduler, &before(first), victim)?;
+    let each = scheduler.now().saturating_sub(begin).as_secs_f64();
+    let Some(at_once) = scheduler.at_once_for(each * rest.len() as f64) else {
+        return Ok(());
+    };
+    let isolation = scheduler.isolation();
+    let trials = rest.iter().map(|group| once_after(&before(group), victim, isolation));
+    scheduler.beside_each_other(at_once, |scheduler| {
+        scheduler.each(trials, &mut |_, _| ControlFlow::Continue(()))
+    })
+}
+
+fn once_after(before: &[u32], test: u32, isolation: Isolation) -> Trial {
+    let steps = vec![Step::Run(before.to_vec()), Step::Branch(vec![test])];
+    Trial { name: "clean".into(), steps, isolation, until: Until::Done, shuffle: None }
+}
+
 /// Whether a test fails after others, seen once; `None` if it did not come to that.
 fn fails_once_after(
     scheduler: &mut TrialScheduler<'_, '_>,
     before: &[u32],
     test: u32,
 ) -> Result<Option<bool>, Stop> {
-    let (isolation, until) = (scheduler.isolation(), Until::Done);
-    let steps = vec![Step::Run(before.to_vec()), Step::Branch(vec![test])];
-    let trial = Trial { name: "clean".into(), steps, isolation, until, shuffle: None };
+    let trial = once_after(before, test, scheduler.isolation());
     let mut has_failed = None;
     scheduler.one_by_one(std::iter::once(trial), &mut |_, record| {
         has_failed = last_failed(record);

@@ -329,23 +329,82 @@ pub(crate) struct PairOutcome {
     pub(crate) has_failed: bool,
 }
 
+/// So many candidates tell what one takes.
+const TIMED_FIRST: usize = 6;
+
 /// Run every target after every candidate that is to be tried before it; give those pairs in which it
 /// does not do as expected.
+///
+/// Where nearly fresh environments take long, they run beside each other. Files and ports that tests share
+/// make some of them fail then, so every surprise is looked at again alone; if one was none, all pairs are
+/// tried one after the other.
+#[expect(clippy::cast_precision_loss, reason = "a suite has fewer tests than that")]
 pub(crate) fn surprising_pairs(
     scheduler: &mut TrialScheduler<'_, '_>,
     candidates: &[u32],
     targets: &[(u32, bool)],
     is_tried: &dyn Fn(u32, u32) -> bool,
 ) -> Result<Vec<PairOutcome>, Stop> {
+    let mut seconds = Vec::new();
+    let mut find = |name: &str, scheduler: &mut TrialScheduler<'_, '_>, candidates: &[u32]| {
+        pairs_named(name, scheduler, candidates, targets, is_tried, &mut seconds)
+    };
+    if scheduler.most_at_once().is_none() {
+        return find("pairs", scheduler, candidates);
+    }
+    let (timed, rest) = candidates.split_at(TIMED_FIRST.min(candidates.len()));
+    let mut found = find("pairs", scheduler, timed)?;
+    // The shortest: on a busy machine the others wait for it, and further processes would wait as well.
+    let each = seconds.iter().copied().min_by(f64::total_cmp).unwrap_or_default();
+    let mut find = |name: &str, scheduler: &mut TrialScheduler<'_, '_>| {
+        pairs_named(name, scheduler, rest, targets, is_tried, &mut seconds)
+    };
+    let mut further = match scheduler.at_once_for(each * rest.len() as f64) {
+        None => find("pairs", scheduler)?,
+        Some(at_once) => {
+            let pairs =
+                scheduler.beside_each_other(at_once, |scheduler| find("pairs", scheduler))?;
+            match are_disturbed(scheduler, &pairs)? {
+                true => find("pairs apart", scheduler)?,
+                false => pairs,
+            }
+        }
+    };
+    found.append(&mut further);
+    Ok(found)
+}
+
+/// Whether one of some pairs does something else when nothing runs beside it.
+fn are_disturbed(
+    scheduler: &mut TrialScheduler<'_, '_>,
+    pairs: &[PairOutcome],
+) -> Result<bool, Stop> {
+    for pair in pairs {
+        if fails_after(scheduler, &[pair.first], pair.second)? != pair.has_failed {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn pairs_named(
+    name: &str,
+    scheduler: &mut TrialScheduler<'_, '_>,
+    candidates: &[u32],
+    targets: &[(u32, bool)],
+    is_tried: &dyn Fn(u32, u32) -> bool,
+    seconds: &mut Vec<f64>,
+) -> Result<Vec<PairOutcome>, Stop> {
     let isolation = scheduler.isolation();
     let expected: HashMap<u32, bool> = targets.iter().copied().collect();
     let trials = candidates.iter().filter_map(|first| {
         let others = targets.iter().map(|(target, _)| *target).filter(|target| target != first);
         let tried: Vec<u32> = others.filter(|target| is_tried(*first, *target)).collect();
-        (!tried.is_empty()).then(|| trial_after(*first, &tried, isolation))
+        (!tried.is_empty()).then(|| trial_after(name, *first, &tried, isolation))
     });
     let mut found = Vec::new();
     scheduler.each(trials, &mut |trial, record| {
+        seconds.push(record.duration.as_secs_f64());
         let Some(Step::Run(before)) = trial.steps.first() else {
             return ControlFlow::Continue(());
         };
@@ -363,10 +422,10 @@ pub(crate) fn surprising_pairs(
     Ok(found)
 }
 
-fn trial_after(first: u32, targets: &[u32], isolation: Isolation) -> Trial {
+fn trial_after(name: &str, first: u32, targets: &[u32], isolation: Isolation) -> Trial {
     let mut steps = vec![Step::Run(vec![first])];
     steps.extend(targets.iter().map(|target| Step::Branch(vec![*target])));
-    Trial { name: "pairs".into(), steps, isolation, until: Until::Done, shuffle: None }
+    Trial { name: name.into(), steps, isolation, until: Until::Done, shuffle: None }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use flakeproof_core::{FlakyKind, Isolation, Seed, TestId};
 use flakeproof_detect::hunt::HuntSettings;
 use flakeproof_testkit::scripted::{Moment, suite};
 
-use crate::hunting::{hunted, of, settings};
+use crate::hunting::{hunted, hunted_slowly, of, settings};
 
 const TESTS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
@@ -55,6 +55,28 @@ fn one_victim_has_all_its_polluters_after_each_pair_once() {
     // Every other test before it, and a few to decide; no walk, and no cleaner is looked for one by one.
     let tries = suite.runs_of("t50").len();
     assert!((99..140).contains(&tries), "{tries} tries");
+}
+
+#[test]
+fn pairs_that_take_long_run_beside_each_other_and_are_tried_again_if_that_disturbs_them() {
+    let names: Vec<String> = (0..100).map(|number| format!("t{number:02}")).collect();
+    let hunted_with = |disturbed: std::ops::Range<u32>| {
+        let suite =
+            suite(names.iter().map(String::as_str)).forks_nearly().fails_if("t50", move |moment| {
+                let is_polluted = ran(moment, "t03") || ran(moment, "t98");
+                is_polluted || disturbed.contains(&moment.times)
+            });
+        let victim = Some(TestId::from("t50"));
+        let settings = HuntSettings { victim, most_at_once: 4, ..settings() };
+        let found = hunted_slowly(&suite, &settings);
+        let polluters = [vec![TestId::from("t03")], vec![TestId::from("t98")]];
+        assert_eq!(of(&found, "t50").polluters, polluters);
+        suite.runs_of("t50").len()
+    };
+    let tries = hunted_with(0..0);
+    assert!((99..160).contains(&tries), "{tries} tries");
+    let tries = hunted_with(40..44);
+    assert!((190..260).contains(&tries), "{tries} tries");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use flakeproof_core::{HuntedTest, Seed, TestId, TrialRecord};
@@ -14,6 +15,9 @@ use flakeproof_testkit::scripted::Scripted;
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) trials: RefCell<BTreeMap<String, TrialRecord>>,
+    /// The time, in seconds, and what passes between two looks at it.
+    pub(crate) ticks: AtomicU64,
+    pub(crate) tick: u64,
 }
 
 /// Settings that keep tests short.
@@ -43,8 +47,16 @@ pub(crate) fn session(
     };
     let mut journal = Journal { recall: &recall, keep: &mut keep };
     let found = suite.discover()?;
-    let workplace = Workplace { clock: &|| Duration::ZERO, tidy: None, crew: None };
+    let (ticks, tick) = (&kept.ticks, kept.tick);
+    let clock = || Duration::from_secs(ticks.fetch_add(tick, Ordering::Relaxed));
+    let workplace = Workplace { clock: &clock, tidy: None, crew: None };
     hunt(suite, &found, settings, &mut journal, workplace, cancel, &mut |_| {})
+}
+
+/// Hunt to the end, with every trial taking a second at least.
+pub(crate) fn hunted_slowly(suite: &Scripted, settings: &HuntSettings) -> Hunted {
+    let kept = Kept { tick: 1, ..Kept::default() };
+    session(suite, settings, &kept, &Cancel::never(), &mut |_| {}).expect("a hunt")
 }
 
 /// Cut a hunt off after so many trials of this session.

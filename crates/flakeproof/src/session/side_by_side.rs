@@ -3,6 +3,9 @@
 use flakeproof_core::{Notice, Shard, Surroundings};
 use flakeproof_runner::{Adapter, Workers};
 
+/// More do not make a search much faster, and take memory.
+const MOST_AT_ONCE: usize = 6;
+
 /// How many environments run side by side: what `-j` says, else as many as the user's command asks
 /// its runner to start processes; and what the reader should know about it.
 pub(crate) fn jobs(given: Option<usize>, adapter: &dyn Adapter) -> (usize, Option<Notice>) {
@@ -10,6 +13,12 @@ pub(crate) fn jobs(given: Option<usize>, adapter: &dyn Adapter) -> (usize, Optio
         Some(workers) => shared_among(given, &workers),
         None => (given.unwrap_or(1), None),
     }
+}
+
+/// How many environments may run side by side where nobody says it and nothing rests on one alone: tests
+/// often wait, so some more than there are cores.
+pub(crate) fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (2 * cores.get()).min(MOST_AT_ONCE))
 }
 
 fn shared_among(given: Option<usize>, workers: &Workers) -> (usize, Option<Notice>) {

@@ -7,6 +7,7 @@ use crate::claims::Claim;
 use crate::scene::{JUNIT4, JUPITER, MavenProject, Pom, TESTNG, run, told};
 
 pub(crate) const CLAIMS: &[Claim] = claims![
+    a_build_that_is_up_to_date_is_not_started_again,
     what_surefire_is_told_reaches_the_tests,
     a_surefire_that_listens_on_a_port_is_answered_there,
     tests_named_on_the_command_line_are_the_suite,
@@ -191,4 +192,16 @@ fn gradle_tells_as_much_as_maven() {
     }
     let command = scene.adapter.command_for(&scene.id("#line"));
     assert_eq!(command, "gradle -q test --tests acme.SeesTest.line");
+}
+
+fn a_build_that_is_up_to_date_is_not_started_again() {
+    let project = MavenProject::new(Pom::default()).test("ATest", "@Test public void passes() { }");
+    assert!(project.is_built(), "nobody has built it yet");
+    assert!(!project.is_built());
+    let project = project.file("src/main/resources/new.txt", "new");
+    assert!(project.is_built(), "a resource is new");
+    assert!(!project.is_built());
+    let tests = project.path().join("target/test-classes");
+    std::fs::remove_dir_all(tests).expect("removed");
+    assert!(project.is_built(), "what was built is gone");
 }

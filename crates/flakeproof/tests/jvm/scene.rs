@@ -138,6 +138,13 @@ impl MavenProject {
         }
     }
 
+    /// Whether Maven is started to collect the tests.
+    pub(crate) fn is_built(&self) -> bool {
+        let adapter = self.adapter(&MAVEN);
+        adapter.discover().expect("it is collected");
+        !adapter.output().is_empty()
+    }
+
     /// Collect it with Maven.
     pub(crate) fn collect(self, arguments: &[&str]) -> Scene {
         self.collect_by(&[&MAVEN, arguments].concat())

@@ -18,6 +18,7 @@ pub(crate) const CLAIMS: &[Claim] = claims![
     what_a_polluter_leaves_behind_is_named,
     a_property_that_is_read_at_the_start_keeps_jvms_new_and_is_named,
     a_new_jvm_is_neither_copied_nor_looked_into,
+    a_test_that_leaves_no_memory_for_classes_fails_and_is_no_fault_of_ours,
 ];
 
 /// Tests that fail if another environment ran before them in a JVM that nobody has cleaned.
@@ -259,4 +260,39 @@ fn a_new_jvm_is_neither_copied_nor_looked_into() {
     assert!(matches!(environment.look(), Err(Error::NotPossible { .. })));
     let unknown = environment.expect(&["acme.ATest#gone".into()], Then::End);
     assert!(matches!(unknown, Err(Error::UnknownTest { .. })));
+}
+
+fn a_test_that_leaves_no_memory_for_classes_fails_and_is_no_fault_of_ours() {
+    let argument = "<argLine>-XX:MaxMetaspaceSize=32m</argLine>";
+    let scene = MavenProject::new(Pom { configuration: argument, ..Pom::default() })
+        .test(
+            "ATest",
+            "static final java.util.List<Class<?>> KEPT = new java.util.ArrayList<>();
+             static class Copies extends ClassLoader {
+                 Class<?> copy(byte[] bytes) { return defineClass(null, bytes, 0, bytes.length); }
+             }
+             @Test public void exhausts() throws Exception {
+                 java.io.InputStream in = Copies.class.getResourceAsStream(\"ATest$Copies.class\");
+                 byte[] bytes = in.readAllBytes();
+                 while (true) { KEPT.add(new Copies().copy(bytes)); }
+             }
+             @Test public void passes() { }",
+        )
+        .collect(&[]);
+    let order = [scene.id("#exhausts"), scene.id("#passes")];
+    for how in [Isolation::Spawn, Isolation::Fork, Isolation::Fork] {
+        let mut environment = scene.open(how);
+        environment.expect(&order, Then::End).expect("expects");
+        let execution = environment.run(&order[0], Probe::attempt(1)).expect("an outcome");
+        assert!(execution.outcome.is_failure(), "{}", told(&execution));
+        // Whether a JVM without memory can run another test is its own affair.
+        match environment.run(&order[1], Probe::attempt(1)) {
+            Ok(_) | Err(Error::EnvironmentLost { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+        let _ = environment.close();
+    }
+    let mut environment = scene.open(Isolation::Spawn);
+    let alone = run(&mut *environment, &order[1..]).expect("runs");
+    assert_eq!(alone.iter().map(told).collect::<Vec<_>>(), ["passes passed"]);
 }

@@ -30,6 +30,7 @@ public final class Main {
             String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
             Settings settings = new Settings(Json.object(Json.parse(text)));
             Drivers drivers = Drivers.load(settings);
+            Rehearsal.tellAFailure();
             hello(link, arguments, drivers.describe());
             if (drivers.trouble() != null) {
                 link.trouble(drivers.trouble());
@@ -40,10 +41,21 @@ public final class Main {
             } else {
                 new Worker(link, output, settings, drivers, null).obey();
             }
+        } catch (OutOfMemoryError none) {
+            endWithoutMemory();
         } catch (Throwable fault) {
             link.trouble(Failures.text(fault));
         }
         System.exit(0);
+    }
+
+    /** Ends the JVM because tests left no memory to go on with: that is a crash of theirs, no fault here. */
+    static void endWithoutMemory() {
+        try {
+            System.err.println("The tests have left no memory in this JVM.");
+        } finally {
+            Runtime.getRuntime().halt(3);
+        }
     }
 
     private static void hello(Link link, String[] arguments, String framework) {

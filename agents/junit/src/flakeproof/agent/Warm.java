@@ -40,6 +40,9 @@ final class Warm {
             Link link, Output output, Settings settings, Supplier<Map<String, Object>> look) {
         try {
             return new Worker(link, output, settings, Drivers.load(settings), look).obey();
+        } catch (OutOfMemoryError none) {
+            Main.endWithoutMemory();
+            return false;
         } catch (Throwable fault) {
             link.trouble(Failures.text(fault));
             return false;

@@ -140,7 +140,7 @@ final class Worker {
         List<Execution> waiting = new ArrayList<>(executions);
         while (!waiting.isEmpty()) {
             attempt(waiting, report);
-            waiting.removeIf(Execution::hasEnded);
+            waiting = unended(waiting);
         }
         report.settle(executions);
         return report.hasFailed();
@@ -160,17 +160,33 @@ final class Worker {
             }
             report.settle(executions);
         } catch (Throwable cause) {
-            List<Execution> unended = new ArrayList<>(executions);
-            unended.removeIf(Execution::hasEnded);
-            List<Execution> running = new ArrayList<>(unended);
-            running.removeIf(execution -> !execution.hasStarted());
-            running.forEach(execution -> report.failed(execution, Phase.CALL, cause));
-            if (running.isEmpty() && unended.isEmpty()) {
+            List<Execution> unended = unended(executions);
+            boolean isRunning = false;
+            for (Execution execution : unended) {
+                if (execution.hasStarted()) {
+                    isRunning = true;
+                    report.failed(execution, Phase.CALL, cause);
+                }
+            }
+            boolean hasEnded = unended.size() < executions.size();
+            if (!isRunning && hasEnded) {
+                // It broke while it dealt with the latest one; those after it have their own try.
                 report.tearDownFailed(cause);
-            } else if (running.isEmpty()) {
+            } else if (!isRunning) {
                 report.setUpFailed(unended, cause);
             }
         }
+    }
+
+    /** Those that have not ended. A loop: for a lambda expression a test may have left no memory. */
+    private static List<Execution> unended(List<Execution> executions) {
+        List<Execution> unended = new ArrayList<>();
+        for (Execution execution : executions) {
+            if (!execution.hasEnded()) {
+                unended.add(execution);
+            }
+        }
+        return unended;
     }
 
     private void pause() {

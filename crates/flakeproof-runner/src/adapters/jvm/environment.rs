@@ -196,9 +196,25 @@ impl JvmEnvironment {
             Isolation::Fork | Isolation::Spawn | Isolation::Same => {
                 let (shuffle, features) = (self.shuffling.as_ref(), probe.features);
                 let purpose = Purpose::One { granularity, attempt, shuffle, features };
-                Jvm::start(&self.session, module, purpose)
+                match purpose.is_plain() {
+                    true => self.plain_jvm(module),
+                    false => Jvm::start(&self.session, module, purpose),
+                }
             }
         }
+    }
+
+    /// A new JVM in which nothing is measured; one may have started already.
+    fn plain_jvm(&self, number: usize) -> Result<Jvm> {
+        let module = self.session.module(number)?;
+        let jvm = match module.spare.take(&self.session) {
+            Some(jvm) => jvm,
+            None => Jvm::start(&self.session, number, Purpose::PLAIN)?,
+        };
+        if module.warmth.needs_another_new_one() {
+            module.spare.start(&self.session, number, || Purpose::PLAIN);
+        }
+        Ok(jvm)
     }
 
     /// End a JVM, or keep it for another environment.

@@ -37,7 +37,7 @@ pub(super) fn build(session: &JvmSession) -> Result<Built> {
     if modules.is_empty() {
         return Err(nothing_to_run(&session.request.command));
     }
-    Ok(Built { modules, left_out: Vec::new() })
+    Ok(Built { modules, ..Built::default() })
 }
 
 /// What is added to the user's command.

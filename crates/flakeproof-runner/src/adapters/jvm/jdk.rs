@@ -54,25 +54,46 @@ impl Jdk {
         Self { feature: feature_of(version), version: version.to_owned(), home: PathBuf::new() }
     }
 
-    /// Its compiler.
-    pub(super) fn javac(&self) -> Result<PathBuf> {
+    /// The command of a compiler for it: its own, or that of a newer JDK, which knows what it has.
+    pub(super) fn compiler(&self) -> Result<Vec<String>> {
+        let text = |javac: PathBuf| javac.to_string_lossy().into_owned();
         let javac = self.home.join("bin/javac");
         if javac.is_file() {
-            return Ok(javac);
+            return Ok(vec![text(javac)]);
+        }
+        if let Some(other) = self.another() {
+            let version = self.feature.to_string();
+            return Ok(vec![text(other.home.join("bin/javac")), "--release".to_owned(), version]);
         }
         Err(Error::Explained {
             blame: Blame::Usage,
             what: format!("there is no Java compiler in {}", self.home.display()),
-            next: "run the build on a JDK, not on a runtime alone: install one and point \
-                   JAVA_HOME to it"
-                .into(),
+            next: format!(
+                "run the build on a JDK, not on a runtime alone; or point JAVA_HOME to a JDK {} or \
+                 newer, or put it on the path",
+                self.feature
+            ),
             details: String::new(),
         })
     }
 
     /// What makes jars, if it is there.
     pub(super) fn jar_tool(&self) -> Option<PathBuf> {
-        Some(self.home.join("bin/jar")).filter(|tool| tool.is_file())
+        let own = Some(self.home.join("bin/jar")).filter(|tool| tool.is_file());
+        own.or_else(|| Some(self.another()?.home.join("bin/jar")).filter(|tool| tool.is_file()))
+    }
+
+    /// A JDK with a compiler that can compile for this one.
+    fn another(&self) -> Option<Self> {
+        let named = std::env::var_os("JAVA_HOME").map(|home| PathBuf::from(home).join("bin/javac"));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let on_path = std::env::split_paths(&path).map(|folder| folder.join("javac"));
+        let all = named.into_iter().chain(on_path).filter(|javac| javac.is_file());
+        let mut found = all.map(|javac| Self::inspect(&javac));
+        found.find(|jdk| {
+            let can_release = jdk.feature >= 9 && self.feature >= 8;
+            can_release && jdk.feature >= self.feature && jdk.home.join("bin/javac").is_file()
+        })
     }
 
     /// Whether what classes are loaded can be written to a file.

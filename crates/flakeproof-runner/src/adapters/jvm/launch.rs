@@ -10,6 +10,7 @@ use crossbeam_channel::{Receiver, after, never, select};
 use flakeproof_core::Surroundings;
 
 use super::JvmSession;
+use super::ahead::Ahead;
 use super::jdk::{self, Jdk};
 use super::project::{Module, Project};
 use super::selection::Selection;
@@ -72,6 +73,19 @@ impl Purpose<'_> {
         shuffle: None,
         features: Measuring::Off,
     };
+
+    /// Whether it is that.
+    pub(super) fn is_plain(&self) -> bool {
+        matches!(
+            self,
+            Self::One {
+                granularity: Granularity::Off,
+                attempt: 1,
+                shuffle: None,
+                features: Measuring::Off
+            }
+        )
+    }
 }
 
 /// Start a JVM for a module. An archive of classes that does not suit it does no harm.
@@ -323,6 +337,8 @@ pub(super) struct ReadyModule {
     pub(super) frameworks: Frameworks,
     /// What is known about its warm JVMs.
     pub(super) warmth: Warmth,
+    /// A new JVM that starts before it is asked for.
+    pub(super) spare: Ahead,
     can_archive: bool,
     /// An archive of classes, with which a JVM starts faster.
     archive: Mutex<Option<PathBuf>>,
@@ -346,6 +362,7 @@ impl ReadyModule {
             jdk,
             worker,
             can_archive,
+            spare: Ahead::default(),
             archive: Mutex::new(None),
             starts: AtomicU32::new(0),
             compiled: OnceLock::new(),
@@ -377,6 +394,7 @@ impl ReadyModule {
             frameworks: self.frameworks.clone(),
             warmth: Warmth::cold("samples are run once"),
             can_archive: false,
+            spare: Ahead::default(),
             archive: Mutex::new(None),
             starts: AtomicU32::new(0),
             compiled: OnceLock::new(),
@@ -478,7 +496,7 @@ const WITHOUT_EFFECT: [&str; 4] = ["basedir", "localRepository", "surefire.forkN
 pub(super) fn surroundings_of(project: &Project, request: &RunRequest) -> Surroundings {
     let modules = || project.modules.iter().map(|ready| &ready.module);
     let mut runtime: Vec<String> =
-        vec![format!("Java {}", project.hello.runtime), project.hello.framework.clone()];
+        vec![format!("Java {}", project.runtime), project.framework.clone()];
     let options: BTreeSet<String> = modules().map(|module| module.options.join(" ")).collect();
     let options = options.into_iter().filter(|options| !options.is_empty());
     runtime.extend(options.map(|options| format!("`{options}`")));

@@ -5,6 +5,7 @@
 //! alive for the suite's own run and its reruns, started anew for fresh environments. Where nothing
 //! but nearly fresh ones are asked for, many follow one another in a warm JVM.
 
+mod ahead;
 mod class_file;
 mod environment;
 mod gradle;
@@ -150,7 +151,10 @@ impl Drop for JvmAdapter {
     fn drop(&mut self) {
         // Idle JVMs know the session that keeps them, and would live as long as it does.
         if let Some(project) = self.session.project.get() {
-            project.modules.iter().for_each(|module| module.warmth.end());
+            for module in &project.modules {
+                module.warmth.end();
+                module.spare.end();
+            }
         }
     }
 }
@@ -216,12 +220,12 @@ impl Adapter for JvmAdapter {
     }
 
     fn can(&self) -> Capabilities {
-        let hello = self.session.project.get().map(|project| &project.hello);
+        let project = self.session.project.get();
         let measures = self.session.project.get().is_none_or(|project| {
             project.modules.iter().all(|module| module.jdk.can_log_classes())
         });
-        let runner = hello.map_or_else(String::new, |hello| {
-            format!("{}, Java {}", hello.framework, hello.runtime)
+        let runner = project.map_or_else(String::new, |project| {
+            format!("{}, Java {}", project.framework, project.runtime)
         });
         let fork = self.session.project.get().map_or(Ok(()), warm::possible);
         let state = fork.is_ok();

@@ -9,6 +9,7 @@ use flakeproof_core::{Execution, Isolation, Outcome, State, TestId};
 
 use super::JvmSession;
 use super::environment::JvmEnvironment;
+use super::launch::Purpose;
 use super::warm::{Place, Trust};
 use crate::adapter::{Environment, Error, Probe, Result, Then};
 
@@ -56,6 +57,7 @@ impl NearlyFresh {
                     _ if self.is_looked_at => Place::Warm,
                     place => place,
                 };
+                self.start_ahead(place, modules)?;
                 let isolation = match place {
                     Place::New | Place::Both => Isolation::Spawn,
                     Place::Warm => Isolation::Fork,
@@ -64,6 +66,22 @@ impl NearlyFresh {
             }
         };
         Ok(&mut self.inner.insert(inner).1)
+    }
+
+    /// Let JVMs start that will be needed soon.
+    fn start_ahead(&self, place: Place, modules: &BTreeSet<usize>) -> Result<()> {
+        for number in modules {
+            let module = self.session.module(*number)?;
+            let new = || module.spare.start(&self.session, *number, || Purpose::PLAIN);
+            match place {
+                Place::New => {}
+                Place::Both => module.warmth.start_ahead(&self.session, *number),
+                // The first failure is compared, and what is found is confirmed.
+                Place::Warm if module.warmth.trust(|trust| trust.is_new()) => new(),
+                Place::Warm => {}
+            }
+        }
+        Ok(())
     }
 
     fn modules_of(&self, tests: &[TestId]) -> Result<BTreeSet<usize>> {
@@ -156,7 +174,9 @@ impl NearlyFresh {
         mut change: impl FnMut(&mut Trust),
     ) -> Result<()> {
         for module in modules {
-            self.session.module(*module)?.warmth.trust(&mut change);
+            let warmth = &self.session.module(*module)?.warmth;
+            warmth.trust(&mut change);
+            warmth.write_down();
         }
         Ok(())
     }
@@ -166,7 +186,9 @@ impl NearlyFresh {
 fn place(session: &JvmSession, modules: &BTreeSet<usize>) -> Result<Place> {
     let mut all = Place::Warm;
     for module in modules {
-        all = match (all, session.module(*module)?.warmth.trust(|trust| trust.place())) {
+        let module = session.module(*module)?;
+        module.warmth.recall(module);
+        all = match (all, module.warmth.trust(|trust| trust.place())) {
             (Place::New, _) | (_, Place::New) => Place::New,
             (Place::Both, _) | (_, Place::Both) => Place::Both,
             (Place::Warm, Place::Warm) => Place::Warm,

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flakeproof_core::{CollectionProblem, Location, Suite, SuiteTest, TestId};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::JvmSession;
 use super::launch::{self, Purpose, ReadyModule, peak_memory, say_goodbye};
+use super::maven::KeptBuild;
 use super::selection::Selection;
 use super::touched::{Compiled, Sources, class_in};
 use crate::adapter::{Blame, Error, Result};
-use crate::agent::protocol::{Collected, Hello};
 use crate::process::{Death, End, Instructions, USUAL_CAP, run_to_end};
 
 /// How long a JVM that only collected may take to end.
@@ -24,8 +25,9 @@ pub(super) struct Project {
     pub(super) modules: Vec<ReadyModule>,
     tests: HashMap<TestId, TestPlace>,
     pub(super) sources: Sources,
-    /// How the first collecting JVM introduced itself.
-    pub(super) hello: Hello,
+    /// The version of Java, and the frameworks, as the first collecting JVM told them.
+    pub(super) runtime: String,
+    pub(super) framework: String,
     /// The most memory that a collecting JVM took, in bytes.
     pub(super) peak: u64,
 }
@@ -55,55 +57,55 @@ impl TestPlace {
 }
 
 impl Project {
-    /// Collect the tests of all modules, each in a JVM that is thrown away.
+    /// Collect the tests of all modules, each in a JVM that is thrown away; or take those that were found
+    /// before in just this build.
     pub(super) fn collect(session: &JvmSession, built: Built) -> Result<(Self, Suite)> {
-        let sources = Sources::below(&session.root);
-        let mut project = Self {
-            modules: Vec::new(),
-            tests: HashMap::new(),
-            sources,
-            hello: Hello::default(),
-            peak: 0,
+        let modules = built.modules.into_iter().map(|module| ReadyModule::new(session, module));
+        let modules: Vec<ReadyModule> = modules.collect::<Result<_>>()?;
+        let kept = built.kept.map(|kept| (kept, key_of(&modules)));
+        let known = kept.as_ref().and_then(|(kept, key)| kept.recall(key));
+        let known = known.and_then(|text| serde_json::from_str::<Collection>(&text).ok());
+        let is_new = known.is_none();
+        let collection = match known {
+            Some(known) => known,
+            None => Collection::by_jvms(session, &modules)?,
         };
-        let mut collections = Vec::new();
-        for module in built.modules {
-            let ready = ReadyModule::new(session, module)?;
-            let mut started = launch::start(session, &ready, Purpose::PLAIN)?;
-            let mut collected = started.collect(session, None, None)?;
-            collected.tests.retain(|test| ready.module.selection.holds(&test.id));
-            let pid = started.connection.hello.pid;
-            project.peak = project.peak.max(peak_memory(pid).unwrap_or_default());
-            if project.modules.is_empty() {
-                project.hello = started.connection.hello.clone();
-            }
-            say_goodbye(&mut started.connection, GOODBYE);
-            project.modules.push(ready);
-            collections.push(collected);
+        let mut project = Self {
+            modules,
+            tests: HashMap::new(),
+            sources: Sources::below(&session.root),
+            runtime: collection.runtime.clone(),
+            framework: collection.framework.clone(),
+            peak: collection.peak,
+        };
+        let mut suite = project.suite(&session.root, &collection.modules);
+        if let Some((kept, key)) = kept.filter(|_| is_new && is_in_class_files(&suite))
+            && let Ok(text) = serde_json::to_string(&collection)
+        {
+            kept.keep(&key, &text);
         }
-        let mut suite = project.suite(&session.root, collections);
         let left_out = built.left_out.into_iter();
         suite.problems.extend(left_out.map(|(place, text)| CollectionProblem { place, text }));
         Ok((project, suite))
     }
 
     /// The suite of all modules; ids that two modules have get the module before them.
-    fn suite(&mut self, root: &Path, collections: Vec<Collected>) -> Suite {
+    fn suite(&mut self, root: &Path, collections: &[ModuleTests]) -> Suite {
         let labels = labels(&self.modules);
-        let twice = in_several(&collections);
+        let twice = in_several(collections);
         let mut suite = Suite::default();
-        for (at, collected) in collections.into_iter().enumerate() {
-            for test in collected.tests {
-                let id = match twice.contains(&test.id) {
-                    true => TestId::from(format!("{}/{}", labels[at], test.id)),
-                    false => TestId::from(test.id.as_str()),
+        for (at, collected) in collections.iter().enumerate() {
+            for (id, handle) in &collected.tests {
+                let place = TestPlace { module: at, plain: id.clone(), handle: handle.clone() };
+                let id = match twice.contains(id) {
+                    true => TestId::from(format!("{}/{id}", labels[at])),
+                    false => TestId::from(id.as_str()),
                 };
-                let place =
-                    TestPlace { module: at, plain: test.id, handle: test.path.unwrap_or_default() };
                 let location = self.location(&place, root);
                 suite.tests.push(SuiteTest { id: id.clone(), location });
                 self.tests.insert(id, place);
             }
-            suite.problems.extend(collected.problems);
+            suite.problems.extend(collected.problems.iter().cloned());
         }
         suite
     }
@@ -175,15 +177,71 @@ fn labels(modules: &[ReadyModule]) -> Vec<String> {
 }
 
 /// Ids that more than one collection has.
-fn in_several(collections: &[Collected]) -> BTreeSet<String> {
+fn in_several(collections: &[ModuleTests]) -> BTreeSet<String> {
     let mut seen: HashMap<&str, usize> = HashMap::new();
     for collected in collections {
-        let own: BTreeSet<&str> = collected.tests.iter().map(|test| &*test.id).collect();
+        let own: BTreeSet<&str> = collected.tests.iter().map(|(id, _)| id.as_str()).collect();
         for id in own {
             *seen.entry(id).or_default() += 1;
         }
     }
     seen.into_iter().filter(|(_, count)| *count > 1).map(|(id, _)| id.to_owned()).collect()
+}
+
+/// What the collecting JVMs told.
+#[derive(Debug, Serialize, Deserialize)]
+struct Collection {
+    runtime: String,
+    framework: String,
+    /// The most memory that one of them took, in bytes.
+    peak: u64,
+    modules: Vec<ModuleTests>,
+}
+
+/// The tests of one module: id and handle.
+#[derive(Debug, Serialize, Deserialize)]
+struct ModuleTests {
+    tests: Vec<(String, String)>,
+    problems: Vec<CollectionProblem>,
+}
+
+impl Collection {
+    fn by_jvms(session: &JvmSession, modules: &[ReadyModule]) -> Result<Self> {
+        let mut all =
+            Self { runtime: String::new(), framework: String::new(), peak: 0, modules: Vec::new() };
+        for ready in modules {
+            let mut started = launch::start(session, ready, Purpose::PLAIN)?;
+            let mut collected = started.collect(session, None, None)?;
+            collected.tests.retain(|test| ready.module.selection.holds(&test.id));
+            let hello = &started.connection.hello;
+            all.peak = all.peak.max(peak_memory(hello.pid).unwrap_or_default());
+            if all.modules.is_empty() {
+                (all.runtime, all.framework) = (hello.runtime.clone(), hello.framework.clone());
+            }
+            say_goodbye(&mut started.connection, GOODBYE);
+            let tests = collected.tests.into_iter();
+            all.modules.push(ModuleTests {
+                tests: tests.map(|test| (test.id, test.path.unwrap_or_default())).collect(),
+                problems: collected.problems,
+            });
+        }
+        Ok(all)
+    }
+}
+
+/// What a collection depends on besides the build.
+fn key_of(modules: &[ReadyModule]) -> String {
+    let workers = modules.iter().map(|ready| ready.archived()[0].to_string_lossy().into_owned());
+    format!("tests {}", workers.collect::<Vec<_>>().join(" "))
+}
+
+/// Whether all tests are methods in class files: what else a collection finds may come from anywhere.
+fn is_in_class_files(suite: &Suite) -> bool {
+    let is_method = |test: &SuiteTest| {
+        let has_line = test.location.as_ref().is_some_and(|place| place.line.is_some());
+        has_line && !test.id.as_str().contains(['[', '(', '{'])
+    };
+    suite.problems.is_empty() && suite.tests.iter().all(is_method)
 }
 
 /// Lines of a broken build that are shown: Maven ends with advice of about ten.
@@ -196,6 +254,8 @@ pub(super) struct Built {
     pub(super) modules: Vec<Module>,
     /// Tests that cannot be run here: their module, and why.
     pub(super) left_out: Vec<(String, String)>,
+    /// Where more can be kept about it, as long as nothing changes.
+    pub(super) kept: Option<KeptBuild>,
 }
 
 /// Run a command of the build tool to its end and give what it printed.

@@ -31,9 +31,11 @@ pub(super) fn take_in(session: &JvmSession, files: &[PathBuf]) -> Result<()> {
     }
     for (folder, (ready, compiled, files)) in by_folder {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        let mut command = vec![text(&ready.jdk.javac()?)];
+        let mut command = ready.jdk.compiler()?;
         command.extend(["-nowarn", "-g", "-encoding", "UTF-8"].map(str::to_owned));
-        command.extend(options_like(&compiled, ready.jdk.feature));
+        if command[1..].iter().all(|option| option != "--release") {
+            command.extend(options_like(&compiled, ready.jdk.feature));
+        }
         command.extend(["-d".to_owned(), text(&folder)]);
         command.extend(["-cp".to_owned(), joined(&ready.module.class_path)]);
         command.extend(files.iter().map(|file| text(file)));
@@ -43,7 +45,10 @@ pub(super) fn take_in(session: &JvmSession, files: &[PathBuf]) -> Result<()> {
         }
     }
     // Those that are kept know the classes as they were.
-    project.modules.iter().for_each(|ready| ready.warmth.end());
+    for ready in &project.modules {
+        ready.warmth.end();
+        ready.spare.end();
+    }
     Ok(())
 }
 

@@ -6,18 +6,21 @@
 //! the two disagree.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flakeproof_core::{Notice, TestId};
 
 use super::JvmSession;
+use super::ahead::Ahead;
 use super::jdk::Jdk;
-use super::launch::Purpose;
+use super::launch::{Purpose, ReadyModule};
 use super::live::Jvm;
 use super::project::{Module, Project};
 use super::worker::{Frameworks, Worker};
 use crate::adapter::Result;
+use crate::folders::cache_folder;
 
 /// So many orders agree before a module's warm JVMs are trusted.
 const ORDERS_TO_AGREE: u32 = 5;
@@ -31,6 +34,8 @@ const WORTHWHILE: f64 = 3.0;
 const SPOT_CHECK: u32 = 50;
 /// After so many environments, JVMs that had to be given up after one of four or fewer count.
 const RETIREMENTS_COUNT: u32 = 20;
+/// That the two agreed is remembered for so long, for the same classes on the same Java.
+const REMEMBERED: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Options with which classes are found or changed in ways that a class loader of ours does not.
 const UNSUITABLE: [(&str, &str); 8] = [
     ("-javaagent", "an agent changes its classes"),
@@ -47,10 +52,14 @@ const READ_ONCE: [&str; 3] =
     ["java.util.logging.manager", "java.system.class.loader", "java.security.manager"];
 
 /// The warm JVMs of a module.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Warmth {
     idle: Mutex<Vec<Jvm>>,
+    /// One that starts while new JVMs run tests.
+    coming: Ahead,
     trust: Mutex<Trust>,
+    /// Where it is written down that they are trusted, if it can be.
+    file: OnceLock<Option<PathBuf>>,
 }
 
 impl Warmth {
@@ -58,14 +67,41 @@ impl Warmth {
     pub(super) fn of(module: &Module, jdk: &Jdk, worker: &Worker, frameworks: &Frameworks) -> Self {
         match obstacle(module, jdk, worker, frameworks) {
             Some(why) => Self::cold(&why),
-            None => Self { idle: Mutex::default(), trust: Mutex::new(Trust::default()) },
+            None => Self::default(),
         }
     }
 
     /// None, for a reason.
     pub(super) fn cold(why: &str) -> Self {
         let trust = Trust { course: Course::Impossible(why.to_owned()), ..Trust::default() };
-        Self { idle: Mutex::default(), trust: Mutex::new(trust) }
+        Self { trust: Mutex::new(trust), ..Self::default() }
+    }
+
+    /// Take over what an earlier session found out about the same classes, once.
+    pub(super) fn recall(&self, ready: &ReadyModule) {
+        self.file.get_or_init(|| {
+            let file = self.trust(|trust| trust.impossible().is_none()).then(|| place_of(ready));
+            let file = file.flatten()?;
+            let age = std::fs::metadata(&file).and_then(|it| it.modified()).ok();
+            if age.and_then(|it| it.elapsed().ok()).is_some_and(|age| age < REMEMBERED) {
+                self.trust(Trust::take_over);
+            }
+            Some(file)
+        });
+    }
+
+    /// Write down whether they are trusted, where that has changed. What cannot be written is found out
+    /// again.
+    pub(super) fn write_down(&self) {
+        let Some(Some(file)) = self.file.get() else { return };
+        let Some(is_trusted) = self.trust(Trust::news) else { return };
+        let _ = match (is_trusted, file.parent()) {
+            (true, Some(folder)) => {
+                std::fs::create_dir_all(folder).and_then(|()| std::fs::write(file, b""))
+            }
+            (true, None) => Ok(()),
+            (false, _) => std::fs::remove_file(file),
+        };
     }
 
     /// Look at, or change, how far they are trusted.
@@ -81,7 +117,22 @@ impl Warmth {
                 return Ok(jvm);
             }
         }
-        Jvm::start(session, module, Purpose::Many)
+        match self.coming.take(session) {
+            Some(jvm) => Ok(jvm),
+            None => Jvm::start(session, module, Purpose::Many),
+        }
+    }
+
+    /// Whether new JVMs are about to be compared with warm ones once more.
+    pub(super) fn needs_another_new_one(&self) -> bool {
+        self.file.get().is_some() && self.trust(|trust| trust.are_still_tried(2))
+    }
+
+    /// Let a JVM start now, because one will be taken soon.
+    pub(super) fn start_ahead(&self, session: &Arc<JvmSession>, module: usize) {
+        if self.idle.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            self.coming.start(session, module, || Purpose::Many);
+        }
     }
 
     /// Keep a JVM whose environment has ended, if it can be made as good as new.
@@ -97,6 +148,7 @@ impl Warmth {
     /// End those that nobody uses.
     pub(super) fn end(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.coming.end();
     }
 }
 
@@ -127,6 +179,43 @@ pub(super) fn notices(project: &Project) -> Vec<Notice> {
         })
     });
     given_up.collect()
+}
+
+/// Where it is written down that a module's warm JVMs are trusted, under a digest of all that decides what
+/// its tests do in them.
+fn place_of(ready: &ReadyModule) -> Option<PathBuf> {
+    let mut hasher = blake3::Hasher::new();
+    let mut take = |text: &str| {
+        hasher.update(text.as_bytes()).update(b"\0");
+    };
+    let module = &ready.module;
+    take(&ready.archived()[0].to_string_lossy());
+    take(&format!("{} {}", module.java.display(), ready.jdk.version));
+    take(&format!("{:?} {:?} {:?}", module.options, module.properties, module.variables));
+    for entry in &module.class_path {
+        take(&entry.to_string_lossy());
+        if entry.is_dir() {
+            digest_below(entry, &mut take)?;
+        } else if let Ok(file) = std::fs::metadata(entry) {
+            take(&format!("{} {:?}", file.len(), file.modified().ok()));
+        }
+    }
+    let name = hasher.finalize().to_hex()[..32].to_owned();
+    Some(cache_folder()?.join("flakeproof/warm").join(name))
+}
+
+fn digest_below(folder: &Path, take: &mut dyn FnMut(&str)) -> Option<()> {
+    let entries = std::fs::read_dir(folder).ok()?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort_unstable();
+    for path in paths {
+        take(&path.to_string_lossy());
+        match path.is_dir() {
+            true => digest_below(&path, take)?,
+            false => take(blake3::hash(&std::fs::read(&path).ok()?).to_hex().as_str()),
+        }
+    }
+    Some(())
 }
 
 /// Why a module cannot run warm.
@@ -170,6 +259,8 @@ pub(super) struct Trust {
     retired: u32,
     /// Tests that failed in one, and were compared then.
     failed: HashSet<TestId>,
+    /// Whether it is written down that they are trusted.
+    is_written: bool,
 }
 
 #[derive(Debug)]
@@ -202,6 +293,31 @@ pub(super) enum Place {
 }
 
 impl Trust {
+    /// Trust them as an earlier session did.
+    fn take_over(&mut self) {
+        if matches!(self.course, Course::Tried { .. }) {
+            (self.course, self.is_written) = (Course::Trusted, true);
+        }
+    }
+
+    /// Whether they are trusted, where something else is written down.
+    fn news(&mut self) -> Option<bool> {
+        let is_trusted = matches!(self.course, Course::Trusted);
+        let is_news = is_trusted != self.is_written;
+        self.is_written = is_trusted;
+        is_news.then_some(is_trusted)
+    }
+
+    /// Whether so many more orders run in both kinds of JVM, at least.
+    pub(super) fn are_still_tried(&self, orders: u32) -> bool {
+        matches!(self.course, Course::Tried { agreed, .. } if agreed + orders <= ORDERS_TO_AGREE)
+    }
+
+    /// Whether no environment was warm yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.environments == 0
+    }
+
     /// Where the next environment runs.
     pub(super) fn place(&self) -> Place {
         match self.course {
@@ -330,6 +446,19 @@ mod tests {
         }
         assert_eq!(trust.place(), Place::New);
         assert!(trust.given_up().is_some_and(|why| why.contains("200 ms instead of 400")));
+    }
+
+    #[test]
+    fn an_earlier_trust_is_taken_over_and_lost_by_one_disagreement() {
+        let mut trust = trusted();
+        assert_eq!((trust.news(), trust.news()), (Some(true), None));
+        let mut later = Trust::default();
+        later.take_over();
+        assert_eq!((later.place(), later.news()), (Place::Warm, None));
+        later.disagree(&TestId::from("a.B#c"), "passes", "fails");
+        assert_eq!(later.news(), Some(false));
+        later.take_over();
+        assert_eq!(later.place(), Place::New);
     }
 
     #[test]

@@ -37,6 +37,7 @@ const SOURCES: &[AgentFile] = &sources![
     "Output.java",
     "Phase.java",
     "Pieces.java",
+    "Rehearsal.java",
     "Report.java",
     "Selection.java",
     "Settings.java",
@@ -226,7 +227,9 @@ fn compile(session: &JvmSession, jdk: &Jdk, frameworks: &Frameworks, folder: &Pa
     let classes = folder.join("classes");
     std::fs::create_dir_all(&classes).map_err(doing())?;
     let files = write_sources(jdk, frameworks, sources.path()).map_err(doing())?;
-    let mut command = vec![jdk.javac()?.to_string_lossy().into_owned()];
+    let mut command = jdk.compiler()?;
+    // For classes that join texts, and are made at run time, a test may leave no memory.
+    command.push("-XDstringConcat=inline".to_owned());
     command.extend(["-encoding", "UTF-8", "-g", "-nowarn", "-proc:none", "-d"].map(str::to_owned));
     command.push(classes.to_string_lossy().into_owned());
     if !frameworks.jars.is_empty() {

@@ -376,6 +376,8 @@ fn plan(
         max_reruns: asked.max_reruns,
         recheck: asked.recheck,
         jobs: side_by_side::jobs(settings.jobs, adapter).0,
+        // Who says a number means it.
+        most_at_once: settings.jobs.unwrap_or_else(side_by_side::at_once),
         isolation: asked.isolation,
         budget: settings.budget_of(asked),
         polluters: asked.search(),

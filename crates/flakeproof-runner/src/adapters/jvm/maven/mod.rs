@@ -4,12 +4,14 @@
 //! writes down what it is given (class path, options, properties, variables, test classes), and
 //! says that it ran no test. So everything that the project configures is resolved by Maven itself.
 
+mod kept;
 mod properties;
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+pub(super) use self::kept::KeptBuild;
 use self::record::Record;
 use super::JvmSession;
 use super::project::{Built, Module, run_build};
@@ -28,20 +30,31 @@ pub(super) fn build(session: &JvmSession) -> Result<Built> {
     let home = session.scratch.path().join("jdk");
     let captures = session.scratch.path().join("forks");
     prepare(&home, &captures).map_err(Error::io("prepare for Maven's build"))?;
-    let mut command = session.request.command.clone();
-    command.extend(additions(&command, &home));
-    let output = run_build(session, command)?;
     let own: BTreeMap<String, String> = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
+    if let Some(built) = kept::find(session, &own) {
+        return Ok(built);
+    }
+    let beginning = kept::begin(session, &own);
+    let mut command = session.request.command.clone();
+    let mut added = additions(&command, &home);
+    if session.request.is_output_shown {
+        // Who wants a quiet Maven is not shown its goals.
+        added.retain(|word| !word.contains(record::GOAL_LOGGER));
+    }
+    command.extend(added);
+    let output = run_build(session, command)?;
     let records = record::read_all(&captures);
     if let Some(obscure) = records.iter().flat_map(record::Record::obscure_methods).next() {
         return Err(not_understood(&obscure));
     }
-    let built = modules_of(&records, &session.root, &own, &home.to_string_lossy());
+    let mut built = modules_of(&records, &session.root, &own, &home.to_string_lossy());
     if built.modules.is_empty() && built.left_out.is_empty() {
         return Err(nothing_to_run(&session.request.command, &output));
     }
+    built.kept =
+        beginning.and_then(|it| it.keep(session, (&captures, &home), &own, (&built, &output)));
     Ok(built)
 }
 

@@ -14,12 +14,17 @@ use super::properties;
 
 /// Properties that the capture itself puts on Maven's command line, from where Surefire hands them
 /// to the tests.
-pub(super) const OWN_PROPERTIES: [(&str, &str); 4] = [
+pub(super) const OWN_PROPERTIES: [(&str, &str); 5] = [
     ("maven.test.failure.ignore", "true"),
     ("failIfNoTests", "false"),
     ("surefire.failIfNoSpecifiedTests", "false"),
     ("jvm", ""),
+    (GOAL_LOGGER, "info"),
 ];
+
+/// What tells Maven's goals, by which a build is known to be plain, also where Maven shall be quiet.
+pub(super) const GOAL_LOGGER: &str =
+    "org.slf4j.simpleLogger.log.org.apache.maven.cli.event.ExecutionEventLogger";
 
 /// One start of a JVM, as `fork.sh` wrote it down.
 #[derive(Debug)]
