@@ -67,7 +67,8 @@ pub(super) fn attend_back(
     }
 }
 
-/// The two linear layers; as in the paper there is nothing between them.
+/// The two linear layers. Between them negative numbers become zero; the paper has nothing there,
+/// which makes one layer of two.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Classifier<'a> {
     pub(super) first: Linear<'a>,
@@ -92,7 +93,8 @@ pub(super) struct ClassifierGradients<'a> {
 
 impl Classifier<'_> {
     pub(super) fn forward(&self, tests: &[f32]) -> ClassifierTape {
-        let middle = self.first.forward(tests);
+        let mut middle = self.first.forward(tests);
+        middle.iter_mut().for_each(|value| *value = value.max(0.0));
         let outputs = self.second.forward(&middle);
         let flaky = outputs
             .chunks_exact(CLASSES)
@@ -120,7 +122,9 @@ impl Classifier<'_> {
             })
             .collect();
         let ClassifierGradients { first, first_bias, second, second_bias } = gradients;
-        let of_middle = self.second.backward(&tape.middle, &of_outputs, second, second_bias);
+        let mut of_middle = self.second.backward(&tape.middle, &of_outputs, second, second_bias);
+        let cut = of_middle.iter_mut().zip(tape.middle.iter()).filter(|(_, value)| **value <= 0.0);
+        cut.for_each(|(slope, _)| *slope = 0.0);
         self.first.backward(tests, &of_middle, first, first_bias)
     }
 }

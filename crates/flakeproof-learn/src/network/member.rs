@@ -60,6 +60,12 @@ impl Forward {
 }
 
 impl Member {
+    /// Answer as if half of all tests were flaky, after learning from a smaller or larger share.
+    pub(super) fn answer_as_if_half_were_flaky(&mut self, learned: f64) {
+        let bias = self.shape.places().second_bias;
+        self.weights[bias][1] += small(((1.0 - learned) / learned).ln());
+    }
+
     /// Compute the tests of a batch.
     pub(super) fn forward(&self, batch: &Batch, dropout: Option<(f64, &mut Chance)>) -> Forward {
         let places = self.shape.places();
@@ -316,7 +322,12 @@ mod tests {
     }
 
     fn values() -> [Vec<f32>; 2] {
-        [SHAPE.first_weights(Seed(3)), Numbers::new(7).draw(12)]
+        let mut weights = SHAPE.first_weights(Seed(3));
+        // There is no slope where the classifier cuts: its middle is well above or below that.
+        for (at, bias) in SHAPE.places().first_bias.enumerate() {
+            weights[bias] = if at % 2 == 0 { 1.0 } else { -1.0 };
+        }
+        [weights, Numbers::new(7).draw(12)]
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl Network {
         self.vocabulary.len()
     }
 
-    /// What it says about one test of a corpus: the mean of its members' scores and attentions.
+    /// What it says about one test of a corpus: the mean of its members' log odds and attentions.
     /// Words it does not know are skipped.
     #[must_use]
     pub fn ask(&self, corpus: &PathCorpus, test: u32) -> NetworkOpinion {
@@ -100,12 +100,23 @@ impl Network {
             let forward = member.forward(batch, None);
             let answers = forward.flaky().iter().zip(forward.attention());
             for (opinion, (score, attention)) in opinions.iter_mut().zip(answers) {
-                opinion.score += share * score;
+                opinion.score += share * log_odds(*score);
                 add_scaled(&mut opinion.attention, small(share), attention);
             }
         }
+        for opinion in &mut opinions {
+            opinion.score = 1.0 / (1.0 + (-opinion.score).exp());
+        }
         opinions
     }
+}
+
+/// The log odds of a probability. The mean of several members' log odds has the spread of one
+/// member's, so that a threshold chosen on the scores of one holds for all; the mean of their
+/// probabilities is drawn to the middle.
+fn log_odds(probability: f64) -> f64 {
+    let probability = probability.clamp(1e-12, 1.0 - 1e-12);
+    (probability / (1.0 - probability)).ln()
 }
 
 /// All paths with all their words. Nothing is left to chance.
@@ -127,6 +138,8 @@ struct Sizes {
     dimension: usize,
     hidden: usize,
     members: usize,
+    /// Networks that did not say so would answer otherwise.
+    rectified: bool,
 }
 
 impl Network {
@@ -139,7 +152,7 @@ impl Network {
         let Some(Shape { dimension, hidden }) = self.members().first().map(|one| one.shape) else {
             return Err(inconsistent("it has no member"));
         };
-        let sizes = Sizes { dimension, hidden, members: self.member_count() };
+        let sizes = Sizes { dimension, hidden, members: self.member_count(), rectified: true };
         let mut arrays = Arrays::default();
         let words = self.vocabulary().words();
         let ends: Vec<u32> = words
@@ -177,9 +190,9 @@ impl Network {
     }
 
     fn of_arrays(file: &ModelFile<'_>, sizes: &Sizes) -> Result<Self, ModelFileError> {
-        let Sizes { dimension, hidden, members } = *sizes;
+        let Sizes { dimension, hidden, members, rectified } = *sizes;
         let sane = |size: usize| (1..=4096).contains(&size);
-        if !sane(dimension) || !sane(hidden) || !sane(members) {
+        if !sane(dimension) || !sane(hidden) || !sane(members) || !rectified {
             return Err(inconsistent("its sizes make no sense"));
         }
         let words = words(file.bytes("words")?, file.numbers("word_ends")?)?;

@@ -27,15 +27,17 @@ pub struct NetworkParams {
     pub hidden: usize,
     /// The most paths of a test that are read each time it is learned from, drawn at random.
     pub most_paths_in_training: usize,
-    /// How many tests are learned from at a time, half of them flaky.
+    /// How many tests are learned from at a time.
     pub batch: usize,
+    /// The share of them that is flaky.
+    pub flaky_share: f64,
     /// How far numbers move in one step, at most.
     pub learning_rate: f64,
     /// How far the vectors of words move, compared with other numbers.
     pub embedding_rate: f64,
     /// The share by which weights become smaller, for a learning rate of 1.
     pub weight_decay: f64,
-    /// How often the flaky tests are learned from at most.
+    /// How often all tests are learned from at most; flaky ones come more often.
     pub epochs: usize,
     /// After how many epochs without getting better a member stops.
     pub patience: usize,
@@ -153,19 +155,20 @@ impl NetworkParams {
     pub fn new(seed: Seed) -> Self {
         Self {
             dimension: 64,
-            hidden: 64,
-            most_paths_in_training: 32,
-            batch: 64,
-            learning_rate: 0.01,
+            hidden: 32,
+            most_paths_in_training: 8,
+            batch: 128,
+            flaky_share: 0.25,
+            learning_rate: 0.005,
             embedding_rate: 1.0,
             weight_decay: 0.01,
-            epochs: 20,
+            epochs: 5,
             patience: 6,
             dropout: 0.2,
             word_dropout: 0.1,
             fewest_tests_per_word: 2,
             most_asked: 2000,
-            members: 3,
+            members: 5,
             seed,
         }
     }
@@ -243,6 +246,10 @@ impl NetworkParams {
             (size(self.dimension) && size(self.hidden), "sizes must be from 1 to 4096"),
             (self.most_paths_in_training > 0, "at least one path of a test must be read"),
             (self.batch > 1, "a batch must have at least two tests"),
+            (
+                share(self.flaky_share) && self.flaky_share > 0.0,
+                "the share of flaky tests must be between 0 and 1",
+            ),
             (self.epochs > 0, "there must be at least one epoch"),
             (self.members > 1, "there must be at least two members, to hold tests out"),
             (share(self.dropout) && share(self.word_dropout), "dropout must be from 0 up to 1"),

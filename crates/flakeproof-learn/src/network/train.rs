@@ -1,4 +1,5 @@
-//! The training of one member: balanced batches, steps of Adam, and stopping in time.
+//! The training of one member: batches with a fixed share of flaky tests, steps of Adam, and
+//! stopping in time.
 //!
 //! A batch is computed in parts of a fixed size, and their gradients are added in a fixed order, so
 //! that the number of threads changes nothing.
@@ -75,7 +76,7 @@ impl Training<'_> {
         let mut best = learner.member.clone();
         let mut log = MemberLog { epochs: Vec::new(), best: 0 };
         for epoch in 0..self.params.epochs {
-            let batches = flaky.epoch(&mut others, self.params.batch);
+            let batches = epoch_of(&mut flaky, &mut others, self.params);
             let finished = self.epoch(&mut learner, &batches, epoch, &trial, watch)?;
             log.epochs.push(finished);
             if epoch == 0 || is_better(&finished, &log.epochs[log.best]) {
@@ -85,6 +86,7 @@ impl Training<'_> {
                 break;
             }
         }
+        best.answer_as_if_half_were_flaky(self.params.flaky_share);
         Ok((best, log))
     }
 
@@ -300,35 +302,49 @@ impl Rounds {
         self.rows.get(self.next - 1).copied()
     }
 
-    /// The batches of one epoch: each row once, with as many rows of the other class (IV-C).
-    fn epoch(&mut self, others: &mut Self, batch: usize) -> Vec<Vec<u32>> {
-        let mut left = self.rows.len();
-        let mut batches = Vec::new();
-        while left > 0 {
-            let here = left.min((batch / 2).max(1));
-            left -= here;
-            let pairs = (0..here).flat_map(|_| [self.next(), others.next()]);
-            batches.push(pairs.flatten().collect());
-        }
-        batches
+    /// The next few rows.
+    fn some(&mut self, count: usize) -> impl Iterator<Item = u32> + '_ {
+        (0..count).filter_map(|_| self.next())
     }
+}
+
+/// The batches of one epoch. Each has its share of flaky rows, and there are as many as it takes
+/// until all rows of either class had their turn: those of the smaller one have several (IV-C).
+fn epoch_of(flaky: &mut Rounds, others: &mut Rounds, params: &NetworkParams) -> Vec<Vec<u32>> {
+    let flaky_here = rounded(crate::real(params.batch) * params.flaky_share);
+    let flaky_here = flaky_here.clamp(1, params.batch.saturating_sub(1).max(1));
+    let others_here = (params.batch - flaky_here).max(1);
+    let batches =
+        flaky.rows.len().div_ceil(flaky_here).max(others.rows.len().div_ceil(others_here));
+    (0..batches).map(|_| flaky.some(flaky_here).chain(others.some(others_here)).collect()).collect()
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is a part of a batch's size")]
+#[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
+fn rounded(count: f64) -> usize {
+    count.round() as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn params() -> NetworkParams {
+        NetworkParams { batch: 4, flaky_share: 0.25, ..NetworkParams::new(Seed(1)) }
+    }
+
     #[test]
-    fn an_epoch_has_each_row_once_and_as_many_others() {
-        let mut flaky = Rounds::new((0..7).collect(), Seed(1));
-        let mut others = Rounds::new((10..13).collect(), Seed(2));
+    fn an_epoch_has_each_row_of_the_larger_class_and_its_share_of_flaky_ones() {
+        let mut flaky = Rounds::new((0..2).collect(), Seed(1));
+        let mut others = Rounds::new((10..22).collect(), Seed(2));
         for _ in 0..3 {
-            let batches = flaky.epoch(&mut others, 4);
-            assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [4, 4, 4, 2]);
+            let batches = epoch_of(&mut flaky, &mut others, &params());
+            let flaky_rows = |batch: &Vec<u32>| batch.iter().filter(|row| **row < 10).count();
+            assert_eq!(batches.iter().map(flaky_rows).collect::<Vec<_>>(), [1, 1, 1, 1]);
             let mut rows: Vec<u32> = batches.concat();
-            rows.retain(|row| *row < 10);
+            rows.retain(|row| *row >= 10);
             rows.sort_unstable();
-            assert_eq!(rows, [0, 1, 2, 3, 4, 5, 6]);
+            assert_eq!(rows, (10..22).collect::<Vec<_>>());
         }
     }
 
@@ -337,8 +353,9 @@ mod tests {
         let mut flaky = Rounds::new(vec![0], Seed(1));
         let mut others = Rounds::new((10..15).collect(), Seed(2));
         let mut met: Vec<u32> =
-            (0..5).flat_map(|_| flaky.epoch(&mut others, 64).concat()).filter(|r| *r > 0).collect();
+            (0..5).flat_map(|_| epoch_of(&mut flaky, &mut others, &params()).concat()).collect();
         met.sort_unstable();
-        assert_eq!(met, [10, 11, 12, 13, 14]);
+        met.dedup();
+        assert_eq!(met, [0, 10, 11, 12, 13, 14]);
     }
 }

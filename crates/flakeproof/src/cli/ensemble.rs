@@ -95,15 +95,15 @@ pub(crate) struct NetworkArguments {
     #[arg(long, value_name = "N", help_heading = NETWORK, conflicts_with = "embeddings",
           value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     pub(crate) dimension: Option<usize>,
-    /// The width of all layers [default: 64].
+    /// The width of all layers [default: 32].
     #[arg(long, value_name = "N", help_heading = NETWORK,
           value_parser = RangedU64ValueParser::<usize>::new().range(1..=4096))]
     pub(crate) hidden: Option<usize>,
-    /// How often all flaky tests are learned from at most [default: 20].
+    /// How often all tests are learned from at most [default: 5].
     #[arg(long, value_name = "N", help_heading = NETWORK,
           value_parser = RangedU64ValueParser::<usize>::new().range(1..=10_000))]
     pub(crate) epochs: Option<usize>,
-    /// How many networks answer together [default: 3].
+    /// How many networks answer together [default: 5].
     #[arg(long, value_name = "N", help_heading = NETWORK,
           value_parser = RangedU64ValueParser::<usize>::new().range(2..=100))]
     pub(crate) members: Option<usize>,
