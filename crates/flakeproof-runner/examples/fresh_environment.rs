@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         is_output_shown: false,
         profiles: Default::default(),
         is_whole_suite_next: false,
+        builds: flakeproof_runner::adapters::Builds::New,
         cancel: Cancel::never(),
         in_force: flakeproof_runner::levers::InForce::default(),
     })?;

@@ -34,6 +34,7 @@ fn main() -> std::result::Result<(), String> {
         seed: Seed(1),
         run: "agreement".into(),
         is_whole_suite_next: false,
+        builds: flakeproof_runner::adapters::Builds::New,
         cancel: Cancel::never(),
         in_force: flakeproof_runner::levers::InForce::default(),
     };

@@ -165,6 +165,7 @@ impl<'a> BeforeTheChange<'a> {
             folder: checkout.root().join(below),
             is_output_shown: false,
             is_whole_suite_next: false,
+            builds: flakeproof_runner::adapters::Builds::New,
             cancel,
             in_force: InForce::always(Intervention::variables([(
                 "TMPDIR",

@@ -23,6 +23,9 @@ const TOGETHER: usize = 4;
 /// The longest that all gradients of a batch together may be.
 const LONGEST: f64 = 5.0;
 
+/// So many batches an epoch has at least: of a few hundred tests one turn each is too little to learn from.
+const FEWEST_BATCHES: usize = 32;
+
 /// The share of the learning rate that is left at the end.
 const LAST_RATE: f64 = 0.05;
 
@@ -76,7 +79,10 @@ impl Training<'_> {
         let mut best = learner.member.clone();
         let mut log = MemberLog { epochs: Vec::new(), best: 0 };
         for epoch in 0..self.params.epochs {
-            let batches = epoch_of(&mut flaky, &mut others, self.params);
+            let mut batches = epoch_of(&mut flaky, &mut others, self.params);
+            while batches.len() < FEWEST_BATCHES {
+                batches.extend(epoch_of(&mut flaky, &mut others, self.params));
+            }
             let finished = self.epoch(&mut learner, &batches, epoch, &trial, watch)?;
             log.epochs.push(finished);
             if epoch == 0 || is_better(&finished, &log.epochs[log.best]) {

@@ -39,10 +39,21 @@ pub struct RunRequest {
     pub profiles: command::Profiles,
     /// Whether the whole suite is run next, so that finding its tests may run it.
     pub is_whole_suite_next: bool,
+    /// Which build its tests may come from.
+    pub builds: Builds,
     /// Ends the work early.
     pub cancel: Cancel,
     /// What is changed about the processes that it starts.
     pub in_force: InForce,
+}
+
+/// Which build tests may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Builds {
+    /// One that is done now: no verdict rests on another.
+    New,
+    /// Also an earlier one of which everything that is seen says that it would be the same.
+    NewOrKept,
 }
 
 /// An adapter as the list below has it.

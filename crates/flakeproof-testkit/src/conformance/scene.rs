@@ -99,6 +99,7 @@ impl<'a> Scene<'a> {
             is_output_shown: false,
             profiles: adapters::command::Profiles::default(),
             is_whole_suite_next: false,
+            builds: flakeproof_runner::adapters::Builds::New,
             cancel,
             in_force: flakeproof_runner::levers::InForce::default(),
         }

@@ -195,6 +195,7 @@ fn request(settings: &RunSettings, id: &str, seed: Seed, cancel: &Cancel) -> Run
         is_output_shown: settings.is_runner_shown,
         profiles: settings.runners.clone(),
         is_whole_suite_next: settings.jobs.is_none_or(|jobs| jobs == 1) && settings.shard.is_none(),
+        builds: flakeproof_runner::adapters::Builds::New,
         cancel: cancel.clone(),
         in_force: flakeproof_runner::levers::InForce::default(),
     }

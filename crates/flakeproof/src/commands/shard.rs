@@ -83,6 +83,7 @@ fn request(
         is_output_shown: false,
         profiles: file.runners(),
         is_whole_suite_next: false,
+        builds: flakeproof_runner::adapters::Builds::New,
         cancel: cancel.clone(),
         in_force: flakeproof_runner::levers::InForce::default(),
     }

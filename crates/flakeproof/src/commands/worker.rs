@@ -131,6 +131,7 @@ fn adapter_for(
         is_output_shown: settings.is_runner_shown,
         profiles: settings.runners.clone(),
         is_whole_suite_next: false,
+        builds: flakeproof_runner::adapters::Builds::New,
         cancel: cancel.clone(),
         in_force: InForce::default(),
     })

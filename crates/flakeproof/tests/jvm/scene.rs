@@ -121,6 +121,7 @@ impl MavenProject {
             is_output_shown: false,
             profiles: flakeproof_runner::adapters::command::Profiles::default(),
             is_whole_suite_next: false,
+            builds: flakeproof_runner::adapters::Builds::NewOrKept,
             cancel: Cancel::never(),
             in_force: flakeproof_runner::levers::InForce::default(),
         });

@@ -40,6 +40,7 @@ impl Scene {
             is_output_shown: false,
             profiles: Default::default(),
             is_whole_suite_next: false,
+            builds: flakeproof_runner::adapters::Builds::New,
             cancel: Cancel::never(),
             in_force: flakeproof_runner::levers::InForce::default(),
         });

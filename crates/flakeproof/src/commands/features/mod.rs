@@ -154,6 +154,7 @@ impl<'a> Measurement<'a> {
             is_output_shown: self.settings.is_runner_shown,
             profiles: self.settings.runners.clone(),
             is_whole_suite_next: false,
+            builds: flakeproof_runner::adapters::Builds::New,
             cancel: self.cancel.clone(),
             in_force: flakeproof_runner::levers::InForce::default(),
         })

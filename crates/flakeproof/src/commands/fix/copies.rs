@@ -251,6 +251,7 @@ impl Surroundings<'_> {
             is_output_shown: self.typed.show_runner,
             profiles: ConfigurationFile::find(None, &folder)?.runners(),
             is_whole_suite_next: false,
+            builds: flakeproof_runner::adapters::Builds::New,
             cancel: self.cancel.clone(),
             in_force: self.in_force.clone(),
         })

@@ -146,6 +146,7 @@ fn adapter_for(
         is_output_shown: typed.show_runner,
         profiles: ConfigurationFile::find(None, folder)?.runners(),
         is_whole_suite_next: false,
+        builds: flakeproof_runner::adapters::Builds::New,
         cancel: cancel.clone(),
         in_force: in_force.clone(),
     })

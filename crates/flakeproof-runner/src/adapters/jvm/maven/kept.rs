@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::super::JvmSession;
 use super::super::project::{Built, Module};
 use super::{modules_of, record};
+use crate::adapters::Builds;
 use crate::folders::cache_folder;
 use crate::levers::Intervention;
 use crate::shell::digest;
@@ -163,8 +164,7 @@ fn place(session: &JvmSession, own: &BTreeMap<String, String>) -> Option<PathBuf
         let name = word.split('=').next().unwrap_or(word);
         UNFIT_WORDS.contains(&name)
     };
-    // The suite's own run is judged by the build's own word.
-    if session.request.is_whole_suite_next
+    if session.request.builds == Builds::New
         || session.request.in_force.now() != Intervention::Nothing
         || command.iter().any(is_unfit)
     {
